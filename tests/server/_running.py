@@ -47,16 +47,16 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(source, settings=None):
+def served(source, settings=None, **config):
     """Serve in a thread of this process; gives the address."""
     settings = settings or Settings()
     app, port = create_app(source, settings), free_port()
-    with running(app, settings, port) as url:
+    with running(app, settings, port, **config) as url:
         yield url
 
 
 @contextlib.contextmanager
-def running(app, settings, port):
+def running(app, settings, port, **config):
     config = uvicorn.Config(
         app,
         port=port,
@@ -64,6 +64,7 @@ def running(app, settings, port):
         ws="none",
         log_config=None,
         access_log=False,
+        **config,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

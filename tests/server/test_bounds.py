@@ -1,6 +1,7 @@
 """Bodies that are too large, too deep, too slow or not what they seem."""
 
 import base64
+import contextlib
 import io
 import json
 import os
@@ -13,13 +14,24 @@ import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 
+from fewbits.bundle import Bundle
 from fewbits.client.wire import ARROW, write_stream
 from fewbits.errors import ArgumentError
 from fewbits.server import Settings
+from fewbits.server._body import _of_json
+from fewbits.server._models import SearchBody
 from fewbits.server._streams import request_stream
 from tests.server._images import image_bundle
-from tests.server._running import N_BITS, process, served, small_bundle, vectors
+from tests.server._running import (
+    ENCODER,
+    N_BITS,
+    process,
+    served,
+    small_bundle,
+    vectors,
+)
 
 MIB = 1 << 20
 JSON = {"Content-Type": "application/json"}
@@ -148,6 +160,36 @@ def test_requests_that_ask_too_much(grows_little, body):
         assert len(answer.json()["error"]["message"]) < 1000
     else:
         assert "filter" in body or "k" in body
+
+
+def test_json_has_a_limit_of_its_own():
+    settings = Settings(max_json_bytes=2000)
+    with served(small_bundle(), settings) as url:
+        assert search(url, padded(2000)).status_code == 200
+        assert code(search(url, padded(2001))) == (413, "body_too_large")
+        ids = pa.table({"ids": list(range(200))})
+        arrow = {"Content-Type": ARROW}
+        assert search(url, write_stream(ids, "{}"), arrow).status_code == 200
+        told = write_stream(pa.table({"ids": [1]}), padded(2001).decode())
+        assert code(search(url, told, arrow)) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"ids": [None] * 10**5}, "ids.0"),
+        ({"vectors": [[None] * 10**5] * 3}, "vectors.0.0"),
+        ({f"key{i}": 0 for i in range(10**5)}, "more than 100 fields"),
+        ({"ids": "none", "text": ["a"]}, "text: "),
+    ],
+)
+def test_only_the_first_fault_is_looked_for(body, told):
+    content = json.dumps(body).encode()
+    with pytest.raises(ValidationError) as fault:
+        SearchBody.model_validate_json(content)
+    assert fault.value.error_count() <= 3 or len(body) > 100
+    with pytest.raises(ArgumentError, match=told):
+        _of_json(SearchBody, content, 8 * MIB)
 
 
 def test_k_is_bounded(url):
@@ -310,6 +352,49 @@ def test_a_head_that_comes_slowly():
         with connected(url) as sock:  # the second request of a connection
             sock.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
             assert received(sock).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("sent", "later"),
+    [
+        (b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\r\n"),
+        (b"POST /v1/facts HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", b"x"),
+    ],
+)
+def test_a_connection_that_is_held_after_an_answer(sent, later):
+    with served(small_bundle(), timeout_keep_alive=0.3) as url, connected(url) as sock:
+        sock.sendall(sent)
+        assert sock.recv(65536).startswith(b"HTTP/1.1")
+        sock.sendall(later)
+        received(sock)  # ends
+
+
+def test_trailers_without_end(url):
+    head = b"GET /v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for trailers in (b"X: a\r\n" * 10**6, b"X: " + b"a" * 10**7):
+        with connected(url) as sock:
+            sock.sendall(head + b"0\r\n")
+            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+                sock.sendall(trailers)
+
+
+def test_an_answer_that_nobody_reads():
+    long = {"text": ["a" * 10**5] * 100}
+    bundle = Bundle(ENCODER).with_items(vectors(100), columns=long)
+    body = json.dumps({"positions": [*range(100)]}).encode()
+    request = HEAD.replace(b"search", b"items") + b"Content-Length: %d\r\n\r\n" % len(
+        body
+    )
+    settings = Settings(time_limit=3.0, max_connections=1)
+    with served(bundle, settings) as url, connected(url) as sock:
+        sock.sendall(request + body)
+        assert sock.recv(100).startswith(b"HTTP/1.1 200")
+        end, status = time.monotonic() + 30, None
+        while status != 200 and time.monotonic() < end:  # there is room for one
+            with contextlib.suppress(httpx.TransportError):
+                status = httpx.get(f"{url}/v1/health").status_code
+            time.sleep(0.05)
+        assert status == 200
 
 
 def test_a_head_without_end(url):

@@ -77,6 +77,7 @@ def bare_app(
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
     )
+    app.state.settings = settings
     add_handlers(app, routers)
     for router in routers:
         app.include_router(router)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fewbits.server._body import Body
+from fewbits.server._body import Body, Many
 
 Id = int | str
 Radius = Annotated[int, Field(ge=0)]
@@ -16,19 +16,19 @@ Filter = Annotated[str, Field(max_length=10_000)]
 class Queries(Body):
     """Exactly one of the ways to say what is asked about."""
 
-    texts: list[str] | None = None
-    vectors: list[list[float]] | None = None
-    images: list[str] | None = Field(None, description="Files of images, in base64.")
-    ids: list[Id] | None = Field(None, description="Items of the collection.")
-    codes: list[str] | None = Field(None, description="Packed codes in hexadecimal.")
+    texts: Many[str] | None = None
+    vectors: Many[Many[float]] | None = None
+    images: Many[str] | None = Field(None, description="Files of images, in base64.")
+    ids: Many[Id] | None = Field(None, description="Items of the collection.")
+    codes: Many[str] | None = Field(None, description="Packed codes in hexadecimal.")
 
 
 class Chosen(Queries):
     """Queries, and which items may be found."""
 
     filter: Filter | None = Field(None, description="A condition, as of SQL's WHERE.")
-    allowed: list[Id] | None = Field(None, description="Ids that may be found.")
-    columns: list[str] | None = Field(None, description="Of hits; null for all.")
+    allowed: Many[Id] | None = Field(None, description="Ids that may be found.")
+    columns: Many[str] | None = Field(None, description="Of hits; null for all.")
 
 
 class SearchBody(Chosen):
@@ -54,15 +54,15 @@ class EncodeBody(Queries):
 class ItemsBody(Body):
     """Items by their ids, or by their places from 0 on."""
 
-    ids: list[Id] | None = None
-    positions: list[Radius] | None = None
+    ids: Many[Id] | None = None
+    positions: Many[Radius] | None = None
     skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
 class DeleteBody(Body):
     """Ids, a condition, or both: which of these ids."""
 
-    ids: list[Id] | None = None
+    ids: Many[Id] | None = None
     filter: Filter | None = None
     timeout: Seconds | None = None
 
@@ -73,11 +73,11 @@ class RowsBody(Body):
     Reserved names give the parts of a row themselves: `_id`, and `_vector` or `_text`.
     """
 
-    rows: list[dict[str, Any]] | None = None
+    rows: Many[dict[str, Any]] | None = None
     id: str | None = None
-    vectors: str | list[str] | None = None
+    vectors: str | Many[str] | None = None
     texts: str | None = None
-    keep: list[str] | None = None
+    keep: Many[str] | None = None
     skip_blank: bool = False
     timeout: Seconds | None = None
 
@@ -101,11 +101,11 @@ class LikeBody(Body):
 
     examples: Queries | None = None
     counterexamples: Queries | None = None
-    ids: list[Id] | None = None
-    not_ids: list[Id] | None = None
+    ids: Many[Id] | None = None
+    not_ids: Many[Id] | None = None
     k: Positive = 10
     filter: Filter | None = None
-    allowed: list[Id] | None = None
+    allowed: Many[Id] | None = None
     n_random: Annotated[int, Field(ge=1, le=100_000)] = 1000
     C: Annotated[float, Field(gt=0, lt=1e9)] = 100.0
     random_state: Annotated[int, Field(ge=0, lt=2**32)] = 0
@@ -117,7 +117,7 @@ class DuplicatesBody(Body):
     radius: Radius
     max_vector_distance: Annotated[float, Field(ge=0)] | None = None
     filter: Filter | None = None
-    allowed: list[Id] | None = None
+    allowed: Many[Id] | None = None
     max_pairs: Positive | None = None
 
 

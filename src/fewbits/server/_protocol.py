@@ -1,7 +1,8 @@
 """HTTP connections in bounds that uvicorn leaves open.
 
-uvicorn waits for the head of a request as long as the client likes, and holds headers
-of any length.
+uvicorn waits for the head of a request as long as the client likes, holds headers and
+trailers of any length, waits for ever after an answer where a byte comes, and holds
+what a client does not read.
 """
 
 import asyncio
@@ -13,11 +14,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fewbits.server._settings import Settings
 
-_MOST_BYTES = 64 << 10  # of a head
+_MOST_BYTES = 64 << 10  # of a head, or of trailers
+_LEAST_READ = 64 << 10  # in the time limit, of an answer
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Ends connections whose head comes slowly or is long, and those that are too many.
+    """Ends connections that are slow, have long heads, are idle or too many.
 
     Parameters
     ----------
@@ -29,8 +31,9 @@ class BoundedProtocol(HttpToolsProtocol):
     def __init__(self, settings: Settings, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._settings = settings
-        self._head_bytes = 0
+        self._other_bytes = 0  # since a part of a body, or a head, was complete
         self._timer: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -41,24 +44,47 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        self._stop_reading()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._timer is not None:
-            self._head_bytes += len(data)
+        self._other_bytes += len(data)
         super().data_received(data)
-        if self._timer is not None and self._head_bytes > _MOST_BYTES:
+        if self._other_bytes > _MOST_BYTES and not self.transport.is_closing():
             self._stop()
             self.send_400_response("The head of the request is too long.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        if self._timer is None:
-            self._await_head()
+        self._await_head()
 
     def on_headers_complete(self) -> None:
         self._stop()
+        self._other_bytes = 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._other_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._other_bytes = 0
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        # uvicorn forgets its own timer when anything comes: the rest of a body that
+        # nobody reads, or an empty line.
+        if self._timer is None and self.cycle.response_complete:
+            self._await(self.timeout_keep_alive)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_reading()
+
+    def resume_writing(self) -> None:
+        self._stop_reading()
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP in the shape of every error, and close."""
@@ -73,8 +99,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _await_head(self) -> None:
-        self._head_bytes = 0
-        seconds = self._settings.head_time_limit
+        self._await(self._settings.head_time_limit)
+
+    def _await(self, seconds: float) -> None:
+        self._stop()
         self._timer = self.loop.call_later(seconds, self._too_slow)
 
     def _stop(self) -> None:
@@ -85,6 +113,26 @@ class BoundedProtocol(HttpToolsProtocol):
     def _too_slow(self) -> None:
         self._timer = None
         self.transport.close()
+
+    def _watch_reading(self) -> None:
+        self._stop_reading()
+        self._reading = self.loop.call_later(
+            self._settings.time_limit,
+            self._check_reading,
+            self.transport.get_write_buffer_size(),
+        )
+
+    def _check_reading(self, before: int) -> None:
+        """End a connection whose client reads too little; closing would wait for it."""
+        if before - self.transport.get_write_buffer_size() < _LEAST_READ:
+            self.transport.abort()
+        else:
+            self._watch_reading()
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
 
 def bounded(settings: Settings) -> Any:

@@ -30,6 +30,8 @@ class Settings:
     allowed_origins : sequence of str, default=()
         Other pages that may call it from a browser, such as ``https://a.example``.
     max_body_bytes : int, default=33_554_432
+    max_json_bytes : int, default=8_388_608
+        Of a body in JSON, which takes more memory and time than one of Arrow's.
     max_held_bytes : int, default=268_435_456
         Bodies of all requests together; more are refused with 429.
     max_queries : int, default=10_000
@@ -68,6 +70,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     max_body_bytes: int = 32 << 20
+    max_json_bytes: int = 8 << 20
     max_held_bytes: int = 256 << 20
     max_queries: int = 10_000
     max_k: int = 10_000

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from fewbits.client.wire import ARROW, BYTES
 from fewbits.engine import maps
-from fewbits.server._body import Body, body_of, reads
+from fewbits.server._body import Body, Many, body_of, reads
 from fewbits.server._errors import ApiError
 from fewbits.server._exports import CSV, PARQUET, check_distinct, table_answer
 from fewbits.server._reply import Json, also
@@ -109,7 +109,7 @@ async def neighbours(
 class MapExportBody(Body):
     """Items of the map, by their places in the collection."""
 
-    rows: Annotated[list[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
+    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
     neighbours: Annotated[int, Field(ge=0, le=100)] = 10
     version: str | None = None
 
