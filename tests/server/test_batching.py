@@ -153,6 +153,22 @@ def test_late_work_counts_until_it_ends():
     asyncio.run(main())
 
 
+def test_changes_that_have_begun_are_waited_for():
+    may = threading.Event()
+
+    async def main():
+        work = Work(threads=1, max_waiting=1, time_limit=0.02, finishes=True)
+        first = asyncio.ensure_future(work.run(may.wait, FAR))
+        await asyncio.sleep(0)
+        with pytest.raises(TooSlow):  # which has not begun, and never will
+            await work.run(int)
+        may.set()
+        assert await first
+        work.close()
+
+    asyncio.run(main())
+
+
 def test_errors_of_work_are_not_taken_for_lateness():
     def locked():
         raise LockedError("another")  # which is a TimeoutError

@@ -14,14 +14,17 @@ import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
+from PIL import Image
 from pydantic import ValidationError
 
+from fewbits._images import open_rgb
 from fewbits.bundle import Bundle
 from fewbits.client.wire import ARROW, write_stream
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
 from fewbits.server import Settings
 from fewbits.server._body import _of_json
 from fewbits.server._models import SearchBody
+from fewbits.server._queries import Upload
 from fewbits.server._streams import request_stream
 from tests.server._images import image_bundle
 from tests.server._running import (
@@ -118,7 +121,7 @@ def test_a_gibibyte_in_chunks(grows_little, path):
 
 @pytest.mark.parametrize("opening", [b"[", b'{"vectors":', b'{"a":['])
 def test_deep_json(grows_little, opening):
-    answer = search(grows_little, opening * 10**6)
+    answer = search(grows_little, opening * (10**6 // len(opening)))
     assert code(answer) == (422, "argument_error")
 
 
@@ -180,7 +183,7 @@ def test_json_has_a_limit_of_its_own():
         ({"ids": [None] * 10**5}, "ids.0"),
         ({"vectors": [[None] * 10**5] * 3}, "vectors.0.0"),
         ({f"key{i}": 0 for i in range(10**5)}, "more than 100 fields"),
-        ({"ids": "none", "text": ["a"]}, "text: "),
+        ({"ids": "none", "text": ["a"]}, "unknown field 'text'"),
     ],
 )
 def test_only_the_first_fault_is_looked_for(body, told):
@@ -315,6 +318,23 @@ def test_pixels_are_bounded(client_of, tmp_path, monkeypatch):
     assert "1,024 pixels" in answer.json()["error"]["message"]
     assert client.get("/v1/items/0/image").status_code == 422
     assert "not base64" in client.post("/v1/search", json={"images": ["?"]}).text
+
+
+def test_pixels_of_all_images_are_bounded(client_of, tmp_path, monkeypatch):
+    bundle, paths = image_bundle(tmp_path, monkeypatch)
+    client = client_of(bundle, max_pixels=32 * 32)
+    sent = base64.b64encode(paths[0].read_bytes()).decode()
+    few, many = {"images": [sent] * 4}, {"images": [sent] * 5}
+    assert client.post("/v1/search", json=few).status_code == 200
+    answer = client.post("/v1/search", json=many)
+    assert "5,120 pixels" in answer.json()["error"]["message"]
+
+
+def test_images_for_other_programs_are_none():
+    sink = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(sink, "EPS")
+    with pytest.raises(FeatureError, match="not a readable image"):
+        open_rgb(Upload(sink.getvalue(), "image 0", 1000))
 
 
 def connected(url):

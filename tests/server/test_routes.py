@@ -255,6 +255,17 @@ def test_images(client_of, tmp_path, monkeypatch):
     assert client.get("/v1/items/2/image").status_code == 404
 
 
+def test_pictures_of_ids_with_slashes(client_of, tmp_path, monkeypatch):
+    bundle, paths = image_bundle(tmp_path, monkeypatch, n=2)
+    columns = {"path": list(map(str, paths))}
+    client = client_of(
+        bundle.with_items(paths, ids=["a/b", "a/image"], columns=columns)
+    )
+    for id in ("a/b", "a%2Fb", "a/image"):
+        assert client.get(f"/v1/items/{id}/image").status_code == 200
+    assert client.get("/v1/items/a/image").status_code == 404
+
+
 def test_no_picture_of_what_is_no_image(client):
     assert client.get("/v1/items/2/image").status_code == 404
 

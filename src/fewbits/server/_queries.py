@@ -3,6 +3,7 @@
 import base64
 import binascii
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 #: The ways to say what is asked about, and whether they are raw items.
 KINDS = {"texts": True, "vectors": True, "images": True, "ids": False, "codes": False}
+
+
+#: As many images of the most pixels may come in one request.
+_IMAGES_AT_MOST = 4
+#: Others, such as EPS, Pillow gives to programs that may do more than to draw.
+_FORMATS = "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF"
 
 
 @dataclass(frozen=True)
@@ -61,10 +68,12 @@ class Asked:
             return as_matrix(self.values, packed=bundle.item_kind == "codes")
         if self.kind == "texts":
             return self.values
-        return [
+        images = [
             Upload(data, f"image {i}", settings.max_pixels)
             for i, data in enumerate(self.values)
         ]
+        _check_pixels(images, _IMAGES_AT_MOST * settings.max_pixels)
+        return images
 
 
 def asked_by(body: Queries, settings: Settings) -> Asked:
@@ -90,6 +99,14 @@ def asked_by(body: Queries, settings: Settings) -> Asked:
         if kind in ("texts", "ids") and None in values:
             raise ArgumentError(f"{kind} may not be null")
     return Asked(kind, values)
+
+
+def _check_pixels(images: Sequence["Upload"], most: int) -> None:
+    """Refuse images that take too long together; what is no image is told later."""
+    if (total := sum(image.n_pixels() for image in images)) > most:
+        raise ArgumentError(
+            f"these images have {total:,} pixels; {most:,} are allowed: ask in parts"
+        )
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
@@ -136,11 +153,19 @@ class Upload:
         except (binascii.Error, ValueError):
             raise FeatureError(f"{name} is not base64") from None
 
+    def n_pixels(self) -> int:
+        """Return the number of pixels that the head tells; 0 of what is no image."""
+        try:
+            with self.open() as image:
+                return int(image.width * image.height)
+        except Exception:  # which opening it in earnest reports, with its name
+            return 0
+
     def open(self) -> "Image":
         """Return the image; its size is checked before its pixels are read."""
         from PIL import Image
 
-        image = Image.open(io.BytesIO(self._data))
+        image = Image.open(io.BytesIO(self._data), formats=_FORMATS)
         width, height = image.size
         if width * height > self._max_pixels:
             raise ValueError(

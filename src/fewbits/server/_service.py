@@ -31,7 +31,7 @@ class Service:
         most, limit = settings.max_waiting, settings.time_limit
         self.work = Work(settings.n_threads, most, limit)
         #: Changes follow each other, and reads do not wait for them.
-        self.changes = Work(1, most, limit)
+        self.changes = Work(1, most, limit, finishes=True)
         #: What takes seconds or more: nobody else waits where it is given up.
         self.heavy = Work(1, most, limit)
         self.metrics = Metrics(live, self._waiting)

@@ -26,12 +26,21 @@ class Work:
     threads, max_waiting : int
     time_limit : float
         Seconds, of waiting and working together.
+    finishes : bool, default=False
+        Wait for what has begun, however late: the caller must know how it ended.
     """
 
-    def __init__(self, threads: int, max_waiting: int, time_limit: float) -> None:
+    def __init__(
+        self,
+        threads: int,
+        max_waiting: int,
+        time_limit: float,
+        *,
+        finishes: bool = False,
+    ) -> None:
         self._pool: ThreadPoolExecutor | None = None
         self._threads, self._most = threads, threads + max_waiting
-        self.time_limit = time_limit
+        self.time_limit, self._finishes = time_limit, finishes
         self.pending = 0
 
     @property
@@ -71,6 +80,8 @@ class Work:
         future = asyncio.wrap_future(submitted)
         try:
             done, _ = await asyncio.wait([future], timeout=limit)
+            if not done and self._finishes and not submitted.cancel():
+                done, _ = await asyncio.wait([future])
         finally:
             submitted.cancel()  # unless it has begun
         if not done:

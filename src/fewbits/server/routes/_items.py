@@ -30,7 +30,7 @@ async def items(
     return await served.run(items_answer, served, asked, request)
 
 
-@router.get("/v1/items/{id}/image", response_class=Response, responses=also(PNG))
+@router.get("/v1/items/{id:path}/image", response_class=Response, responses=also(PNG))
 async def image(id: str, served: Current) -> Response:
     """Return a small picture of an item of an image collection."""
     return await served.run(thumbnail, served, id)
