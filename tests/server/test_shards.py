@@ -68,6 +68,7 @@ REQUESTS = [
     ("search", {"vectors": Q[:1], "k": 10}),
     ("search", {"vectors": Q, "k": 5000}),
     ("search", {"ids": [int(x) for x in IDS[[3, 1500, 2999]]], "k": 12}),
+    ("search", {"ids": [int(IDS[3])] * 2, "k": 4}),
     ("search", {"codes": ["00000000", "ffffffff"], "k": 12}),
     ("search", {"vectors": Q, "k": 9, "filter": "kind = 'k3' and year > 100"}),
     ("search", {"vectors": Q, "k": 4, "group_by": "kind"}),
@@ -101,7 +102,8 @@ def test_the_same_as_one(whole, together, path, body):
         ("search", {"vectors": Q, "k": 10**9}),
         ("search", {"vectors": Q, "allowed": [int(IDS[0]), 10**9]}),
         ("items", {"ids": [10**9]}),
-        ("items", {"ids": [int(IDS[0])] * 10_001}),
+        ("items", {"ids": [int(IDS[0])] * 2}),
+        ("items", {"ids": [*range(10_001)]}),
         ("items", {"positions": [0]}),
     ],
 )
@@ -177,6 +179,7 @@ def test_a_remote_bundle(together):
         np.testing.assert_array_equal(found.offsets, wanted.offsets)
         np.testing.assert_array_equal(remote.encode(Q), local.encode(Q))
         assert remote.summary()["n_items"] == N
+        assert remote.facts is remote.facts  # not asked for again
         with pytest.raises(ServiceError, match="ask a shard for /v1/classify"):
             remote.classify(Q)
 

@@ -34,9 +34,12 @@ class Searcher(Protocol):
     ----------
     name : str
         What a shard is called where it is missing.
+    snapshot : str
+        Version of its collection as of its last answer; empty before that.
     """
 
     name: str
+    snapshot: str
 
     async def ask(
         self,
@@ -91,7 +94,7 @@ class HttpSearcher:
 
         if not url.startswith(("http://", "https://")):
             raise ArgumentError(f"{url!r} has no scheme: write http://{url}")
-        self.name = url
+        self.name, self.snapshot = url, ""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._errors = httpx.HTTPError, httpx.InvalidURL
         self._client = httpx.AsyncClient(
@@ -122,6 +125,7 @@ class HttpSearcher:
             raise ServiceError(f"{self.name} answered {answer.status_code}")
         if answer.status_code >= 400:
             raise self._refusal(answer)
+        self.snapshot = answer.headers.get("Fewbits-Snapshot", "")
         if not arrow:
             return answer.json()
         found, told = read_stream(answer.content)

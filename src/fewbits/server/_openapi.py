@@ -8,10 +8,8 @@ from pydantic.json_schema import models_json_schema
 from fewbits.server._body import DESCRIBED
 from fewbits.server._models import Error
 
-_STATUSES = (
-    *(400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429),
-    *(500, 501, 502, 503),
-)
+_REFUSED = 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429
+_STATUSES = *_REFUSED, 500, 501, 502, 503
 
 
 def add_openapi(app: FastAPI) -> None:

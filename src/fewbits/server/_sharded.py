@@ -70,7 +70,7 @@ def create_sharded_app(
         yield
         await shards.close()
 
-    app = bare_app(settings, metrics, lambda: "shards", [router])
+    app = bare_app(settings, metrics, shards.version, [router])
     app.add_exception_handler(404, _not_here)
     app.router.lifespan_context = lifespan
     app.state.shards, app.state.metrics = shards, metrics
@@ -79,7 +79,7 @@ def create_sharded_app(
 
 
 async def _not_here(request: Request, error: Exception) -> Response:
-    """Say what a front answers: the page and other routes are of single servers."""
+    """Return what a front answers: the page and other routes are of single servers."""
     known = [route.path for route in router.routes if isinstance(route, APIRoute)]
     path = request.url.path
     message = f"this server has shards behind it: it answers {', '.join(known)}"
@@ -242,6 +242,8 @@ async def items(
     if asked.ids is None or asked.skip_unknown:
         raise ArgumentError("give ids alone: positions are of a single collection")
     _check_ids(asked.ids, request)
+    if len({*asked.ids}) < len(asked.ids):
+        raise ArgumentError("ask for each item once")
     return Json(await shards.items(asked.ids))
 
 

@@ -32,6 +32,10 @@ class Shards:
         #: Width and fingerprint of the encoders of the shards that answered last.
         self._encoders: dict[int, tuple[int, str]] = {}
 
+    def version(self) -> str:
+        """Return the versions of all shards, as of their last answers."""
+        return "/".join(each.snapshot for each in self._searchers)
+
     async def health(self) -> tuple[list[Body], list[str]]:
         """Return the health of the shards that answer, and the names of others."""
         return self._apart(await self._ask("/v1/health", self._all()))
@@ -114,7 +118,7 @@ class Shards:
 
     async def items(self, ids: Sequence[Any]) -> Body:
         """Return items by their ids, wherever they are."""
-        asked = {"ids": [*dict.fromkeys(ids)], "skip_unknown": True}
+        asked = _wanted(ids)
         answers, missing = await self._ask_all("/v1/items", asked)
         known = {item["id"]: item for each in answers for item in each["items"]}
         _check_known(ids, known, missing)
@@ -145,8 +149,8 @@ class Shards:
     async def _with_allowed(
         self, bodies: Mapping[int, Body], allowed: Sequence[Any]
     ) -> dict[int, Body]:
-        """Tell each shard those of the ids that it has: others it would refuse."""
-        asked = {"ids": [*dict.fromkeys(allowed)], "skip_unknown": True}
+        """Split allowed ids: a shard refuses those that it has not."""
+        asked = _wanted(allowed)
         found = await self._ask("/v1/items", dict.fromkeys(bodies, asked))
         held = {i: [x["id"] for x in each["items"]] for i, each in found.items()}
         known = {id for ids in held.values() for id in ids}
@@ -211,6 +215,11 @@ class Shards:
 
     def _missing(self, answers: Mapping[int, Any]) -> list[str]:
         return [each.name for i, each in enumerate(self._searchers) if i not in answers]
+
+
+def _wanted(ids: Sequence[Any]) -> Body:
+    """Ask for those of some items that a shard has, for each once."""
+    return {"ids": list(dict.fromkeys(ids)), "skip_unknown": True}
 
 
 def _check_known(ids: Sequence[Any], known: Any, missing: Sequence[str]) -> None:

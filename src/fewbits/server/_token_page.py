@@ -1,4 +1,4 @@
-"""What a browser shows that has no token yet."""
+"""The page that a browser without the token is shown."""
 
 from collections.abc import MutableMapping
 from typing import Any
