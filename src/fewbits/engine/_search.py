@@ -34,7 +34,7 @@ class SearchRequest:
     group_by : str, default=None
         A column: find the best item of each of `k` groups.
     ids : array-like of int or str, default=None
-        In place of `queries`, items of the collection: what is near their codes?
+        In place of `queries`, items of the collection, whose codes are the queries.
     codes : ndarray of shape (n, n_bytes), dtype uint8, default=None
         In place of `queries`, packed codes.
     columns : sequence of str, default=None

@@ -65,7 +65,7 @@ def has_derived(disk: Disk, entry: SegmentEntry) -> bool:
 
 
 def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
-    """Return what is kept of a segment, mapped, after checking all of it.
+    """Return the derived file of a segment, memory-mapped, after checking all of it.
 
     Raises
     ------

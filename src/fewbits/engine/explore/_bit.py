@@ -17,7 +17,7 @@ from fewbits.engine.explore._bits import filled
 from fewbits.engine.explore._samples import sampled_rows
 from fewbits.errors import FewbitsError
 
-#: Items whose scores are compared: what is kept costs little, a backbone much.
+#: Items whose scores are compared: kept vectors are cheap, a backbone is not.
 _SCORED = {"vectors": 50_000, "texts": 10_000, "images": 500}
 _CODES = 50_000  # looked at where there are no scores
 _MOST_EXAMPLES = 100

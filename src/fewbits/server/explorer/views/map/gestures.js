@@ -10,7 +10,7 @@ function placeIn(element, event) {
 }
 
 /**
- * Calls what is given in `told`: moved(), hovered(left, top), left(), clicked(left, top),
+ * Calls the handlers in `told`: moved(), hovered(left, top), left(), clicked(left, top),
  * lassoing(line), lassoed(line), key(name). `wantsLasso()` tells whether a drag selects.
  */
 export function gestures(element, camera, told, wantsLasso) {
