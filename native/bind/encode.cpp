@@ -1,6 +1,7 @@
 #include "fewbits/encode.hpp"
 
 #include "bind.hpp"
+#include "fewbits/additive.hpp"
 #include "fewbits/asymmetric.hpp"
 
 namespace nb = nanobind;
@@ -148,9 +149,20 @@ void bit_sums(Floats weights, Matrix<const std::uint8_t> codes, Scores sums,
                       sums.data(), n_threads);
 }
 
+void additive_scores(Scores scores, Scores sums, Floats gram, std::size_t n_rounds,
+                     float tolerance, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::additive_scores(
+        {scores.data(), sums.data(), gram.data(), scores.shape(0), scores.shape(1)},
+        n_rounds, tolerance, n_threads);
+}
+
 }  // namespace
 
 void bind_encode(nb::module_& m) {
+    m.def("additive_scores", &additive_scores, "scores"_a.noconvert(),
+          "sums"_a.noconvert(), "gram"_a.noconvert(), "n_rounds"_a, "tolerance"_a,
+          "n_threads"_a);
     m.def("linear_scores", &linear_scores, "X"_a.noconvert(), "weights"_a.noconvert(),
           "bias"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
     m.def("linear_encode", &linear_encode, "X"_a.noconvert(), "weights"_a.noconvert(),

@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 from fewbits import _kernels
 from fewbits.codes import n_bytes, pack, prefix
 from fewbits.encoders import (
+    AdditiveEncoder,
     AnchorEncoder,
     BilinearEncoder,
     BlockHadamardEncoder,
@@ -70,6 +71,8 @@ ENCODERS = [
         _MEAN,
         gamma=3e-4,
     ),
+    AdditiveEncoder(_WEIGHTS, _BIAS),
+    AdditiveEncoder(_WEIGHTS, _BIAS, zero_bit=1),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
     HadamardEncoder(_rng.integers(0, 256, (1, 3, 8)), _BIAS, N_FEATURES),
@@ -93,6 +96,12 @@ def _name(encoder):
 
 #: The last one: what is in a file, and how it is read, is the same for all of a kind.
 ONE_OF_EACH_KIND = list({each.kind: each for each in ENCODERS}.values())
+
+
+#: The bits of the other kind depend on each other: their scores jump.
+bit_by_bit = pytest.mark.parametrize(
+    "encoder", [each for each in ENCODERS if each.kind != "additive"], ids=_name
+)
 
 
 @pytest.fixture(params=ENCODERS, ids=_name)
@@ -158,6 +167,7 @@ class TestCodes:
         bits = scores >= 0 if encoder.zero_bit else scores > 0
         np.testing.assert_array_equal(codes, pack(bits))
 
+    @bit_by_bit
     def test_zero_scores_take_the_zero_bit(self, encoder):
         codes = without_bias(encoder).encode(np.zeros((3, N_FEATURES)))
         expected = pack(np.full((3, encoder.n_bits), encoder.zero_bit))
@@ -183,6 +193,7 @@ class TestCodes:
                 np.resize(expected, (n, expected.shape[1])),
             )
 
+    @bit_by_bit
     def test_some_scores_lie_at_the_threshold(self, encoder, digits):
         scores = encoder.project(at_the_threshold(encoder, digits[:60]))
         assert (np.abs(scores).min(axis=1) < 1e-5).sum() > 60

@@ -43,6 +43,7 @@ PairJoin = _module.PairJoin
 RangeHits = _module.RangeHits
 SparseMap = _module.SparseMap
 active_isa = _module.active_isa
+additive_scores = _module.additive_scores
 asymmetric_distances = _module.asymmetric_distances
 bilinear_encode = _module.bilinear_encode
 bilinear_scores = _module.bilinear_scores
@@ -77,6 +78,7 @@ __all__ = [
     "RangeHits",
     "SparseMap",
     "active_isa",
+    "additive_scores",
     "asymmetric_distances",
     "bilinear_encode",
     "bilinear_scores",

@@ -45,6 +45,14 @@ def asymmetric_distances(
     distances: NDArray[np.float32],
     n_threads: int,
 ) -> None: ...
+def additive_scores(
+    scores: ScoreArray,
+    sums: ScoreArray,
+    gram: NDArray[np.float32],
+    n_rounds: int,
+    tolerance: float,
+    n_threads: int,
+) -> None: ...
 def bit_sums(
     weights: NDArray[np.float32],
     codes: CodeArray,

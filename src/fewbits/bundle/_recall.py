@@ -178,7 +178,8 @@ class RecallMixin(SearchMixin):
         if self.item_kind == "codes":
             return  # which have no scores beside their bits
         options: dict[str, Any] = {
-            "scores": self.encoder.project(asked.vectors),
+            "scores": self.encoder.query_scores(asked.vectors),
+            "offsets": self.encoder.offsets,
             "shortlist": shortlist + more,
             "finalists": 4 * k + more,
         }

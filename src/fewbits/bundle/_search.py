@@ -273,7 +273,8 @@ class SearchMixin(CodeSearchMixin):
         found = self.index.search_reranked(
             self.encoder.encode(features),
             k,
-            scores=self.encoder.project(features),
+            scores=self.encoder.query_scores(features),
+            offsets=self.encoder.offsets,
             shortlist=shortlist,
             allowed=mask,
             vectors=vectors,

@@ -1,5 +1,6 @@
 """Encoders: immutable maps from features to codes, without torch or scikit-learn."""
 
+from fewbits.encoders._additive import AdditiveEncoder
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
@@ -21,6 +22,7 @@ __all__ = [
     "BLOCK_WIDTHS",
     "KERNELS",
     "MAX_ROUNDS",
+    "AdditiveEncoder",
     "AnchorEncoder",
     "BilinearEncoder",
     "BlockHadamardEncoder",

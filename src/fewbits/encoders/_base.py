@@ -125,6 +125,50 @@ class Encoder(Immutable, ABC):
                 progress(span.stop, len(features))
         return codes
 
+    def query_scores(self, X: ArrayLike) -> ScoreArray:
+        """Return what the asymmetric distance takes of queries: `project`, as a rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, n_bits), dtype float32
+
+        Raises
+        ------
+        FeatureError
+            When X has the wrong width or holds NaN or infinity.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> LinearEncoder([[1.0, -2.0]], [0.0, 1.0]).query_scores([[3.0]])
+        array([[ 3., -5.]], dtype=float32)
+        """
+        return self.project(X)
+
+    def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
+        """Return what the asymmetric distance adds for each code; None, as a rule.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float32, or None
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> encoder = LinearEncoder([[1.0, -2.0]], [0.0, 1.0])
+        >>> encoder.offsets(encoder.encode([[3.0]])) is None
+        True
+        """
+        return None
+
     def prefix(self, n_bits: int) -> Self:
         """Return the encoder of the first `n_bits` bits.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._artefacts import read_tensors
+from fewbits.encoders._additive import AdditiveEncoder
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
@@ -46,6 +47,7 @@ _PLAIN_KINDS: dict[str, Any] = {
         SparseEncoder,
     )
 } | {
+    AdditiveEncoder.kind: AdditiveEncoder.from_tensors,
     MLPEncoder.kind: MLPEncoder.from_tensors,
     PackedEncoder.kind: PackedEncoder.from_tensors,
 }

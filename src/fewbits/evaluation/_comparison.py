@@ -128,7 +128,9 @@ def _code_row(
 ) -> Comparison:
     codes, asked = encoder.encode(database), encoder.encode(queries)
     index = FlatIndex(codes)
-    reranked = index.search_reranked(asked, k, scores=encoder.project(queries))
+    reranked = index.search_reranked(
+        asked, k, scores=encoder.query_scores(queries), offsets=encoder.offsets
+    )
     return Comparison(
         name,
         codes.shape[1],

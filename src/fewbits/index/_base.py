@@ -15,7 +15,7 @@ from fewbits.index._int8 import Int8Vectors
 from fewbits.index._merge import merged_nearest, merged_ranges
 from fewbits.index._pairs import Pairs, near_pairs
 from fewbits.index._rerank import Ranked
-from fewbits.index._reranking import Reranking
+from fewbits.index._reranking import Offsets, Reranking
 from fewbits.index._segment import Segment
 from fewbits.index._segments import Masks
 from fewbits.index._vector_parts import VectorParts
@@ -191,6 +191,7 @@ class Index(Contents, ABC):
         k: int,
         *,
         scores: ArrayLike | None = None,
+        offsets: Offsets | None = None,
         vectors: ArrayLike | Int8Vectors | VectorParts | None = None,
         query_vectors: ArrayLike | None = None,
         metric: str = "euclidean",
@@ -210,7 +211,10 @@ class Index(Contents, ABC):
         k : int
             At least 1; where fewer codes can be found, the rest is inf and -1.
         scores : array-like of shape (n_queries, n_bits), default=None
-            The queries before thresholding, ``encoder.project(X)``.
+            The queries before thresholding, ``encoder.query_scores(X)``.
+        offsets : callable, default=None
+            ``encoder.offsets``: from codes to what is added to their asymmetric
+            distances, or to None.
         vectors : array-like (n, n_features), Int8Vectors or VectorParts, default=None
             A vector for each row of the index, in the order given; float16, float32 or
             a memory map of such. Only the rows of finalists are read; other dtypes and
@@ -258,7 +262,7 @@ class Index(Contents, ABC):
         queries = self._checked(queries, "queries")
         k = check_k(k)
         plan = Reranking.of(
-            k, (queries, len(self)), scores, (vectors, query_vectors), metric
+            k, (queries, len(self)), scores, (vectors, query_vectors), metric, offsets
         ).sized(shortlist, finalists)
         wanted = max(1, min(plan.shortlist, len(self)))
         check_padding(len(queries), k, min(k, wanted))

@@ -1,5 +1,6 @@
 """Checked settings of the re-ranking of a shortlist."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -15,6 +16,9 @@ from fewbits.index._rerank import METRICS, Stored, asymmetric, best, exact
 from fewbits.index._segments import Segments
 from fewbits.index._vector_parts import VectorParts
 
+#: Returns what is added to the asymmetric distance of each code, or None.
+Offsets = Callable[[CodeArray], NDArray[np.float32] | None]
+
 
 @dataclass(frozen=True, eq=False)
 class Reranking:
@@ -24,6 +28,7 @@ class Reranking:
     scores: NDArray[np.float32] | None
     vectors: tuple[NDArray[np.float64], Stored] | None
     metric: str
+    offsets: Offsets | None = None
     shortlist: int = 0
     finalists: int = 0
 
@@ -35,6 +40,7 @@ class Reranking:
         scores: ArrayLike | None,
         vectors: tuple[ArrayLike | Int8Vectors | VectorParts | None, ArrayLike | None],
         metric: str,
+        offsets: Offsets | None = None,
     ) -> Self:
         """Check scores and vectors against the queries and the number of codes."""
         queries, n = sizes
@@ -42,7 +48,7 @@ class Reranking:
         pair = _vectors(*vectors, n, len(queries), metric)
         if bits is None and pair is None:
             raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
-        return cls(k, bits, pair, metric)
+        return cls(k, bits, pair, metric, offsets)
 
     def sized(self, shortlist: int | None, finalists: int | None) -> Self:
         k = self.k
@@ -57,12 +63,26 @@ class Reranking:
         distances = np.empty(places.shape, np.float32)
         if self.scores is not None:
             passed = self.finalists if self.vectors else self.k
-            each = asymmetric(self.scores, *segments.codes_at(places))
+            codes, rows = segments.codes_at(places)
+            each = asymmetric(self.scores, codes, rows)
+            if self.offsets is not None:
+                _add_offsets(each, self.offsets, codes, rows)
             distances, places = best(each, places, passed)
         if self.vectors is not None:
             each = exact(*self.vectors, segments.rows_at(places), self.metric)
             distances, places = best(each, places, self.k)
         return distances, places
+
+
+def _add_offsets(
+    distances: NDArray[np.float32], offsets: Offsets, codes: CodeArray, rows: IdArray
+) -> None:
+    """Add those of the rows, each computed once."""
+    there = rows >= 0
+    chosen, places = np.unique(rows[there], return_inverse=True)
+    found = offsets(codes[chosen])
+    if found is not None:
+        distances[there] += found[places]
 
 
 def _scores(scores: ArrayLike | None, queries: CodeArray) -> NDArray[np.float32] | None:

@@ -13,6 +13,7 @@ from fewbits.learners.supervised._cca_itq import CCAITQ
 from fewbits.learners.supervised._classemes import Classemes
 from fewbits.learners.supervised.dbc import DBC
 from fewbits.learners.supervised.picodes import PiCoDes, RelaxedPiCoDes
+from fewbits.learners.unsupervised._additive import AdditiveCodes
 from fewbits.learners.unsupervised._bre import BRE
 from fewbits.learners.unsupervised._itq import ITQ
 from fewbits.learners.unsupervised._lsh import LSH
@@ -30,6 +31,7 @@ __all__ = [
     "ITQ",
     "LSH",
     "PCAH",
+    "AdditiveCodes",
     "BilinearProjections",
     "Classemes",
     "FastNeighbourCodes",

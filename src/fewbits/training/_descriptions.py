@@ -31,6 +31,7 @@ _NAMES = {
     "bp": "Bilinear projections (Gong et al., 2013)",
     "cbe": "Circulant binary embedding (Yu et al., 2014)",
     "hadamard": "Randomized Hadamard transforms (Andoni et al., 2015)",
+    "additive": "Sums of vectors, one a bit; for re-ranking by scores (fewbits)",
     "itq": "Iterative quantization (Gong and Lazebnik, 2011)",
     "cca-itq": "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",
     "sp": "Sparse projections (Xia et al., 2015)",

@@ -23,6 +23,7 @@ METHODS: dict[str, type[Learner]] = {
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,
+    "additive": learners.AdditiveCodes,
     "neighbours": learners.NeighbourCodes,
     "fast-neighbours": learners.FastNeighbourCodes,
     "classemes": learners.Classemes,

@@ -94,7 +94,7 @@ class Trial:
         """Return the metrics of some ways to search with an encoder."""
         (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
-        coded = _Coded(index, codes, encoder.project(self.queries))
+        coded = _Coded(index, codes, encoder.query_scores(self.queries))
         n_constant = _n_constant_bits(index.codes, encoder.n_bits)
         found = []
         for each in searches:

@@ -1,0 +1,178 @@
+"""Bits that are chosen together, so that a sum of vectors comes near the row."""
+
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import _kernels
+from fewbits._spans import spans
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.codes import pack, unpack
+from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._features import as_features
+from fewbits.encoders._linear import LinearEncoder, check_affine
+from fewbits.errors import ArgumentError
+
+_ROUNDS = 3
+_TOLERANCE = 1e-6  # of the mean squared length of a vector
+_BLOCK = 1 << 20  # entries of codes unpacked at a time
+
+
+@final
+class AdditiveEncoder(Encoder):
+    """Approximate a centred row by a sum of vectors, one a bit, added or subtracted.
+
+    A code h of -1 and 1 stands for ``weights @ h``. The bits of a row are chosen
+    together: from the signs of its products with the vectors on, the bit is changed
+    that brings the sum nearest, until none does. `project` gives the score of each bit
+    given all the others; its sign is the bit. `query_scores` and `offsets` rank codes
+    by the distance of a query to what they stand for.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features, n_bits)
+        The vectors.
+    bias : array-like of shape (n_bits,)
+        Minus their products with the mean row.
+    n_kept : int or None, default=None
+        Bits of a code, the first ones of those chosen; None means all.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features, n_vectors), dtype float32
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_vectors,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    References
+    ----------
+    Babenko and Lempitsky, "Additive Quantization for Extreme Vector Compression", CVPR
+    2014: here with codebooks of two opposite vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> encoder = AdditiveEncoder([[2.0, 1.0, 1.0]], np.zeros(3))
+    >>> encoder.encode([[4.0], [2.0]])
+    array([[224],
+           [192]], dtype=uint8)
+    >>> encoder.decode(encoder.encode([[4.0], [2.0]]))
+    array([[4.],
+           [2.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "additive"
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        *,
+        n_kept: int | None = None,
+        zero_bit: int = 0,
+    ) -> None:
+        self.weights, self.bias = frozen(weights), frozen(bias)
+        self.zero_bit = as_zero_bit(zero_bit)
+        check_affine(self.weights.shape, self.weights, self.bias)
+        n_kept = len(self.bias) if n_kept is None else int(n_kept)
+        if not 1 <= n_kept <= len(self.bias):
+            raise ArgumentError(
+                f"n_kept must be between 1 and {len(self.bias)}, got {n_kept}"
+            )
+        self.n_kept = n_kept
+        none = np.zeros(len(self.bias), np.float32)
+        gram = LinearEncoder(self.weights, none).project(self.weights.T)
+        if not np.isfinite(gram).all():
+            raise ArgumentError("the weights are too large for float32: scale them")
+        self._gram = frozen(gram)
+        self._tolerance = _TOLERANCE * float(np.mean(np.diagonal(gram), dtype=float))
+
+    @property
+    def n_features(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def n_bits(self) -> int:
+        return self.n_kept
+
+    def tensors(self) -> Tensors:
+        return {
+            "weights": self.weights,
+            "bias": self.bias,
+            "n_kept": np.array([self.n_kept], np.int64),
+        }
+
+    @classmethod
+    def from_tensors(cls, *, n_kept: NDArray[np.int64], **rest: Any) -> Self:
+        """Rebuild an encoder from `tensors`."""
+        return cls(**rest, n_kept=int(n_kept[0]))
+
+    def query_scores(self, X: ArrayLike) -> ScoreArray:
+        """Return the products of centred rows with the vectors."""
+        features = as_features(X, self.n_features)
+        return self._linear().project(features)[:, : self.n_kept]
+
+    def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
+        """Return a quarter of the squared length of what each code stands for."""
+        found = np.empty(len(codes), np.float32)
+        gram = self._gram[: self.n_kept, : self.n_kept]
+        for span in spans(len(codes), max(1, _BLOCK // self.n_kept)):
+            bits = _signs(codes[span], self.n_kept)
+            terms = self._sums(bits, gram) * bits
+            # One after the other, so that no processor adds them up otherwise.
+            found[span] = np.cumsum(terms, axis=1, dtype=np.float64)[:, -1] / 4
+        return found
+
+    def decode(self, codes: CodeArray) -> NDArray[np.float32]:
+        """Return what codes stand for: centred rows.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n, n_features), dtype float32
+        """
+        weights = np.ascontiguousarray(self.weights[:, : self.n_kept].T)
+        return self._sums(_signs(codes, self.n_kept), weights)
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        found = self._linear().project(X)
+        signs = np.where(found > 0, np.float32(1), np.float32(-1))
+        sums, threads = self._sums(signs, self._gram), _kernels.num_threads()
+        _kernels.additive_scores(
+            found, sums, self._gram, _ROUNDS, self._tolerance, threads
+        )
+        scores[:] = found[:, : self.n_kept]
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        scores = np.empty((len(X), self.n_kept), np.float32)
+        self._project(X, scores)
+        codes[:] = pack(scores >= 0 if self.zero_bit else scores > 0)
+
+    def _prefix(self, n_bits: int) -> Self:
+        return type(self)(
+            self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
+        )
+
+    def _linear(self) -> LinearEncoder:
+        return LinearEncoder(self.weights, self.bias)
+
+    @staticmethod
+    def _sums(signs: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:
+        """Return products that are the same on every processor."""
+        found = np.empty((len(signs), weights.shape[1]), np.float32)
+        none, threads = np.zeros(weights.shape[1], np.float32), _kernels.num_threads()
+        weights = np.ascontiguousarray(weights)
+        _kernels.linear_scores(signs, weights, none, found, threads)
+        return found
+
+
+def _signs(codes: CodeArray, n_bits: int) -> NDArray[np.float32]:
+    return unpack(codes, n_bits).astype(np.float32) * 2 - 1

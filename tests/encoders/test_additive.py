@@ -1,0 +1,91 @@
+"""Codes that stand for sums: distances are those to what codes stand for."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from fewbits import Bundle
+from fewbits.codes import pack
+from fewbits.encoders import AdditiveEncoder, load
+from fewbits.errors import ArgumentError
+from fewbits.index import FlatIndex
+from fewbits.learners import AdditiveCodes
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 12)).astype(np.float32) + 3
+N_BITS = 21
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return AdditiveCodes(N_BITS, random_state=0).fit(X).encoder_
+
+
+def test_decodes_to_the_sum_of_signed_vectors(encoder):
+    bits = RNG.integers(0, 2, (30, N_BITS)).astype(np.uint8)
+    expected = (2.0 * bits - 1) @ encoder.weights.T.astype(np.float64)
+    np.testing.assert_allclose(encoder.decode(pack(bits)), expected, atol=1e-5)
+    lengths = np.square(expected).sum(axis=1) / 4
+    np.testing.assert_allclose(encoder.offsets(pack(bits)), lengths, rtol=1e-5)
+
+
+def test_ranks_by_the_distance_to_what_codes_stand_for(encoder):
+    codes, queries = encoder.encode(X), X[:20] + 0.1
+    index = FlatIndex(codes)
+    found = index.search_reranked(
+        encoder.encode(queries),
+        10,
+        scores=encoder.query_scores(queries),
+        offsets=encoder.offsets,
+        shortlist=len(X),
+    )
+    mean = X.mean(axis=0, dtype=np.float64)
+    away = queries[:, None] - mean - encoder.decode(codes).astype(np.float64)
+    distances = np.square(away).sum(axis=2)
+    nearest = np.sort(distances, axis=1)[:, :10]
+    np.testing.assert_allclose(
+        np.take_along_axis(distances, found.ids, 1), nearest, rtol=1e-4
+    )
+
+
+def test_finds_the_nearest_sum_of_few_vectors():
+    encoder = AdditiveEncoder(np.eye(4) * [1, 2, 4, 8], np.zeros(4))
+    rows = np.array(list(product([-1.0, 1.0], repeat=4))) * [1, 2, 4, 8]
+    np.testing.assert_array_equal(encoder.decode(encoder.encode(rows)), rows)
+
+
+def test_prefix_stands_for_a_shorter_sum(encoder, tmp_path):
+    short = encoder.prefix(9)
+    short.save(tmp_path / "short.safetensors")
+    again = load(tmp_path / "short.safetensors")
+    codes = again.encode(X)
+    np.testing.assert_array_equal(codes, short.encode(X))
+    expected = (np.unpackbits(codes, axis=1)[:, :9] * 2.0 - 1) @ encoder.weights[
+        :, :9
+    ].T
+    np.testing.assert_allclose(again.decode(codes), expected, atol=1e-5)
+
+
+def test_bundle_ranks_by_offsets(encoder):
+    bundle = Bundle(encoder).with_items(X)
+    found = bundle.search_reranked(X[:5], 3)
+    codes = encoder.encode(X)
+    expected = FlatIndex(codes).search_reranked(
+        codes[:5],
+        3,
+        scores=encoder.query_scores(X[:5]),
+        offsets=encoder.offsets,
+    )
+    np.testing.assert_array_equal(found.ids, expected.ids)
+
+
+@pytest.mark.parametrize("n_kept", [0, 4])
+def test_refuses_a_wrong_number_of_bits(n_kept):
+    with pytest.raises(ArgumentError, match="n_kept must be between 1 and 3"):
+        AdditiveEncoder(np.ones((2, 3)), np.zeros(3), n_kept=n_kept)
+
+
+def test_refuses_weights_whose_products_overflow():
+    with pytest.raises(ArgumentError, match="too large for float32"):
+        AdditiveEncoder(np.full((2, 3), 1e30), np.zeros(3))
