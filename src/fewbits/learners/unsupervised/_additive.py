@@ -128,7 +128,7 @@ def _signs_and_targets(
     n_bits = vectors.shape[1]
     encoder = AdditiveEncoder(vectors, np.zeros(n_bits), zero_bit=1)
     codes = encoder.encode(V.astype(np.float32))
-    signs = unpack(codes, n_bits) * 2.0 - 1.0
+    signs = (unpack(codes, n_bits) * 2.0 - 1.0).astype(np.float64, copy=False)
     sums = signs @ vectors.T
     along = np.einsum("ij,ij->i", sums, V)
     scale = np.einsum("ij,ij->i", sums, sums) / np.where(along > 0, along, np.inf)

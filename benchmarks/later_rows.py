@@ -1,0 +1,190 @@
+"""Codes for rows that come later, ranked by Hamming distance and again by scores.
+
+    python -m benchmarks.later_rows [--json FILE] [--data icd10 ...] [--bits 64 ...]
+
+A collection grows after its encoder was learnt. Here 20,000 rows are learnt from,
+60,000 more at most are searched, and 1,000 more are the queries. A right answer is one
+of the 10 nearest by Euclidean distance. Three seeds draw all three. Shortlists of 100
+by Hamming distance are ranked again by scores. Beside them are faiss's RaBitQ, of one
+bit a feature, and PQ fast scan of as many bytes, which rank all rows by their
+estimates. One process, one thread; times are processor time.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from benchmarks.rerank import recall
+from fewbits import _kernels, backbones, datasets
+from fewbits.errors import MissingDataError, MissingExtraError
+from fewbits.evaluation import exact_neighbours
+from fewbits.index import FlatIndex
+from fewbits.learners import ITQ, AdditiveCodes, Learner, NeighbourCodes
+
+Floats = NDArray[np.float32]
+Row = dict[str, Any]
+
+DATA, LENGTHS, SEEDS, K = ("icd10", "wordnet", "glove"), (64, 256), (0, 1, 2), 10
+_LEARNT, _SEARCHED, _QUERIES = 20_000, 60_000, 1000
+LEARNERS: dict[str, Callable[[int, int], Learner]] = {
+    "random rotation": lambda b, seed: ITQ(b, n_iter=0, random_state=seed),
+    "ITQ": lambda b, seed: ITQ(b, random_state=seed),
+    "NeighbourCodes": lambda b, seed: NeighbourCodes(b, random_state=seed),
+    "AdditiveCodes": lambda b, seed: AdditiveCodes(b, random_state=seed),
+}
+
+
+def main(
+    data: Annotated[list[str], typer.Option()] = list(DATA),  # noqa: B006
+    bits: Annotated[list[int], typer.Option()] = list(LENGTHS),  # noqa: B006
+    json_path: Annotated[Path | None, typer.Option("--json")] = None,
+) -> None:
+    """Measure every cell and print a row for each."""
+    _kernels.set_num_threads(1)
+    rows: list[Row] = []
+    with threadpool_limits(1):
+        for name in data:
+            try:
+                X = vectors(name)
+            except (MissingDataError, MissingExtraError) as missing:
+                print(f"{name} is left out: {missing}")
+                continue
+            for seed in SEEDS:
+                for row in measured(X, bits, seed):
+                    rows.append({"data": name, "seed": seed, **row})
+                    print(rows[-1], flush=True)
+    report = {"machine": {"isa": _kernels.active_isa()}, "rows": rows}
+    print(as_table(report))
+    if json_path:
+        json_path.write_text(json.dumps(report, indent=1) + "\n")
+
+
+def vectors(name: str) -> Floats:
+    if name == "glove":
+        found: Floats = datasets.load_glove().items
+        return found
+    load = {"icd10": datasets.load_icd10, "wordnet": datasets.load_wordnet}[name]
+    return backbones.load("wordllama-256").extract(load().items)
+
+
+def measured(X: Floats, lengths: list[int], seed: int) -> Iterator[Row]:
+    """Yield a row for each way of one seed."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    learnt, queries = X[order[:_LEARNT]], X[order[-_QUERIES:]]
+    base = X[order[_LEARNT:-_QUERIES][:_SEARCHED]]
+    truth = exact_neighbours(queries, base, K).ids
+    for n_bits in lengths:
+        for name, make in LEARNERS.items():
+            yield {
+                "method": name,
+                **by_fewbits(make(n_bits, seed), learnt, base, queries, truth),
+            }
+        yield from by_faiss(n_bits, seed, learnt, base, queries, truth)
+
+
+def by_fewbits(
+    learner: Learner,
+    learnt: Floats,
+    base: Floats,
+    queries: Floats,
+    truth: NDArray[np.int64],
+) -> Row:
+    start = time.process_time()
+    encoder = learner.fit(learnt).encoder_
+    seconds = time.process_time() - start
+    index = FlatIndex(encoder.encode(base))
+    first = index.search(encoder.encode(queries), K).ids
+    start = time.process_time()
+    found = index.search_reranked(
+        encoder.encode(queries),
+        K,
+        scores=encoder.query_scores(queries),
+        offsets=encoder.offsets,
+    ).ids
+    took = time.process_time() - start
+    return {
+        "bits": encoder.n_bits,
+        "bytes": index.codes.shape[1],
+        "hamming": recall(first, truth),
+        "reranked": recall(found, truth),
+        "queries_per_second": len(queries) / took,
+        "learning_seconds": seconds,
+    }
+
+
+def by_faiss(
+    n_bits: int,
+    seed: int,
+    learnt: Floats,
+    base: Floats,
+    queries: Floats,
+    truth: NDArray[np.int64],
+) -> Iterator[Row]:
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    d = base.shape[1]
+    made: dict[str, Any] = {}
+    if n_bits >= d:
+        rotation = faiss.RandomRotationMatrix(d, d)
+        rotation.init(seed)
+        rabitq = faiss.IndexRaBitQFastScan(d, faiss.METRIC_L2)
+        made["faiss RaBitQ"] = faiss.IndexPreTransform(rotation, rabitq)
+    if d % (n_bits // 4) == 0:
+        fast = faiss.IndexPQFastScan(d, n_bits // 4, 4)
+        fast.pq.cp.seed = seed + 1
+        made["faiss PQ, 4-bit fast scan"] = fast
+    for name, index in made.items():
+        start = time.process_time()
+        index.train(learnt)
+        seconds = time.process_time() - start
+        index.add(base)
+        start = time.process_time()
+        found = index.search(queries, K)[1]
+        took = time.process_time() - start
+        yield {
+            "method": name,
+            "bits": n_bits,
+            "bytes": index.sa_code_size(),
+            "reranked": recall(found, truth),
+            "queries_per_second": len(queries) / took,
+            "learning_seconds": seconds,
+        }
+
+
+def as_table(report: dict[str, Any]) -> str:
+    """Return means over the seeds, with the standard error of what is re-ranked."""
+    lines = [
+        "| data | bits | method | bytes | recall@10, Hamming | re-ranked by scores "
+        "| queries/s | learning, s |",
+        "|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    cells: dict[tuple[str, int, str], list[Row]] = {}
+    for row in report["rows"]:
+        cells.setdefault((row["data"], row["bits"], row["method"]), []).append(row)
+    for (data, bits, method), rows in cells.items():
+        mean = {
+            x: float(np.mean([row[x] for row in rows])) for x in rows[0] if x in _SHOWN
+        }
+        again = [row["reranked"] for row in rows]
+        error = np.std(again, ddof=1) / len(again) ** 0.5 if len(again) > 1 else np.nan
+        first = f"{mean['hamming']:.3f}" if "hamming" in mean else ""
+        lines.append(
+            f"| {data} | {bits} | {method} | {mean['bytes']:.0f} | {first} "
+            f"| {mean['reranked']:.3f} ± {error:.3f} "
+            f"| {mean['queries_per_second']:,.0f} | {mean['learning_seconds']:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+_SHOWN = ("bytes", "hamming", "reranked", "queries_per_second", "learning_seconds")
+
+if __name__ == "__main__":
+    typer.run(main)
