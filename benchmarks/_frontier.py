@@ -6,6 +6,13 @@ from typing import Any
 
 Row = Mapping[str, Any]
 
+_COLOURS = {
+    "sign": "#009E73",
+    "ITQ": "#0072B2",
+    "additive": "#E69F00",
+    "neighbours": "#CC79A7",
+}
+
 
 def draw(rows: Sequence[Row], path: Path) -> None:
     """Draw recall against bytes and against queries per second."""
@@ -36,7 +43,7 @@ def point(axis: Any, number: int, x: float, row: Row) -> None:
     marker, colour = f"${number}$", "#D55E00"
     if row["way"].startswith("fewbits"):
         learner, _, again = row["way"].removeprefix("fewbits ").partition(", ")
-        colour = {"sign": "#009E73", "ITQ": "#0072B2", "neighbours": "#CC79A7"}[learner]
+        colour = _COLOURS[learner]
         marker = {"": "o", "re-ranked by scores": "^", "re-ranked by int8": "s"}[again]
     style = {"marker": marker, "markersize": 7, "color": colour, "alpha": 0.8}
     axis.plot([x], [row["recall"]], linestyle="", **style)

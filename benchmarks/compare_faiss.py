@@ -30,7 +30,7 @@ from benchmarks.rerank import recall
 from benchmarks.search import interleaved
 from fewbits import _kernels, backbones, datasets
 from fewbits.index import FlatIndex, Int8Vectors
-from fewbits.learners import ITQ, Learner, NeighbourCodes, Thresholding
+from fewbits.learners import ITQ, AdditiveCodes, Learner, NeighbourCodes, Thresholding
 
 MEASURED = RESULTS / "compare_faiss.json"
 K, SHORTLIST, N_BITS, N_QUERIES = 10, 100, 256, 1000
@@ -41,6 +41,8 @@ LEFT_OUT = (
     "fewbits sign",
     "fewbits sign, re-ranked by scores",
     "fewbits ITQ, re-ranked by int8",
+    "fewbits additive",
+    "fewbits additive, re-ranked by int8",
     "fewbits neighbours, re-ranked by scores",
 )
 
@@ -129,6 +131,7 @@ def ways(X: Floats, seed: int) -> Iterator[Way]:
     yield from by_faiss(X, seed)
     yield from by_fewbits("sign", Thresholding(), X)
     yield from by_fewbits("ITQ", ITQ(N_BITS, random_state=seed), X)
+    yield from by_fewbits("additive", AdditiveCodes(N_BITS, random_state=seed), X)
     learner = NeighbourCodes(N_BITS, random_state=seed)
     yield from by_fewbits("neighbours", learner, X)
 
@@ -197,9 +200,10 @@ def by_fewbits(name: str, learner: Learner, X: Floats) -> Iterator[Way]:
         return index.search(encoder.encode(queries), K).ids
 
     def by_scores(queries: Floats) -> NDArray[np.int64]:
-        scores = encoder.project(queries)
+        scores = encoder.query_scores(queries)
         asked = encoder.encode(queries)
-        return index.search_reranked(asked, scores=scores, **again).ids
+        offsets = encoder.offsets
+        return index.search_reranked(asked, scores=scores, offsets=offsets, **again).ids
 
     def by_vectors(queries: Floats) -> NDArray[np.int64]:
         asked = encoder.encode(queries)
