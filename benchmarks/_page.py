@@ -365,8 +365,8 @@ SECTIONS = (
         "later_rows",
         "Rows that come after learning",
         "Recall@10 among rows that no encoder was learnt from; a shortlist of 100 by "
-        "Hamming distance, ranked again by scores. RaBitQ and PQ rank all rows. Seed 0; "
-        "seeds 1 and 2 are in the file.",
+        "Hamming distance, ranked again by scores. RaBitQ and PQ rank all rows. "
+        "Seed 0; the file has seeds 1 and 2.",
         {
             "data": value("data"),
             "bytes": value("bytes"),
