@@ -25,6 +25,8 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
 #: Epochs for items and for the codebook.
 MAX_EPOCHS, CODEBOOK_EPOCHS = 100, 50
 REAL = "real-valued, learnt"
+#: The head; without the layer it is linear, where the paper trains a whole network.
+HIDDEN, LINEAR = {"hidden": (512,), "dropout": 0.5}, {"hidden": (), "dropout": 0.0}
 
 
 def llc(n_bits: int | None = None, **options: Any) -> LLC:
@@ -33,6 +35,7 @@ def llc(n_bits: int | None = None, **options: Any) -> LLC:
         "max_epochs": MAX_EPOCHS,
         "codebook_epochs": CODEBOOK_EPOCHS,
         "bias": False,
+        **HIDDEN,
     }
     learner: LLC = configured(LLC, n_bits=n_bits, **usual | options)
     return learner

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from fewbits._lazy import lazy_names
 from fewbits.bundle._bundle import Bundle
 from fewbits.bundle._classes import class_answers, label_answers
-from fewbits.bundle._decoding import by_code_space, known_by
 from fewbits.bundle._duplicates import MAX_PAIRS, Duplicates
 from fewbits.bundle._examples import N_RANDOM, ClassMembers, ClassRows
 from fewbits.bundle._hits import FoundRows, hits_of
@@ -47,11 +46,9 @@ __all__ = [
     "Metadata",
     "RecallEstimate",
     "bound_of",
-    "by_code_space",
     "check_taxonomy",
     "class_answers",
     "hits_of",
-    "known_by",
     "label_answers",
     "linear_answers",
     "read_names",

@@ -7,7 +7,7 @@ from typing import IO, Any, Self
 
 from fewbits import encoders
 from fewbits.bundle._by_example import ExampleMixin
-from fewbits.bundle._class_files import class_files, read_classes
+from fewbits.bundle._class_files import class_files, read_classes, read_rejection
 from fewbits.bundle._classification import ClassificationMixin
 from fewbits.bundle._duplicates import DuplicatesMixin
 from fewbits.bundle._folder import (
@@ -55,6 +55,8 @@ class Bundle(
     calibration : Calibration, default=None
         Scale of scores, learnt on held-out items: `class_answers` gives probabilities
         with it.
+    rejection : Rejection, default=None
+        Tells items of unknown classes, see `classify`.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Bundle(
         if self.codebook is not None:
             facts["n_classes"] = len(self.codebook)
             facts["calibrated"] = self.calibration is not None
+            facts["rejects"] = self.rejection is not None
         if self.items is not None:
             facts["bytes_per_code"] = self.items.code_bytes
             facts["columns"] = self.items.columns
@@ -106,7 +109,7 @@ class Bundle(
         encoder = self.encoder.to_bytes()
         files: dict[str, Callable[[IO[bytes]], object]] = {
             "encoder.safetensors": lambda file: file.write(encoder),
-            **class_files(self.codebook, self.calibration),
+            **class_files(self.codebook, self.calibration, self.rejection),
         }
         folder = Path(folder)
         check_target(folder)
@@ -171,4 +174,5 @@ class Bundle(
             manifest["backbone_fingerprint"],
             Metadata.from_dict(manifest.get("metadata"), folder / MANIFEST),
             *read_classes(folder, manifest, encoder.n_bits),
+            read_rejection(folder, manifest, encoder.n_features),
         )

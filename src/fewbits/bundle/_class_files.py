@@ -1,4 +1,4 @@
-"""Files of a bundle about its classes: their codes and the calibration of scores."""
+"""Files of a bundle about its classes: codes, calibration of scores, rejection."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,8 +13,10 @@ from fewbits.classify import (
     load_codebook,
 )
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.ood import Rejection, load_rejection, rejection_bytes
 
 _CODEBOOK, _CALIBRATION = "codebook.safetensors", "calibration.safetensors"
+_REJECTION = "rejection.safetensors"
 
 
 def check_classes(
@@ -41,8 +43,24 @@ def check_classes(
         )
 
 
+def check_rejection(n_features: int, rejection: Rejection | None) -> None:
+    """Refuse a rejection of other features.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if rejection is not None and len(rejection.score.mean) != n_features:
+        raise ArgumentError(
+            f"the rejection is of {len(rejection.score.mean)} features, the encoder "
+            f"of {n_features}"
+        )
+
+
 def class_files(
-    codebook: Codebook | None, calibration: Calibration | None
+    codebook: Codebook | None,
+    calibration: Calibration | None,
+    rejection: Rejection | None = None,
 ) -> dict[str, Callable[[IO[bytes]], object]]:
     """Return the names of the files, and what writes each."""
     files: dict[str, Callable[[IO[bytes]], object]] = {}
@@ -52,6 +70,9 @@ def class_files(
     if calibration is not None:
         content = calibration_bytes(calibration)
         files[_CALIBRATION] = lambda file: file.write(content)
+    if rejection is not None:
+        scores = rejection_bytes(rejection)
+        files[_REJECTION] = lambda file: file.write(scores)
     return files
 
 
@@ -75,6 +96,26 @@ def read_classes(
     except ArgumentError as error:
         raise ArtefactError(f"{folder} mixes files of two bundles: {error}") from error
     return codebook, calibration
+
+
+def read_rejection(
+    folder: Path, manifest: Mapping[str, Any], n_features: int
+) -> Rejection | None:
+    """Return what the folder of a bundle holds of it.
+
+    Raises
+    ------
+    ArtefactError
+        When the file is missing or damaged, or of other features.
+    """
+    if _REJECTION not in manifest["files"]:
+        return None
+    rejection = load_rejection(checked_path(folder, manifest, _REJECTION))
+    try:
+        check_rejection(n_features, rejection)
+    except ArgumentError as error:
+        raise ArtefactError(f"{folder} mixes files of two bundles: {error}") from error
+    return rejection
 
 
 def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:

@@ -24,6 +24,7 @@ def class_answers(
     items: Any,
     *,
     decoder: Decoder | str = "soft",
+    max_false_reject_rate: float | None = None,
     max_false_accept_rate: float | None = None,
     top: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -36,7 +37,7 @@ def class_answers(
         Vectors, or whatever the backbone takes.
     decoder : Decoder or str, default="soft"
         See `Bundle.classify`. By the default the class is also the most probable one.
-    max_false_accept_rate : float, default=None
+    max_false_reject_rate, max_false_accept_rate : float, default=None
         See `Bundle.classify`.
     top : int, default=None
         How many of the most probable classes to add; None adds 3 where the bundle is
@@ -60,7 +61,8 @@ def class_answers(
         )
     decoder, book = decoder_of(decoder), bundle.classes
     features = bundle.features(items)
-    found = decode(bundle, features, decoder, max_false_accept_rate)
+    rates = max_false_reject_rate, max_false_accept_rate
+    found = decode(bundle, features, decoder, *rates)
     answers: list[dict[str, Any]] = [
         {"class": name, "distance": distance}
         for name, distance in zip(

@@ -19,6 +19,7 @@ class ClassificationMixin(SearchMixin):
         items: ArrayLike | Sequence[Any],
         *,
         decoder: Decoder | str = "soft",
+        max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
     ) -> Decoded:
         """Predict the class of each raw item, or reject it.
@@ -37,15 +38,13 @@ class ClassificationMixin(SearchMixin):
             "bounded", the nearest if within 1 bit, else none; "exact", the class with
             exactly this code, else none; or "orbgrand", which guesses up to 1,000
             codes.
+        max_false_reject_rate : float, default=None
+            Reject items of unknown classes, with any decoder, such that at most this
+            share of known items is rejected. How many unknown ones are accepted is
+            predicted: ``bundle.rejecting.threshold(max_false_reject_rate=...)``.
         max_false_accept_rate : float, default=None
-            Reject items whose code is not near a class code, with any decoder, such
-            that at most this share of unknown items is expected to be accepted. The
-            stricter of two estimates counts: the share of all possible codes, see
-            `fewbits.ood.predicted_region`, and known classes that are left out one at a
-            time, if `calibration` has them, see
-            `fewbits.ood.leave_one_class_out_rates`. A rate finer than one held-out item
-            counts as that of one. Real unknown items are often accepted several times
-            as often. None accepts all.
+            In its place: at most this share of the items of new classes is accepted,
+            see `fewbits.ood.Rejection.threshold`.
 
         Returns
         -------
@@ -56,8 +55,8 @@ class ClassificationMixin(SearchMixin):
         Raises
         ------
         ArgumentError
-            When the bundle has no codebook, there is no such decoder, or codes are too
-            short for the rate.
+            When the bundle has no codebook, there is no such decoder, the bundle does
+            not reject, or it was learnt from too few items or classes for the rate.
         """
-        decoder = decoder_of(decoder)
-        return decode(self, self.features(items), decoder, max_false_accept_rate)
+        rates = max_false_reject_rate, max_false_accept_rate
+        return decode(self, self.features(items), decoder_of(decoder), *rates)

@@ -250,7 +250,7 @@ class CollectionMixin(EncodingMixin):
             items=None if self.items is None else self.items.prefix(n_bits),
             metadata=self.metadata.of_other_length(self.encoder.n_bits),
             codebook=None if self.codebook is None else self.codebook.prefix(n_bits),
-            calibration=None,
+            calibration=None,  # rejection does not depend on the length
         )
 
     @cached_property

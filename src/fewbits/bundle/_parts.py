@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from fewbits.bundle._class_files import check_classes
+from fewbits.bundle._class_files import check_classes, check_rejection
 from fewbits.bundle._items import Items
 from fewbits.bundle._metadata import Metadata
 from fewbits.classify import Calibration, Codebook
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
+from fewbits.ood import Rejection
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class BundleParts:
     metadata: Metadata = field(default_factory=Metadata)
     codebook: Codebook | None = None
     calibration: Calibration | None = None
+    rejection: Rejection | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.metadata, Metadata):
@@ -30,6 +32,7 @@ class BundleParts:
                 f"{type(self.metadata).__name__}"
             )
         check_classes(self.encoder.n_bits, self.codebook, self.calibration)
+        check_rejection(self.encoder.n_features, self.rejection)
 
     def __getstate__(self) -> dict[str, Any]:
         # The index of a copy is made anew, frozen as well.
@@ -66,6 +69,23 @@ class BundleParts:
                 "by 'fewbits classify --labels'"
             )
         return self.codebook
+
+    @property
+    def rejecting(self) -> Rejection:
+        """What tells items of unknown classes.
+
+        Raises
+        ------
+        ArgumentError
+            When the bundle has none.
+        """
+        if self.rejection is None:
+            raise ArgumentError(
+                "this bundle cannot reject items of unknown classes: 'fewbits fit' "
+                "learns that from items of at least two classes, one each, whose "
+                "features were not trained on them"
+            )
+        return self.rejection
 
     @property
     def novelty_radius(self) -> int | None:

@@ -13,7 +13,6 @@ from fewbits.classify._codebook import Codebook
 from fewbits.classify._items import item_scores
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
-from fewbits.ood import FalseAcceptRates
 
 FloatArray = NDArray[np.float64]
 
@@ -33,15 +32,11 @@ class Calibration:
     none : float
         Prior probability that an item belongs to no class, 0 or more and below 1. The
         code of such an item is a uniformly random one.
-    left_out : FalseAcceptRates or None
-        False-accept rate within each radius, with one known class left out at a time;
-        see `fewbits.ood.leave_one_class_out_rates`.
     """
 
     scale: float
     shifts: FloatArray
     none: float = 0.0
-    left_out: FalseAcceptRates | None = None
 
     def __repr__(self) -> str:
         return one_line(self)

@@ -24,11 +24,6 @@ from fewbits.errors import ArgumentError
 if TYPE_CHECKING:
     from fewbits.classify.decoders import Decoder
 
-#: How `AcceptanceRegion.model` reads in a sentence.
-_MODELS = {
-    "leave-one-class-out": "leaving out one class at a time",
-    "uniform": "a uniform distribution of codes",
-}
 #: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
 _HEADINGS = {
@@ -86,25 +81,22 @@ def classify(
             "the scores themselves; agrees with soft and takes longer. Default: ranks."
         ),
     ] = None,
+    max_false_reject_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="Reject items of unknown classes, and at most this share of known "
+            "items. Start with 0.05. Which share of unknown ones is accepted is "
+            "predicted below the table, and as 'accepted' with --json."
+        ),
+    ] = None,
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject items of unknown classes; an estimated share of at most this "
-            "is accepted. The stricter of two estimates counts: from the code space, "
-            "and by leaving out one class at a time on held-out items. Start with "
-            "0.05. Real ones are often accepted several times as often, so test with "
-            "some of yours. The radius is printed below the table, and as 'accepted' "
-            "with --json."
+            help="In its place: accept at most this share of the items of unknown "
+            "classes, by leaving out each known class. Needs many classes; 0.05 needs "
+            "19."
         ),
     ] = None,
-    code_space: Annotated[
-        bool,
-        typer.Option(
-            "--code-space",
-            help="Estimate --max-false-accept-rate from the code space alone, without "
-            "held-out items.",
-        ),
-    ] = False,
     top: Annotated[
         int | None,
         typer.Option(
@@ -147,7 +139,7 @@ def classify(
 
     Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
 
-    Example: fewbits classify my-bundle "knit a sock" --max-false-accept-rate 0.05
+    Example: fewbits classify my-bundle "knit a sock" --max-false-reject-rate 0.05
 
     Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
 
@@ -164,10 +156,14 @@ def classify(
         "--decoder": decoder,
         **{_option(name): value for name, value in parameters.items()},
     }
+    rates = {
+        "--max-false-reject-rate": max_false_reject_rate,
+        "--max-false-accept-rate": max_false_accept_rate,
+    }
     if labels is not None:
         options |= {
             "--top": top or None,
-            "--max-false-accept-rate": max_false_accept_rate,
+            **rates,
         }
         check_unused(options, "class codes, not --labels")
         if linear:
@@ -175,13 +171,13 @@ def classify(
     else:
         check_unused({"--linear": linear or None, "-k": k}, "--labels")
     chosen = _decoder(decoder, parameters)
-    if max_false_accept_rate is None:
-        check_unused({"--code-space": code_space or None}, "--max-false-accept-rate")
+    if None not in rates.values():
+        raise ArgumentError(f"give either {' or '.join(rates)}")
     loaded = Bundle.load(bundle, items=labels is not None)
     several = labels is None and loaded.metadata.several_labels
     if several:
         check_unused(
-            {**options, "--max-false-accept-rate": max_false_accept_rate},
+            {**options, **rates},
             "one class per item, but items of this bundle have several labels",
         )
     asked: Any = typed_items(loaded, bundle, items or [])
@@ -191,21 +187,21 @@ def classify(
         asked,
         decoder=chosen,
         top=None if labels else top,
+        max_false_reject_rate=max_false_reject_rate,
         max_false_accept_rate=max_false_accept_rate,
-        code_space=code_space,
         labels=labels,
         k=k,
         linear=linear,
     )
     found = engine.classify(loaded, request)
-    rows, region = found.results, found.accepted
+    rows, held = found.results, found.accepted
     if as_json:
         for row in found.to_dict()["results"]:
             print_json(row)
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    for note in _notes(loaded, chosen, region):
+    for note in _notes(loaded, chosen, held):
         say(f"note: {note}")
     if top and loaded.calibration is None and not several:
         say(
@@ -236,15 +232,19 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
 def _notes(
     bundle: Any,
     decoder: "Decoder | None",
-    region: dict[str, Any] | None,
+    held: dict[str, Any] | None,
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
-    if region:
+    if held:
+        rejected = held["false_reject_rate"]
+        yield f"{rejected:.2g} of known items are expected to be rejected"
+        share, interval = held["false_accept_rate"], held["false_accept_interval"]
         yield (
-            f"items that differ in at most {region['radius']} bits from a class are "
-            f"accepted; estimated by {_MODELS[region['model']]}, that is "
-            f"{region['predicted_rate']:.2g} of out-of-distribution items. Real ones "
-            "are often accepted several times as often, so try some"
+            "too few classes to predict which share of unknown items is accepted"
+            if share is None
+            else f"{share:.2g} of items of new classes are expected to be accepted (95 "
+            f"% interval {interval[0]:.2g} to {interval[1]:.2g}), if these differ "
+            "from known classes as those do from each other"
         )
     elif decoder is not None and decoder.max_distance is not None:
         from fewbits.ood import acceptance_region

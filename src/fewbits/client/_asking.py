@@ -114,6 +114,7 @@ class Asking(RemoteBase):
         items: Any,
         *,
         decoder: Decoder | str = "soft",
+        max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
     ) -> Decoded:
         """Predict the class of each item, see `Bundle.classify`.
@@ -127,6 +128,7 @@ class Asking(RemoteBase):
             items,
             hits=1,
             decoder=_named(decoder_of(decoder)),
+            max_false_reject_rate=max_false_reject_rate,
             max_false_accept_rate=max_false_accept_rate,
         )
         found = [table for table, _ in answers]

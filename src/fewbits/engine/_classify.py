@@ -6,9 +6,7 @@ from typing import Any
 from fewbits._repr import one_line
 from fewbits.bundle import (
     Bundle,
-    by_code_space,
     class_answers,
-    known_by,
     label_answers,
     linear_answers,
     vote_answers,
@@ -17,7 +15,8 @@ from fewbits.classify.decoders import Decoder, decoder_of
 from fewbits.engine._labels import item_labels
 from fewbits.errors import ArgumentError
 
-_DECODING = ("decoder", "max_false_accept_rate")
+_RATES = ("max_false_reject_rate", "max_false_accept_rate")
+_DECODING = ("decoder", *_RATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +33,9 @@ class ClassifyRequest:
     decoder : Decoder or str, default=None
         How codes are decoded: one of `fewbits.classify.decoders`, or its short name,
         see `fewbits.bundle.Bundle.classify`. A short name is replaced by its decoder.
-    max_false_accept_rate : float, default=None
-        Reject out-of-distribution items, see `fewbits.bundle.Bundle.classify`.
-    code_space : bool, default=False
-        Estimate that rate from the space of codes alone.
+    max_false_reject_rate, max_false_accept_rate : float, default=None
+        Reject out-of-distribution items by one of them, see
+        `fewbits.bundle.Bundle.classify`.
     top : int, default=None
         Number of classes to show with their probabilities, or of labels to rank.
     labels : str, default=None
@@ -55,8 +53,8 @@ class ClassifyRequest:
 
     items: Any
     decoder: Decoder | str | None = None
+    max_false_reject_rate: float | None = None
     max_false_accept_rate: float | None = None
-    code_space: bool = False
     top: int | None = None
     labels: str | None = None
     k: int | None = None
@@ -71,8 +69,6 @@ class ClassifyRequest:
         for name in unused:
             if getattr(self, name) is not None:
                 raise ArgumentError(f"{name} is of {of}: leave it out")
-        if self.code_space and self.max_false_accept_rate is None:
-            raise ArgumentError("code_space needs max_false_accept_rate")
         if self.decoder is not None:
             object.__setattr__(self, "decoder", decoder_of(self.decoder))
 
@@ -93,9 +89,8 @@ class ClassifyResponse:
         `fewbits.bundle.class_answers`, `label_answers`, `vote_answers` or
         `linear_answers` tell.
     accepted : dict or None
-        Where out-of-distribution items are rejected: the ``radius`` in bits around
-        class codes, the ``predicted_rate`` of unknown items within it, its ``model``,
-        the ``requested_rate``, and whether it is ``met``.
+        Where out-of-distribution items are rejected, what to expect of it: see
+        `fewbits.ood.RejectionThreshold`.
     """
 
     results: tuple[dict[str, Any], ...]
@@ -128,10 +123,8 @@ def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
     ArgumentError
         When the bundle has neither, or an option does not go with its classes.
     """
-    if request.code_space:
-        bundle = by_code_space(bundle)
     answers = _answers(bundle, request)
-    accepted = _accepted(bundle, request.max_false_accept_rate)
+    accepted = _accepted(bundle, request)
     labels = item_labels(bundle, request.items, len(answers))
     results = (
         {"item": label, **each} for label, each in zip(labels, answers, strict=True)
@@ -157,9 +150,8 @@ def _answers(bundle: Bundle, request: ClassifyRequest) -> list[dict[str, Any]]:
     return label_answers(bundle, items, **top)
 
 
-def _accepted(bundle: Bundle, rate: float | None) -> dict[str, Any] | None:
-    if rate is None:
+def _accepted(bundle: Bundle, request: ClassifyRequest) -> dict[str, Any] | None:
+    rates = {name: getattr(request, name) for name in _RATES}
+    if not any(rate is not None for rate in rates.values()):
         return None
-    found = known_by(bundle.classes, rate, bundle.calibration)
-    facts = {x: getattr(found, x) for x in ("radius", "predicted_rate", "model")}
-    return {**facts, "requested_rate": rate, "met": found.predicted_rate <= rate}
+    return bundle.rejecting.threshold(**rates)._asdict()

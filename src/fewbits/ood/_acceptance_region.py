@@ -25,7 +25,7 @@ class AcceptanceRegion:
         Expected false-accept rate of out-of-distribution items, according to `model`.
     standard_error : float
         Standard error of `predicted_rate`; 0 where it is exact.
-    model : {"uniform", "independent bits", "leave-one-class-out"}
+    model : {"uniform", "independent bits"}
         Assumed distribution of the codes of out-of-distribution items.
     """
 

@@ -88,8 +88,8 @@ def predicted_region(
     the space near the class codes, see `covered_share`. It is how often an item
     with an arbitrary code is accepted. Real unknown items have bits that depend on each
     other, as those of known items do, and lie nearer to known codes than random ones:
-    they are accepted several times as often. `leave_one_class_out_region` estimates
-    that from known items.
+    they are accepted several times as often. `learn_rejection` predicts a rate that
+    holds, from known items.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ def classified(served: Served, body: ClassifyBody) -> Response:
     request = engine.ClassifyRequest(
         _raw(served, body),
         decoder=None if body.decoder is None else _decoder(body.decoder),
+        max_false_reject_rate=body.max_false_reject_rate,
         max_false_accept_rate=body.max_false_accept_rate,
-        code_space=body.code_space,
         top=body.top,
         labels=body.labels,
         k=body.k,
@@ -35,12 +35,13 @@ def decoded_table(served: Served, body: ClassifyBody) -> Response:
     """Answer what `Bundle.classify` returns, a column for each array."""
     import pyarrow as pa
 
-    known = {"decoder", "max_false_accept_rate", *KINDS}
+    known = {"decoder", "max_false_reject_rate", "max_false_accept_rate", *KINDS}
     if other := body.model_fields_set - known:
         raise ArgumentError(f"{min(other)} is for answers in JSON")
     found = served.bundle.classify(
         _raw(served, body),
         decoder=_decoder(body.decoder or "soft"),
+        max_false_reject_rate=body.max_false_reject_rate,
         max_false_accept_rate=body.max_false_accept_rate,
     )
     names = [each.name for each in fields(Decoded)]

@@ -88,8 +88,8 @@ class ClassifyBody(Queries):
     decoder: str | dict[str, Any] | None = Field(
         None, description='A name, or {"name": ..., and its parameters}.'
     )
+    max_false_reject_rate: float | None = None
     max_false_accept_rate: float | None = None
-    code_space: bool = False
     top: Radius | None = None
     labels: str | None = None
     k: Positive | None = None

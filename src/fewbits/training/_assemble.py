@@ -115,6 +115,7 @@ def assembled(
         metadata=metadata_of({**facts, "trained_on": len(features), **found.facts}),
         codebook=found.codebook,
         calibration=found.calibration,
+        rejection=found.rejection,
     )
 
 

@@ -1,6 +1,5 @@
 """The class codes of a learner, and their calibration."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from fewbits.analysis.bounds import Members, majority_codes
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
 from fewbits.learners import KernelMapped
 from fewbits.learners.fitting import indicator
-from fewbits.ood import leave_one_class_out_rates
+from fewbits.ood import Rejection, learn_rejection
 
 
 class Classes(NamedTuple):
@@ -20,12 +19,14 @@ class Classes(NamedTuple):
     ----------
     codebook : Codebook or None
     calibration : Calibration or None
+    rejection : Rejection or None
     facts : dict
         Further fields of `fewbits.bundle.Metadata`.
     """
 
     codebook: Codebook | None
     calibration: Calibration | None
+    rejection: Rejection | None
     facts: dict[str, Any]
 
 
@@ -42,8 +43,8 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
         After `fit`.
     features, labels
         Training data of the learner. The rows that it held out calibrate
-        probabilities and estimate the leave-one-class-out false-accept rate; with
-        several labels an item they set the score thresholds.
+        probabilities; with several labels an item they set the score thresholds. All
+        rows teach rejection, unless their features were trained on the classes.
 
     Warns
     -----
@@ -52,7 +53,7 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     """
     inner = learner.learner_ if isinstance(learner, KernelMapped) else learner
     if not hasattr(inner, "held_out_"):
-        return Classes(None, None, {})
+        return Classes(None, None, None, {})
     rows, make = inner.held_out_, getattr(inner, "codebook_of_classes", None)
     book = None if make is None else make()
     if book is None:
@@ -62,11 +63,13 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
         facts["repaired_classes"] = int(inner.n_repaired_)
     if np.ndim(labels) > 1:
         facts |= _of_several(book, learner, features, labels, rows)
-        return Classes(book, None, facts)
+        return Classes(book, None, None, facts)
+    rejection = _rejection(inner, features, labels)
     if not len(rows):
-        return Classes(book, None, facts)
+        return Classes(book, None, rejection, facts)
     held_out, classes = features[rows], np.asarray(labels)[rows]
-    return Classes(book, _calibration(book, learner, held_out, classes), facts)
+    calibration = calibrate(book, learner.encoder_.project(held_out), classes)
+    return Classes(book, calibration, rejection, facts)
 
 
 def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
@@ -104,12 +107,13 @@ def _of_several(
     return facts
 
 
-def _calibration(
-    book: Codebook, learner: Any, held_out: Any, classes: Any
-) -> Calibration:
-    calibration = calibrate(book, learner.encoder_.project(held_out), classes)
-    if len(book) < 2:
-        return calibration
-    codes, own = learner.encoder_.encode(held_out), book.rows(classes)
-    left_out = leave_one_class_out_rates(book.codes, book.n_bits, codes, own)
-    return replace(calibration, left_out=left_out)
+def _rejection(learner: Any, features: Any, labels: Any) -> Rejection | None:
+    """Learn to reject, where that can be calibrated.
+
+    A backbone that was trained on the classes would make new ones look too far.
+    """
+    network = learner.network
+    trained = network is not None and network.backbone is not None
+    if trained and network.trainable != 0:
+        return None
+    return None if len(np.unique(labels)) < 2 else learn_rejection(features, labels)

@@ -4,13 +4,20 @@ import { h, percent } from "../lib/dom.js";
 /** The answer by class codes, and why no rate could be met where that is so. */
 async function byClassCodes(api, body, rate) {
   try {
-    const { results } = await api.post("v1/classify", { ...body, max_false_accept_rate: rate });
+    const { results } = await api.post("v1/classify", { ...body, max_false_reject_rate: rate });
     return [results[0], null];
   } catch (error) {
     if (error.status !== 422) throw error;
-    // Short codes cannot meet a small rate; the class is known all the same.
+    // Too few items cannot hold a small rate; the class is known all the same.
     return [(await api.post("v1/classify", body)).results[0], error.message];
   }
+}
+
+/** What is to be expected of the threshold. */
+function rejection({ false_reject_rate, false_accept_rate }) {
+  const known = `At most ${percent(false_reject_rate, 1)} of known items are rejected`;
+  if (false_accept_rate === null) return `${known}; too few classes tell of unknown ones.`;
+  return `${known}; ${percent(false_accept_rate, 0)} of unknown ones are expected to be accepted.`;
 }
 
 /** The class of the query, with the reason; by class codes, or by votes. */
@@ -40,7 +47,7 @@ export async function classOf(context, body, label, rate, isNew) {
       h(
         "p",
         { class: "soft" },
-        `Accepted within ${accepted.radius} bits of a class code, at a predicted false-accept rate of ${percent(accepted.predicted_rate, 2)} (${accepted.model})${accepted.met ? "." : "; the requested rate is not met."}`,
+        rejection(accepted),
       ),
     found.classes?.length &&
       h(

@@ -154,7 +154,7 @@ export async function isNew(root, context) {
         { class: "row pick" },
         field(`${titleOf(kind)} to judge`, input, { class: "field wide" }),
         classColumns(facts).length > 0 && field("Classes", labels),
-        facts.n_classes > 0 && field("False-accept rate at most", rate),
+        facts.n_classes > 0 && field("Known items rejected at most", rate),
         h("button", { class: "main", type: "submit" }, "Judge"),
       ),
     ),

@@ -1,0 +1,252 @@
+"""Rejection of items of unknown classes, at rates that hold."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._checks import check_choice, check_rate
+from fewbits._labels import as_classes
+from fewbits._repr import one_line
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.ood._ridge import LeftOut, Matrix
+from fewbits.ood._scores import SCORES, RejectionScore
+
+_MOST_ITEMS, _GRID = 10_000, 1000
+_FEWEST_CLASSES = 5  # whose spread says anything
+_LEVEL = 0.95
+
+
+class RejectionThreshold(NamedTuple):
+    """A threshold of scores, and what to expect of it.
+
+    Attributes
+    ----------
+    threshold : float
+        Items with a lower score are rejected.
+    false_reject_rate : float
+        Expected share of known items that are rejected, at most.
+    false_accept_rate : float or None
+        Expected share of items of a new class that are accepted; None with fewer than
+        five known classes, which cannot tell.
+    false_accept_interval : tuple of float or None
+        95 % confidence interval of that share, over classes.
+    """
+
+    threshold: float
+    false_reject_rate: float
+    false_accept_rate: float | None
+    false_accept_interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rejection:
+    """A score of features, and which share of items any threshold of it rejects.
+
+    Attributes
+    ----------
+    score : RejectionScore
+        High for items of known classes.
+    thresholds : ndarray of shape (m,)
+        In ascending order.
+    false_reject : ndarray of shape (m,)
+        Expected share of known items below each threshold, at most.
+    false_accept : ndarray of shape (m,)
+        Share of the items of a class that reach each threshold when the score is
+        learnt without the class: the mean over classes.
+    standard_errors : ndarray of shape (m,)
+        Of `false_accept`, over classes.
+    n_items, n_classes : int
+        From which they are estimated.
+    """
+
+    score: RejectionScore = field(repr=False)
+    thresholds: Matrix = field(repr=False)
+    false_reject: Matrix = field(repr=False)
+    false_accept: Matrix = field(repr=False)
+    standard_errors: Matrix = field(repr=False)
+    n_items: int
+    n_classes: int
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def threshold(
+        self,
+        *,
+        max_false_reject_rate: float | None = None,
+        max_false_accept_rate: float | None = None,
+    ) -> RejectionThreshold:
+        """Return the threshold that holds one of two rates.
+
+        Parameters
+        ----------
+        max_false_reject_rate : float, default=None
+            Largest share of known items that may be rejected, between 0 and 1. It holds
+            for new items of the known classes, in the mean over calibrations.
+        max_false_accept_rate : float, default=None
+            Largest share of the items of new classes that may be accepted. It holds
+            for classes that differ from the known ones as these do from each other;
+            by the upper limit of a one-sided 95 % confidence interval over classes.
+
+        Returns
+        -------
+        RejectionThreshold
+
+        Raises
+        ------
+        ArgumentError
+            When not just one rate is given, it is out of range, or items or classes are
+            too few to hold it.
+        """
+        if (max_false_reject_rate is None) == (max_false_accept_rate is None):
+            raise ArgumentError(
+                "give either max_false_reject_rate or max_false_accept_rate"
+            )
+        if max_false_reject_rate is not None:
+            return self._told(self._holding_rejected(max_false_reject_rate))
+        assert max_false_accept_rate is not None
+        return self._told(self._holding_accepted(max_false_accept_rate))
+
+    def _holding_rejected(self, rate: float) -> int:
+        check_rate(rate, "max_false_reject_rate")
+        place = int(np.searchsorted(self.false_reject, rate, side="right")) - 1
+        if place < 0:
+            needed = int(np.ceil(1 / rate)) - 1
+            raise ArgumentError(
+                f"max_false_reject_rate={rate:g} needs at least {needed} known items, "
+                f"but {self.n_items} were learnt from"
+            )
+        return place
+
+    def _holding_accepted(self, rate: float) -> int:
+        check_rate(rate, "max_false_accept_rate")
+        needed = max(_FEWEST_CLASSES, int(np.ceil(1 / rate)) - 1)
+        if self.n_classes < needed:
+            raise ArgumentError(
+                f"max_false_accept_rate={rate:g} needs at least {needed} known "
+                f"classes, but {self.n_classes} were learnt from: hold "
+                "max_false_reject_rate instead"
+            )
+        place = int(np.argmax(self._upper() <= rate))
+        if self.false_reject[place] >= 1:
+            raise ArgumentError(
+                f"max_false_accept_rate={rate:g} would reject all known items: raise "
+                "it, or hold max_false_reject_rate instead"
+            )
+        return place
+
+    def _upper(self) -> Matrix:
+        """Return limits that the false-accept rates of a new class stay below.
+
+        The first in expectation (Angelopoulos et al., "Conformal Risk Control", 2024,
+        theorem 1, over classes), the second with a confidence of 95 %.
+        """
+        n = self.n_classes
+        expected = (n * self.false_accept + 1) / (n + 1)
+        likely = self.false_accept + _t(n, _LEVEL) * self.standard_errors
+        return np.maximum(expected, likely)
+
+    def _told(self, place: int) -> RejectionThreshold:
+        threshold = float(self.thresholds[place])
+        rejected = float(self.false_reject[place])
+        if self.n_classes < _FEWEST_CLASSES:
+            return RejectionThreshold(threshold, rejected, None, None)
+        mean = float(self.false_accept[place])
+        half = _t(self.n_classes, (1 + _LEVEL) / 2) * self.standard_errors[place]
+        interval = max(0.0, mean - float(half)), min(1.0, mean + float(half))
+        return RejectionThreshold(threshold, rejected, mean, interval)
+
+
+def learn_rejection(
+    X: ArrayLike, labels: ArrayLike, *, score: str = next(iter(SCORES))
+) -> Rejection:
+    """Learn to tell items of known classes from those of new ones.
+
+    The score is learnt in seconds, so that it is known what it would be without each
+    item and without each class. No item of an unknown class is needed. Features must
+    not have been trained on these classes.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+        Of more than 10,000 items some are drawn.
+    labels : array-like of shape (n,)
+        At least two classes.
+    score : {"random features", "ridge"}, default="random features"
+        The largest response of a ridge regression to classes, from random Fourier
+        features or from the features themselves.
+
+    Returns
+    -------
+    Rejection
+
+    Raises
+    ------
+    FeatureError
+        When `X` is not a matrix of finite numbers.
+    ArgumentError
+        When lengths differ, there is one class only, or no such score.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 30, 1500)
+    >>> X = np.eye(30)[y] * 5 + rng.normal(size=(1500, 30))
+    >>> found = learn_rejection(X, y).threshold(max_false_reject_rate=0.05)
+    >>> found.false_reject_rate <= 0.05, found.false_accept_rate < 0.5
+    (True, True)
+    """
+    learner = SCORES[check_choice(score, "score", SCORES)]
+    features = np.asarray(X)
+    if features.ndim != 2 or not np.isfinite(features).all():
+        raise FeatureError(
+            f"need finite features (n, n_features), got shape {features.shape}"
+        )
+    names, classes = as_classes(labels, len(features))
+    if len(names) < 2:
+        raise ArgumentError(f"rejection needs at least 2 classes, got {len(names)}")
+    rows = _some(classes)
+    found, left_out = learner.learn(features[rows], classes[rows])
+    return _with_rates(found, left_out, classes[rows])
+
+
+def _some(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return items to learn from: some at random, and one of each class."""
+    order = np.random.default_rng(0).permutation(len(classes))
+    firsts = np.unique(classes[order], return_index=True)[1]
+    return np.union1d(order[:_MOST_ITEMS], order[firsts])
+
+
+def _with_rates(
+    score: RejectionScore, left_out: LeftOut, classes: NDArray[np.int64]
+) -> Rejection:
+    known = np.sort(left_out.known)
+    shares = np.linspace(0, 1, _GRID)
+    grid = [np.quantile(each, shares, method="nearest") for each in left_out]
+    above = np.nextafter(max(part[-1] for part in grid), np.inf)
+    thresholds = np.unique(np.concatenate([*grid, [above]]))
+    rejected = (np.searchsorted(known, thresholds) + 1) / (len(known) + 1)
+    accepted = np.stack(
+        [
+            1 - np.searchsorted(np.sort(own), thresholds) / len(own)
+            for own in _by_class(left_out.unknown, classes)
+        ]
+    )
+    errors = accepted.std(axis=0, ddof=1) / np.sqrt(len(accepted))
+    mean = accepted.mean(axis=0)
+    return Rejection(
+        score, thresholds, rejected, mean, errors, len(known), len(accepted)
+    )
+
+
+def _by_class(values: Matrix, classes: NDArray[np.int64]) -> list[Matrix]:
+    order = np.argsort(classes, kind="stable")
+    return np.split(values[order], np.cumsum(np.bincount(classes))[:-1])
+
+
+def _t(n: int, level: float) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(level, n - 1))
