@@ -21,47 +21,43 @@ from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepHash, TrainingConfig, centres, codebooks
 from fewbits.learners.deep.losses import OrthoHash
 from research.common import decoders
-from research.common.class_codes import CODEBOOKS, MAX_EPOCHS, llc, possible
+from research.common.class_codes import (
+    CODEBOOKS,
+    MAX_EPOCHS,
+    linear_llc,
+    llc,
+    possible,
+)
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings
-from research.studies.llc.trees import known_classes
 
 #: Learned from a fifth of the items by a network of so many inputs, then given.
 CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: Codes that classes share stay as they are. SVD of a classifier that is smoother than
 #: that of "SVD": easier to predict, and shared by more classes.
 AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
-#: Codes by where classes are in a known tree; no item is looked at.
-TREE, NESTED = "known tree", "LLC, nested"
-#: Not of the paper: codes not made for classifying. The code of a class is OrthoHash's
+NESTED, LINEAR_HEAD = "LLC, nested", ", linear head"
+#: Of the taxonomy, and not of the paper: codes not made for classifying. The code of a class is OrthoHash's
 #: centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
-#: Beyond twice the bits that number the classes, as in table 1; table 2 has all.
-MORE_BITS = (-4, 0, 6, 10)
+#: As in the paper; and where codes of other lengths are learnt in other ways, too.
+N_BITS, WHOLE, LENGTHS, NESTED_BITS = 20, "icd10", (10, 14, 24), (10, 14, 20)
 #: Long codes need more to pass the nearest code; tried for LLC.
 MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 
 def cells(data: str) -> list[tuple[int, str]]:
-    """Return bits and methods."""
-    usual, n_classes = usual_bits(data), N_CLASSES[data]
-    found = [(0, "float"), (usual + max(MORE_BITS), NESTED)]
-    lengths = {usual // 2, usual // 2 + 1, *(usual + more for more in MORE_BITS)}
-    for n_bits in sorted(each for each in lengths if 2**each >= n_classes):
-        whole = n_bits - usual in MORE_BITS[:-1]
-        methods = [*CODEBOOKS, *AS_IS, CHEAP, TREE, *BESIDE] if whole else ["LLC"]
-        found += [(n_bits, m) for m in methods if possible(m, n_bits, n_classes)]
+    """Return bits and methods; a few sets have all, and other lengths."""
+    n_classes = N_CLASSES[data]
+    methods = ["LLC", "random", "LLC" + LINEAR_HEAD, "random" + LINEAR_HEAD]
+    found = [(0, "float"), *((N_BITS, method) for method in methods)]
+    more = ["predictable", *AS_IS]
+    found += [(N_BITS, m) for m in more if possible(m, N_BITS, n_classes)]
+    if data == WHOLE:
+        found += [(n_bits, "LLC") for n_bits in LENGTHS]
+        found += [(N_BITS, "LLC from SVD"), (N_BITS, "LLC from CCA")]
+        found += [(N_BITS, CHEAP), (LENGTHS[-1], NESTED)]
     return found
-
-
-def usual_bits(data: str) -> int:
-    """Return twice the bits that number the classes, as 20 do for 1,000."""
-    return 2 * (N_CLASSES[data] - 1).bit_length()
-
-
-def nested_bits(data: str) -> list[int]:
-    """Return the lengths that prefixes of the longest codes are learned for."""
-    return [usual_bits(data) + more for more in MORE_BITS[:-1]]
 
 
 def measure(settings: Settings) -> Metrics:
@@ -71,10 +67,8 @@ def measure(settings: Settings) -> Metrics:
     if method == "float":
         costs = decoders.FEATURE_COSTS
         return {"accuracy": decoders.linear_accuracy(problem, problem.X, costs)}
-    if method in BESIDE:
-        both = beside(problem, method, n_bits, settings["seed"])
-        return decoders.decoded(*both, problem)
-    learner = llc(n_bits, random_state=settings["seed"], **options(problem, settings))
+    make = linear_llc if method.endswith(LINEAR_HEAD) else llc
+    learner = make(n_bits, random_state=settings["seed"], **options(problem, settings))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*have the code of another class")
@@ -84,7 +78,7 @@ def measure(settings: Settings) -> Metrics:
     found["turned"] = learner.n_turned_ / learner.codebook_.size
     both = learner.encoder_, learner.codebook_of_classes()
     if method == NESTED:
-        for length in (*nested_bits(data), n_bits):
+        for length in (*NESTED_BITS, n_bits):
             found[f"at {length}"] = decoders.decoded(*both, problem, length)
         return found
     rows = problem.train[learner.held_out_]
@@ -96,18 +90,14 @@ def measure(settings: Settings) -> Metrics:
 
 def options(problem: Problem, settings: Settings) -> dict[str, Any]:
     """Return the options of a method."""
-    data, n_bits, method = (settings[key] for key in ("data", "bits", "method"))
+    n_bits, method = settings["bits"], settings["method"].removesuffix(LINEAR_HEAD)
     if method == NESTED:
-        return {"nested_bits": nested_bits(data)}
+        return {"nested_bits": list(NESTED_BITS)}
     if method in CODEBOOKS:
         return CODEBOOKS[method]
     if method == CHEAP:
         return {"codebook": cheap_codebook(problem, n_bits, settings["seed"])}
-    if method in AS_IS:
-        return {"codebook": codebook_as_it_is(problem, n_bits, method)}
-    vectors = centres.hierarchy_vectors(known_classes(data, problem.classes))
-    seed = settings["seed"]
-    return {"codebook": centres.semantic_centres(vectors, n_bits, random_state=seed)}
+    return {"codebook": codebook_as_it_is(problem, n_bits, method)}
 
 
 def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:

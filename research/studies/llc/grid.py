@@ -27,7 +27,7 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
         yield from _tasks("accuracy", "digits", 1, codebooks, TINY)
         return
     for data in DATA:
-        yield from _tasks("accuracy", data, 5, codebooks)
+        yield from _tasks("accuracy", data, 3, codebooks)
         yield from _tasks("taxonomy", data, 3, tree)
         yield from _tasks("separability", data, 3, networks)
         for seed in range(3):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.evaluation import mean_average_precision, same_label
-from research.common.class_codes import llc, possible
+from research.common.class_codes import linear_llc, possible
 from research.common.features import text_features
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.common.supervised import PredictedClass
@@ -91,11 +91,16 @@ def learners(sides: dict[str, Problem], settings: Settings) -> dict[str, Any]:
         return {name: PredictedClass() for name in sides}
     if method == APART:
         apart = {name: seed + 1000 * i for i, name in enumerate(sides)}
-        return {n: llc(n_bits, random_state=s, validation=0) for n, s in apart.items()}
+        return {
+            n: linear_llc(n_bits, random_state=s, validation=0)
+            for n, s in apart.items()
+        }
     giver, kind = SHARED[method]
-    first = llc(n_bits, codebook=kind, max_epochs=1, random_state=seed)
+    first = linear_llc(n_bits, codebook=kind, max_epochs=1, random_state=seed)
     book = sides[giver].learn(first).codebook_
-    return {n: llc(codebook=book, random_state=seed, validation=0) for n in sides}
+    return {
+        n: linear_llc(codebook=book, random_state=seed, validation=0) for n in sides
+    }
 
 
 def directions(

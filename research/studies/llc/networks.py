@@ -22,12 +22,11 @@ from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
-from research.common.class_codes import CODEBOOK_EPOCHS, llc
+from research.common.class_codes import CODEBOOK_EPOCHS, linear_llc
 from research.common.decoders import FEATURE_COSTS, accuracies, linear_accuracy
-from research.common.problems import Problem, load_problem
+from research.common.problems import N_CLASSES, Problem, load_problem
 from research.common.settings import configured
 from research.core.record import Metrics, Settings
-from research.studies.llc.codebooks import usual_bits
 
 WIDTHS, MAX_EPOCHS = (256, 128), 50
 #: How many of the last layers of the classifier's network are trained along.
@@ -63,7 +62,8 @@ class PhaseOneLoss(CodebookLoss):
 
 def cells(data: str) -> list[tuple[int, str]]:
     """Return bits and methods."""
-    return [(usual_bits(data), "LLC")]
+    # Twice the bits that number the classes, as 20 do for 1,000.
+    return [(2 * (N_CLASSES[data] - 1).bit_length(), "LLC")]
 
 
 def measure(settings: Settings) -> Metrics:
@@ -75,14 +75,14 @@ def measure(settings: Settings) -> Metrics:
     # What is trained of a network learns as fast as the head, whatever it knows.
     options: dict[str, Any] = {"max_epochs": MAX_EPOCHS, "random_state": seed}
     options["backbone_rate"] = 1.0
-    new = llc(n_bits, backbone=network(X, seed), **options)
+    new = linear_llc(n_bits, backbone=network(X, seed), **options)
     whole, plain = problem.learn(new), network(X, seed)
     classes = {"loss": ClassLoss(), "backbone": plain, **options}
     classifier = problem.learn(configured(Classifier, len(problem.classes), **classes))
     guesses = classifier.classes_[scores_of(classifier, problem).argmax(axis=1)]
     phase = {"loss": PhaseOneLoss(), "max_epochs": CODEBOOK_EPOCHS, "bias": False}
     one = configured(PhaseOne, n_bits, random_state=seed, **phase)
-    two = llc(n_bits, max_epochs=MAX_EPOCHS, random_state=seed)
+    two = linear_llc(n_bits, max_epochs=MAX_EPOCHS, random_state=seed)
     found: dict[str, Any] = {
         "phases": {
             name: decoded(problem.learn(head), problem)
@@ -95,7 +95,7 @@ def measure(settings: Settings) -> Metrics:
     }
     for name, n_layers in TRAINED.items():
         options |= {"backbone": deepcopy(plain), "trainable": n_layers}
-        learner = llc(codebook=whole.codebook_, **options)
+        learner = linear_llc(codebook=whole.codebook_, **options)
         found[name] = decoded(problem.learn(learner), problem)
     return found
 

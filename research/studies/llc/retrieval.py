@@ -194,7 +194,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
         deep["validation"] = 0
     if method in BOOKS:
         book = class_codes.CODEBOOKS[method]
-        return class_codes.llc(bits, random_state=seed, **deep, **book)
+        return class_codes.linear_llc(bits, random_state=seed, **deep, **book)
     if method == REAL:
         loss = class_codes.RealValued()
         return configured(DeepHash, bits, loss=loss, random_state=seed, **deep)

@@ -19,7 +19,7 @@ from fewbits.analysis.taxonomy import (
     vector_taxonomy,
 )
 from fewbits.classify import Codebook
-from research.common.class_codes import llc, possible
+from research.common.class_codes import linear_llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings
 from research.studies.llc.codebooks import BESIDE, beside
@@ -88,7 +88,7 @@ def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
     """Return the class codes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = llc(bits, max_epochs=1, random_state=seed, **CODEBOOKS[method])
+    learner = linear_llc(bits, max_epochs=1, random_state=seed, **CODEBOOKS[method])
     book: Codebook = problem.learn(learner).codebook_of_classes()
     return book
 
