@@ -13,7 +13,6 @@ from fewbits.bundle import (
     Metadata,
     bound_of,
     class_answers,
-    known_by,
     linear_answers,
     report_of,
     vote_answers,
@@ -24,7 +23,7 @@ from fewbits.classify.decoders import Bounded, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.ood import FalseAcceptRates
+from fewbits.ood import learn_rejection
 
 NAMES = ["ant", "bee", "cat"]
 SIGNS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 1, 1]])
@@ -275,68 +274,39 @@ def test_bundle_without_classes(bundle, tmp_path):
         bundle.classify(X, decoder="best")
 
 
-def test_false_accept_rates_are_those_of_left_out_classes_or_of_the_space(bundle):
-    rates = FalseAcceptRates(
-        np.array([0.01, 0.04, 0.2, 0.6, 1, 1, 1]), np.zeros(7), 300
-    )
-    calibrated = replace(bundle, calibration=Calibration(1.0, np.zeros(6), 0.0, rates))
-    few = replace(calibrated.calibration, left_out=rates._replace(n_items=4))
-    assert known_by(bundle.classes, 0.2, few).model != "leave-one-class-out"
-    # Of 64 codes 3 are of classes, 21 within a bit of these: the space is stricter.
-    for rate, radius, told in ((0.05, 0, 3 / 64), (0.1, 0, 3 / 64), (0.5, 1, 21 / 64)):
-        region = known_by(bundle.classes, rate, calibrated.calibration)
-        assert (region.radius, region.model) == (radius, "uniform")
-        assert region.predicted_rate == pytest.approx(told)
-    near = FalseAcceptRates(np.array([0.09, 0.4, 0.6, 1, 1, 1, 1]), np.zeros(7), 300)
-    for rate, radius, told in ((0.1, 0, 0.09), (0.5, 1, 0.4)):  # and now the classes
-        region = known_by(
-            bundle.classes, rate, Calibration(1.0, np.zeros(6), 0.0, near)
-        )
-        assert (region.radius, region.model) == (radius, "leave-one-class-out")
-        assert region.predicted_rate == pytest.approx(told)
-    assert calibrated.classify(X, max_false_accept_rate=0.1).rows.tolist() == [
-        0,
-        -1,
-        -1,
-    ]
-    assert calibrated.classify(X, max_false_accept_rate=0.5).rows.tolist() == [0, 1, -1]
-    with pytest.raises(ArgumentError, match="bits are needed"):
-        calibrated.classify(
-            X, max_false_accept_rate=0.005
-        )  # however far apart the classes are
-    with pytest.raises(
-        ArgumentError, match=r"4 held-out items are too few for the rate, .* 0.25"
-    ):
-        known_by(bundle.classes, 0.001, few)
-    older = replace(bundle, calibration=Calibration(1.0, np.zeros(6)))
-    for one in (bundle, older):
-        region = known_by(one.classes, 0.2, one.calibration)
-        assert region.model != "leave-one-class-out"
-
-
-@pytest.mark.filterwarnings("ignore:a rate of .* is not met")
-def test_a_stricter_rate_never_accepts_more():
+def rejecting(bundle, n_each=20):
+    """Return the bundle with a rejection that was learnt from items of the classes."""
     rng = np.random.default_rng(0)
-    book = Codebook(pack(rng.random((20, 64)) < 0.5), 64)
-    rates = FalseAcceptRates(np.linspace(0, 1, 65) ** 2, np.zeros(65), 49)
-    none = FalseAcceptRates(np.full(65, 0.5), np.zeros(65), 49)
-    wanted = [1e-9, 1e-4, 0.003, 0.01, 0.02, 1 / 49, 0.03, 0.1, 0.5]
-    regions = [
-        known_by(book, rate, Calibration(1.0, np.zeros(64), 0.0, rates))
-        for rate in wanted
-    ]
-    radii = [region.radius for region in regions]
-    assert radii == sorted(radii)
-    assert radii[4] == 9  # the code space alone has 19
-    assert regions[4].model == "leave-one-class-out"
-    assert known_by(book, 0.02, None).radius == 19
-    # The space has the smaller radius, the classes expect more within it.
-    assert radii[0] == known_by(book, wanted[0], None).radius
-    assert regions[0].predicted_rate == rates.rates[radii[0]] > wanted[0]
-    with pytest.raises(ArgumentError, match="longer codes are needed"):
-        known_by(book, 0.01, Calibration(1.0, np.zeros(64), 0.0, none))
-    single = Calibration(1.0, np.zeros(64), 0.0, rates._replace(n_items=1))
-    assert known_by(book, 0.3, single).model == "uniform"
+    items = np.repeat(SIGNS, n_each, axis=0) + rng.normal(0, 0.1, (3 * n_each, 6))
+    return replace(bundle, rejection=learn_rejection(items, np.repeat(NAMES, n_each)))
+
+
+def test_unknown_items_are_rejected_by_any_decoder(bundle, tmp_path):
+    known = rejecting(bundle)
+    known.save(tmp_path / "b")
+    held = known.rejection.threshold(max_false_reject_rate=0.1)
+    for one in (known, Bundle.load(tmp_path / "b"), known.prefix(5)):
+        below = one.rejection.score(X) < held.threshold
+        assert below.tolist() == [False, True, True]  # the bee is not like any
+        for decoder in ("soft", "nearest"):
+            all_ = one.classify(X, decoder=decoder).rows
+            found = one.classify(X, decoder=decoder, max_false_reject_rate=0.1).rows
+            assert found.tolist() == np.where(below, -1, all_).tolist()
+    assert known.summary()["rejects"]
+    assert not bundle.summary()["rejects"]
+
+
+def test_what_cannot_be_promised_is_refused(bundle):
+    with pytest.raises(ArgumentError, match="cannot reject items of unknown classes"):
+        bundle.classify(X, max_false_reject_rate=0.1)
+    known = rejecting(bundle)
+    with pytest.raises(ArgumentError, match="at least 19 known classes, but 3 were"):
+        known.classify(X, max_false_accept_rate=0.05)
+    with pytest.raises(ArgumentError, match="at least 99 known items, but 60 were"):
+        known.classify(X, max_false_reject_rate=0.01)
+    encoder = LinearEncoder(np.eye(5, 6), np.zeros(6))
+    with pytest.raises(ArgumentError, match="rejection is of 6 features, the encoder"):
+        replace(known, encoder=encoder)
 
 
 def in_three_numbers(bundle):

@@ -16,7 +16,6 @@ from fewbits.classify._calibration import _Loss
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 from fewbits.evaluation.classification import calibration_error
-from fewbits.ood import FalseAcceptRates
 
 
 @pytest.fixture
@@ -159,25 +158,3 @@ class TestFile:
         book.save(tmp_path / "c.safetensors")
         with pytest.raises(ArtefactError, match="holds no calibration"):
             load_calibration(tmp_path / "c.safetensors")
-
-
-def test_left_out_classes_survive_the_disk_and_damage_does_not(tmp_path):
-    path = tmp_path / "c"
-    curve, errors = np.array([0, 0.1, 0.5, 1]), np.array([0, 0.02, np.nan, 0])
-    rates = FalseAcceptRates(curve, errors, 40)
-    path.write_bytes(calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, rates)))
-    for found, expected in zip(load_calibration(path).left_out, rates, strict=True):
-        np.testing.assert_array_equal(found, expected)
-    for wrong in (
-        FalseAcceptRates(curve[:-1], errors[:-1], 40),
-        FalseAcceptRates(curve[::-1], errors, 40),
-        FalseAcceptRates(curve * np.nan, errors, 40),
-        FalseAcceptRates(2 * curve, errors, 40),
-        FalseAcceptRates(curve, errors - 1, 40),
-        FalseAcceptRates(curve, errors, 0),
-        (curve[:, None], 40),
-    ):
-        content = calibration_bytes(Calibration(2.0, np.zeros(3), 0.0, wrong))
-        path.write_bytes(content)
-        with pytest.raises(ArtefactError, match="is damaged"):
-            load_calibration(path)

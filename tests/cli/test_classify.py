@@ -10,11 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits.bundle import Bundle
-from fewbits.classify import Calibration, Codebook
 from fewbits.cli import app
 from fewbits.codes import hamming_distances
-from fewbits.encoders import LinearEncoder
-from fewbits.ood import FalseAcceptRates, acceptance_region
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 rng = np.random.default_rng(0)
@@ -98,16 +95,17 @@ def test_out_of_distribution_items_are_of_no_class(tmp_path):
     question = ["classify", tmp_path / "b", "-i", tmp_path / "q.npy", "--json"]
     found = [
         [json.loads(line)["class"] for line in run(*question, *more).splitlines()]
-        for more in ([], ["--max-false-accept-rate", 0.05])
+        for more in ([], ["--max-false-reject-rate", 0.05])
     ]
     assert found[0][:4] == found[1][:4] == NAMES.tolist()
     assert None not in found[0]
     assert found[1].count(None) >= 3
-    assert "more than the rate 1e-05" in run(
-        *question, "--max-false-accept-rate", 1e-5, code=2
-    )
-    told = run(*question, "--max-false-accept-rate", 2, code=2)
-    assert "max_false_accept_rate must be a number between 0 and 1" in told
+    for rate, value, told in (
+        ("reject", 1e-5, "needs at least 99999 known items, but"),
+        ("reject", 2, "max_false_reject_rate must be a number between 0 and 1"),
+        ("accept", 0.05, "needs at least 19 known classes, but 4 were learnt from"),
+    ):
+        assert told in run(*question, f"--max-false-{rate}-rate", value, code=2)
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)
 
 
@@ -184,25 +182,16 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     run("fit", *table, "-m", method, "-b", 16, "-o", tmp_path / "b", *SETTINGS)
     run("build", tmp_path / "b", *table)
     question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
-    for options in ([], ["--labels", "label"], ["--max-false-accept-rate", 0.2]):
+    rate = ["--max-false-reject-rate", 0.2]
+    for options in ([], ["--labels", "label"], rate):
         answers = run(*question, *options, "--json").splitlines()
         assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
-    accepted = json.loads(answers[0])["accepted"]
-    assert accepted["predicted_rate"] <= 0.2
-    bundle = Bundle.load(tmp_path / "b")
-    codes, radius = bundle.classes.codes, accepted["radius"]
-    both = {  # the more careful is told
-        "leave-one-class-out": bundle.calibration.left_out.rates[radius],
-        "uniform": acceptance_region(codes, 16, radius).predicted_rate,
-    }
-    assert accepted["predicted_rate"] == max(both.values()) == both[accepted["model"]]
-    shown = " ".join(run(*question, "--max-false-accept-rate", 0.2).split())
-    assert f"at most {accepted['radius']} bits from a class" in shown
-    by_space = ["--max-false-accept-rate", 0.2, "--code-space", "--json"]
-    by_space = json.loads(run(*question, *by_space).splitlines()[0])["accepted"]
-    assert by_space["model"] == "uniform"
-    assert by_space["radius"] >= accepted["radius"]
-    assert "try some" in shown
+    held = Bundle.load(tmp_path / "b").rejection.threshold(max_false_reject_rate=0.2)
+    assert json.loads(answers[0])["accepted"] == held._asdict()
+    assert held.false_reject_rate <= 0.2
+    shown = " ".join(run(*question, *rate).split())
+    assert f"{held.false_reject_rate:.2g} of known items are expected" in shown
+    assert "too few classes to predict" in shown
     wide = ["--decoder", "bounded", "--radius", 8]
     assert "% of all codes differ" in " ".join(run(*question, *wide).split())
     assert "of all codes" not in run(*question, "--decoder", "exact")
@@ -321,6 +310,7 @@ def test_codes_of_a_tree(folder, tmp_path):
 CSQ = ["fit", "q.npy", "-m", "csq", "-o", "c", "--set"]
 LLC = ["-m", "llc", "-o", "c", "--codebook", "b"]
 VECTORS = ["--column", "vector", "--labels", "label"]
+RATES = ["--max-false-reject-rate", 0.1, "--max-false-accept-rate", 0.1]
 ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
 
 
@@ -356,8 +346,8 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ),
         (["classify", "b", "an ant"], "use --input"),
         (
-            ["classify", "b", "-i", "q.npy", "--code-space"],
-            "needs --max-false-accept-rate",
+            ["classify", "b", "-i", "q.npy", *RATES],
+            "give either --max-false-reject-rate or --max-false-accept-rate",
         ),
         (["inspect", "b", "--bound"], "--bound needs --labels"),
         (["inspect", "b", "--taxonomy", "tree.txt"], ".html file"),
@@ -391,28 +381,3 @@ def test_mistakes(folder, monkeypatch, arguments, message):
     told = run(*arguments, code=2)
     assert message in told
     assert told.count("\n") == 1
-
-
-def test_a_rate_that_is_not_met_is_told(tmp_path):
-    """In the answers, too: programs read no warnings."""
-    encoder = LinearEncoder(np.tile(np.eye(8), 8), np.zeros(64))
-    book = Codebook(encoder.encode(X[::25]), 64, NAMES)
-    rates = FalseAcceptRates(np.linspace(0, 1, 65), np.zeros(65), 50)
-    calibration = Calibration(1.0, np.zeros(64), 0.0, rates)
-    Bundle(encoder, codebook=book, calibration=calibration).save(tmp_path / "b")
-    np.save(tmp_path / "q.npy", X[::25])
-    question = [
-        "classify",
-        tmp_path / "b",
-        "-i",
-        tmp_path / "q.npy",
-        "--max-false-accept-rate",
-    ]
-    with pytest.warns(UserWarning, match=r"rate of 0.001 is not met: 0.016 of unknown"):
-        found = json.loads(run(*question, 0.001, "--json").splitlines()[0])["accepted"]
-    assert found["requested_rate"] == 0.001
-    assert found["predicted_rate"] == pytest.approx(1 / 64)
-    assert found["met"] is False
-    found = json.loads(run(*question, 0.05, "--json").splitlines()[0])["accepted"]
-    assert found["predicted_rate"] <= found["requested_rate"] == 0.05
-    assert found["met"] is True

@@ -1,7 +1,7 @@
 """Each kind of request against brute force, and hostile values."""
 
 import json
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from fewbits.classify import Codebook
 from fewbits.classify.decoders import Bounded
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.ood import learn_rejection
 
 N, N_BITS = 50, 16
 rng = np.random.default_rng(0)
@@ -288,12 +289,18 @@ def test_classes_by_votes_and_by_linear_models(bundle):
     assert set(linear[0]) == {"item", "class", "score"}
 
 
-def test_rejection_tells_what_is_accepted(bundle):
-    found = classify(bundle, Q, max_false_accept_rate=0.01, code_space=True)
-    radius = found.accepted["radius"]
-    apart = ((Q[:, None] > 0) != (X[None, :3] > 0)).sum(axis=2).min(axis=1)
+def test_rejection_tells_what_to_expect(bundle):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    known = X[y] + 0.1 * rng.normal(size=(60, N_BITS))
+    bundle = replace(bundle, rejection=learn_rejection(known, y))
+    items = np.concatenate([X[:3], Q])
+    found = classify(bundle, items, max_false_reject_rate=0.1)
+    held = bundle.rejection.threshold(max_false_reject_rate=0.1)
+    assert found.accepted == held._asdict()
     rejected = [each["class"] is None for each in found.results]
-    assert rejected == (apart > radius).tolist()
+    assert rejected == (bundle.rejection.score(items) < held.threshold).tolist()
+    assert sum(rejected[:3]) < sum(rejected[3:])
     assert found.to_dict()["results"][0]["accepted"] == found.accepted
 
 
@@ -309,6 +316,7 @@ def test_rejection_tells_what_is_accepted(bundle):
         {"labels": "kind", "k": 0},
         {"decoder": "best"},
         {"max_false_accept_rate": 7},
+        {"max_false_reject_rate": 0.1},
         {"top": -1},
         {"items": None},
     ],
@@ -384,8 +392,3 @@ def test_texts_label_their_results(make):
     ).with_items(texts)
     found = engine.search(words, engine.SearchRequest(make(texts), k=1))
     assert [each.query for each in found.results] == texts
-
-
-def test_code_space_is_of_a_rate():
-    with pytest.raises(ArgumentError, match="code_space needs max_false_accept_rate"):
-        engine.ClassifyRequest([[1.0]], code_space=True)

@@ -9,8 +9,9 @@ from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.classification import calibration_error
 from fewbits.inputs import Input
-from fewbits.ood import leave_one_class_out_rates
+from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
 from fewbits.training import fit_bundle
+from fewbits.training._classes import classes_of
 from fewbits.training._codebooks import _named_alike
 from fewbits.training._methods import make_learner
 
@@ -59,11 +60,6 @@ def test_is_of_the_items_kept_aside():
     expected = calibrate(learner.codebook_of_classes(), scores, y[rows])
     found = fitted().calibration
     assert found.scale == expected.scale
-    book, codes = learner.codebook_of_classes(), learner.encoder_.encode(X[rows])
-    rates = leave_one_class_out_rates(
-        book.codes, book.n_bits, codes, book.rows(y[rows])
-    )
-    np.testing.assert_array_equal(found.left_out.rates, rates.rates)
 
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
@@ -74,7 +70,7 @@ def test_nothing_kept_aside_and_several_labels():
     several[:, 0] = 1
     bundle = fitted(labels=several)
     assert len(bundle.classes) == 6
-    assert bundle.calibration is None
+    assert bundle.calibration is bundle.rejection is None
     assert bundle.metadata.several_labels
     assert 0 < bundle.metadata.label_threshold < 1
     bundle = fitted(labels=several, parameters={"training.validation": 0.0})
@@ -95,7 +91,7 @@ def test_codes_of_majorities(kernel_map):
         assert (code == (share > 0.5))[sure].all()
     X, y = items(1, 500)
     assert (book.labels(bundle.classify(X).rows) == y).mean() > 0.4  # chance: 0.17
-    assert bundle.calibration.left_out.n_items == pytest.approx(60, abs=6)
+    assert (bundle.rejection.n_items, bundle.rejection.n_classes) == (600, 6)
 
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items")
@@ -137,3 +133,16 @@ def test_codes_of_classes_are_found_by_numbers_and_by_their_text(names, classes,
     alike = _named_alike(book, np.array(classes))
     assert alike.names.tolist() == found
     assert np.array_equal(alike.codes, book.codes)
+
+
+def test_features_that_were_trained_on_the_classes_teach_no_rejection():
+    torch = pytest.importorskip("torch")
+    X, y = items(0, 200)
+    for trainable, rejects in ((0, True), (1, False)):
+        backbone = torch.nn.Linear(12, 5)
+        network = NetworkConfig(backbone=backbone, trainable=trainable)
+        training = TrainingConfig(max_epochs=1)
+        learner = DeepHash(8, network=network, training=training, random_state=0)
+        learner.fit(X, y)
+        found = classes_of(learner, learner.extract(X), y)
+        assert (found.rejection is not None) == rejects

@@ -37,8 +37,8 @@ CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: that of "SVD": easier to predict, and shared by more classes.
 AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
 NESTED, LINEAR_HEAD = "LLC, nested", ", linear head"
-#: Of the taxonomy, and not of the paper: codes not made for classifying. The code of a class is OrthoHash's
-#: centre, or the signs of its mean score.
+#: Of the taxonomy, not of the paper: codes not made for classifying. A class has
+#: OrthoHash's centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
 #: As in the paper; and where codes of other lengths are learnt in other ways, too.
 N_BITS, WHOLE, LENGTHS, NESTED_BITS = 20, "icd10", (10, 14, 24), (10, 14, 20)

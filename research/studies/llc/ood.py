@@ -101,7 +101,7 @@ def measure(settings: Settings) -> Metrics:
     outputs = [learner.encoder_.project(side) for side in items.tested]
     sides = [pack(each >= 0) for each in outputs]
     scores = {**items.scores, **of_outputs(outputs, learner.codebook_)}
-    scores["nearness to codes of classes"] = nearness(sides, book)
+    scores["nearness to class codes"] = nearness(sides, book)
     rules: dict[str, Any] = {}
     for name in ood.SCORES:
         rejection = ood.learn_rejection(X, y, score=name)

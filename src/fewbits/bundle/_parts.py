@@ -72,7 +72,7 @@ class BundleParts:
 
     @property
     def rejecting(self) -> Rejection:
-        """What tells items of unknown classes.
+        """The rejection of items of unknown classes.
 
         Raises
         ------
