@@ -18,7 +18,13 @@ from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.learners import ITQ
-from fewbits.learners.deep import DeepHash, TrainingConfig, centres, codebooks
+from fewbits.learners.deep import (
+    DeepHash,
+    NetworkConfig,
+    TrainingConfig,
+    centres,
+    codebooks,
+)
 from fewbits.learners.deep.losses import OrthoHash
 from research.common import decoders
 from research.common.class_codes import (
@@ -138,6 +144,7 @@ def beside(
         learner = DeepHash(
             bits,
             loss=OrthoHash(means),
+            network=NetworkConfig(hidden=()),
             training=TrainingConfig(max_epochs=MAX_EPOCHS),
             random_state=seed,
         )

@@ -22,7 +22,7 @@ from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
-from research.common.class_codes import CODEBOOK_EPOCHS, linear_llc
+from research.common.class_codes import CODEBOOK_EPOCHS, LINEAR, linear_llc
 from research.common.decoders import FEATURE_COSTS, accuracies, linear_accuracy
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.common.settings import configured
@@ -80,7 +80,12 @@ def measure(settings: Settings) -> Metrics:
     classes = {"loss": ClassLoss(), "backbone": plain, **options}
     classifier = problem.learn(configured(Classifier, len(problem.classes), **classes))
     guesses = classifier.classes_[scores_of(classifier, problem).argmax(axis=1)]
-    phase = {"loss": PhaseOneLoss(), "max_epochs": CODEBOOK_EPOCHS, "bias": False}
+    phase = {
+        "loss": PhaseOneLoss(),
+        "max_epochs": CODEBOOK_EPOCHS,
+        "bias": False,
+        **LINEAR,
+    }
     one = configured(PhaseOne, n_bits, random_state=seed, **phase)
     two = linear_llc(n_bits, max_epochs=MAX_EPOCHS, random_state=seed)
     found: dict[str, Any] = {

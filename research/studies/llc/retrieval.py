@@ -197,7 +197,8 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
         return class_codes.linear_llc(bits, random_state=seed, **deep, **book)
     if method == REAL:
         loss = class_codes.RealValued()
-        return configured(DeepHash, bits, loss=loss, random_state=seed, **deep)
+        deep |= {"loss": loss, **class_codes.LINEAR}
+        return configured(DeepHash, bits, random_state=seed, **deep)
     if method in SHALLOW:
         reg = {"reg": value} if method == "CCA-ITQ" else {}
         return SHALLOW[method](bits, random_state=seed, **reg)

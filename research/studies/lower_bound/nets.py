@@ -48,9 +48,9 @@ from research.core.runner import task
 #: decay, so it is not chosen by them: of 0, 1, 3 and 10, 3 is best or nearly so where
 #: held-out items rank one another (decision 0010).
 HEADS: dict[str, tuple[NetworkConfig, float]] = {
-    "linear": (NetworkConfig(), 0.0),
-    "linear with decay": (NetworkConfig(), 3.0),
-    "mlp": (NetworkConfig(hidden=(1024,)), 0.0),
+    "linear": (NetworkConfig(hidden=()), 0.0),
+    "linear with decay": (NetworkConfig(hidden=()), 3.0),
+    "mlp": (NetworkConfig(hidden=(1024,), dropout=0.0), 0.0),
     "mlp with dropout": (NetworkConfig(hidden=(1024,), dropout=0.5), 0.0),
 }
 PUBLIC_HEADS, FIXED_RATE = ("linear", "mlp"), {"linear with decay": 1e-3}
@@ -58,14 +58,18 @@ PUBLIC_HEADS, FIXED_RATE = ("linear", "mlp"), {"linear with decay": 1e-3}
 WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way; with a memory an item
 #: meets all of its class, of whom few are in a batch.
-_LAST, _LESS = {"memory": 5000}, {"alpha": 0.1}
+_NONE, _LAST, _LESS = {"memory": 0}, {"memory": 5000}, {"alpha": 0.1}
 _SCORES, _ITSELF = {"bounded": False}, {"with_itself": True}
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "hashnet": {
-        **{"": {}, "memory": _LAST, "alpha .1": _LESS},
+        **{"": _NONE, "memory": _LAST, "alpha .1": _LESS | _NONE},
         "alpha .1, memory": _LESS | _LAST,
     },
-    "dbdh": {"": {}, "memory": _LAST, "clamped, memory": {"discrete": False} | _LAST},
+    "dbdh": {
+        "": _NONE,
+        "memory": _LAST,
+        "clamped, memory": {"discrete": False} | _LAST,
+    },
     "dch": {
         **{"": {}, "of scores": _SCORES, "with itself": _ITSELF},
         "of scores, with itself": _SCORES | _ITSELF,

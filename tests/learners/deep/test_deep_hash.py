@@ -6,6 +6,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
+import scipy.sparse
 import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -27,7 +28,8 @@ from fewbits.learners.deep import (
     TrainingConfig,
     _base,
 )
-from fewbits.learners.deep.losses import CSQ, DSDH, LOSSES, OrthoHash
+from fewbits.learners.deep._targets import Targets
+from fewbits.learners.deep.losses import CSQ, DSDH, LOSSES, LossContext, OrthoHash
 from tests.learners._made import made
 
 y = np.repeat(np.arange(6), 30)
@@ -83,7 +85,7 @@ def test_every_loss_learns_classes(loss, control):
     # Which epoch is best by a dozen held-out items is decided by rounding: the last
     # one. Beside a control of weight 1 the codes of a class are scattered, and how
     # wide is a matter of chance; by one of weight .1 at least .94 of 15 seeds is right.
-    options = {"max_epochs": 40, "learning_rate": 0.02, "validation": 0}
+    options = {"max_epochs": 40, "learning_rate": 0.02, "validation": 0, "hidden": ()}
     fitted = learner(loss=loss, control=control, eval_every=0, **options)
     fitted.fit(X[::2], y[::2])
     codes = fitted.encode(X)
@@ -334,7 +336,10 @@ def test_memory_map(tmp_path):
         ({"device": "meta"}, "no device 'meta'"),
         ({"patience": 3, "validation": 0}, "training.patience=3 needs held-out items"),
         ({"trainable": 0}, "network.trainable=0, but network.backbone is None"),
-        ({"dropout": 0.5}, "network.dropout=0.5 needs layers in network.hidden"),
+        (
+            {"hidden": (), "dropout": 0.5},
+            "network.dropout=0.5 needs layers in network.hidden",
+        ),
         ({"batch_size": 1}, "training.batch_size must be an integer, 2 or more"),
         ({"backbone": "resnet"}, "network.backbone must be a torch module"),
         ({"backbone": nn.Linear(10, 3), "trainable": 4}, "has 1 layers"),
@@ -445,7 +450,7 @@ def test_items_of_another_shape():
 
 def test_training_data_are_not_kept():
     rows = np.tile(X, (20, 1))
-    fitted = learner(max_epochs=1).fit(rows, np.tile(y, 20))
+    fitted = learner(max_epochs=1, hidden=()).fit(rows, np.tile(y, 20))
     assert len(pickle.dumps(fitted)) < rows.nbytes / 10
 
 
@@ -500,7 +505,8 @@ def test_centres_that_are_learnt():
     items, learn, test = items.astype(np.float32), slice(600), slice(600, None)
 
     def fitted(centres):
-        csq = made(DeepHash, 8, loss=CSQ(centres), max_epochs=15, random_state=0)
+        options = {"max_epochs": 15, "hidden": (), "random_state": 0}
+        csq = made(DeepHash, 8, loss=CSQ(centres), **options)
         return csq.fit(items[learn], labels[learn])
 
     def accuracy(learner):
@@ -656,3 +662,29 @@ def test_errors_name_settings_with_their_group(kind):
             wrong = kind(8).set_params(**{f"{group}__{setting}": object()})
             with pytest.raises(ArgumentError, match=rf"^{group}\.{setting} must be "):
                 wrong.fit(X, y)
+
+
+def test_the_head_has_a_hidden_layer_but_behind_a_backbone():
+    for network, widths, rate in (
+        (NetworkConfig(), [512], 0.5),
+        (NetworkConfig(dropout=0.2), [512], 0.2),
+        (NetworkConfig(hidden=(9, 8)), [9, 8], 0.5),
+        (NetworkConfig(hidden=()), [], 0.0),
+        (NetworkConfig(backbone=torch.nn.Linear(3, 4)), [], 0.0),
+    ):
+        assert (network.widths, network.drop_rate) == (widths, rate)
+    assert isinstance(learner(max_epochs=1).fit(X, y).encoder_, encoders.MLPEncoder)
+
+
+@pytest.mark.parametrize(("n_classes", "n_kept"), [(50, 0), (51, 153)])
+@pytest.mark.parametrize("loss", ["hashnet", "dbdh"])
+def test_of_many_classes_a_batch_is_compared_with_a_memory(loss, n_classes, n_kept):
+    each = scipy.sparse.csr_array(np.repeat(np.eye(n_classes), 3, axis=0))
+    context = LossContext(8, Targets.from_indicator(each, True), seed=0)
+    given = LOSSES[loss]()
+    given.start(context)
+    assert len(dict(given.named_buffers()).get("U", ())) == n_kept
+    for memory in (7, 0):
+        given = LOSSES[loss](memory=memory)
+        given.start(context)
+        assert ("U" in dict(given.named_buffers())) == bool(memory)

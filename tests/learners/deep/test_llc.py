@@ -46,7 +46,10 @@ def test_a_bit_that_all_classes_share_is_left_to_chance_without_a_bias():
     book = np.hstack([np.ones((L, 1)), book])
     sure, chance = (
         np.mean(
-            learner(codebook=book, bias=bias).fit(X, y).encoder_.project(X)[:, 0] > 0
+            learner(codebook=book, bias=bias, hidden=())
+            .fit(X, y)
+            .encoder_.project(X)[:, 0]
+            > 0
         )
         for bias in (True, False)
     )
@@ -83,8 +86,9 @@ def test_classifier_of_a_warm_start_leaves_the_backbone_alone():
 
 @pytest.mark.parametrize("start", ["svd", "cca"])
 def test_warm_start(start):
-    cold = learner(codebook_epochs=2, max_epochs=1).fit(X, y)
-    warm = learner(codebook_epochs=2, max_epochs=1, init=start).fit(X, y)
+    options = {"codebook_epochs": 2, "max_epochs": 1, "hidden": ()}
+    cold = learner(**options).fit(X, y)
+    warm = learner(init=start, **options).fit(X, y)
     assert warm.codebook_history_[-1]["loss"] < cold.codebook_history_[-1]["loss"]
 
 

@@ -56,7 +56,8 @@ class DeepHash(DeepLearner):
         "posterior" and "centres" are those with their defaults, and a weight may
         follow: "posterior 0.1".
     network : NetworkConfig or None, default=None
-        Hidden layers, and the backbone to be trained along; None makes a linear map.
+        Hidden layers, by default one on features, and the backbone to be trained
+        along.
     training : TrainingConfig or None, default=None
         Epochs, batches, rates, and what is held out; None takes the defaults.
     refit : bool, default=False
@@ -118,7 +119,7 @@ class DeepHash(DeepLearner):
     >>> X = np.eye(3, 16)[y] * 4 + np.random.default_rng(0).normal(size=(120, 16))
     >>> learner = DeepHash(8, training=TrainingConfig(max_epochs=5), random_state=0)
     >>> learner.fit(X, y).encoder_
-    LinearEncoder(16 -> 8 bits)
+    MLPEncoder(16 -> 512 -> 8 bits)
     """
 
     def __init__(

@@ -159,14 +159,16 @@ class NetworkLearner(Learner):
         A `linear` one is a single layer on a copy of the backbone that stays as it is.
         """
         config = self._network_config
-        hidden, backbone, trainable = config.hidden, config.backbone, config.trainable
+        hidden, backbone, trainable = config.widths, config.backbone, config.trainable
         if linear:
-            hidden, backbone, trainable = (), deepcopy(backbone), 0
+            hidden, backbone, trainable = [], deepcopy(backbone), 0
         sizes = [problem.n_features, *hidden, n_outputs]
         shown = " x ".join(map(str, sizes))
         advice = f"for a network of {shown} units: choose fewer in hidden"
         with reproducible(problem.seed), memory_advice(advice):
-            head = Head(sizes, dropout=config.dropout, bias=bias, batch_norm=batch_norm)
+            head = Head(
+                sizes, dropout=config.drop_rate, bias=bias, batch_norm=batch_norm
+            )
             return HashNetwork(head, backbone, trainable)
 
     def _class_features(self, problem: Problem) -> NDArray[np.float64]:

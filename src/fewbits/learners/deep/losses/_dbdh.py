@@ -27,10 +27,11 @@ class DBDH(PairLoss):
         its bits.
     discrete : bool, default=True
         Whether both terms are of bits. False takes scores, clamped to [-1, 1].
-    memory : int, default=0
+    memory : int or None, default=None
         Training items that a batch is compared with, by their scores when they were
         last seen; 0 compares the items of a batch with each other. Of many classes a
-        batch has hardly any similar pairs: take thousands there.
+        batch has hardly any similar pairs: None is 5,000 for more than 50 classes, and
+        0 for fewer.
 
     Notes
     -----
@@ -51,7 +52,7 @@ class DBDH(PairLoss):
         over: str = "bit",
         *,
         discrete: bool = True,
-        memory: int = 0,
+        memory: int | None = None,
     ) -> None:
         super().__init__(memory)
         check_number("balance", balance, 0)

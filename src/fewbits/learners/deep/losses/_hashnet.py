@@ -29,11 +29,11 @@ class HashNet(PairLoss):
     growth : float, default=0.005
         ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
         grow without an end; the authors' code ends at about 7.
-    memory : int, default=0
+    memory : int or None, default=None
         Training items that a batch is compared with, by their scores when they were
         last seen, as public code does; 0 compares the items of a batch with each other,
-        as the authors do. Of many classes a batch has hardly any similar pairs: take
-        thousands there.
+        as the authors do. Of many classes a batch has hardly any similar pairs: None is
+        5,000 for more than 50 classes, and 0 for fewer.
 
     References
     ----------
@@ -43,7 +43,10 @@ class HashNet(PairLoss):
     _RENEWED = 200
 
     def __init__(
-        self, alpha: float | None = None, growth: float = 0.005, memory: int = 0
+        self,
+        alpha: float | None = None,
+        growth: float = 0.005,
+        memory: int | None = None,
     ) -> None:
         super().__init__(memory)
         if alpha is not None:
