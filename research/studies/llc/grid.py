@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from research.common.problems import N_CLASSES
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import grid
+from research.core.table import grid, markdown
 from research.studies.llc import codebooks, modalities, networks, ood
 from research.studies.llc import retrieval as ranking
 from research.studies.llc import taxonomy as tree
@@ -68,16 +68,13 @@ def _as_is(record: Record) -> Iterator[Record]:
 
 
 def _accuracy(record: Record) -> Iterator[Record]:
-    """Yield shares of right bits, nested codes as methods, and lengths over twice."""
-    usual = codebooks.usual_bits(record.settings["data"])
+    """Yield shares of right bits, and nested codes as methods."""
     n_bits = record.settings["bits"]
     right = record.metrics.get("matching_bits", 0) / max(n_bits, 1)
-    yield _with(record, {**record.metrics, "right_bits": right}, beyond=n_bits - usual)
+    yield _with(record, {**record.metrics, "right_bits": right})
     for name, metrics in record.metrics.items():
         if name.startswith("at "):
-            n_bits = int(name.split()[1])
-            at = {"bits": n_bits, "beyond": n_bits - usual}
-            yield _with(record, metrics, method="prefix", **at)
+            yield _with(record, metrics, method="prefix", bits=int(name.split()[1]))
 
 
 def _separability(record: Record) -> Iterator[Record]:
@@ -97,15 +94,12 @@ def _taxonomy(record: Record) -> Iterator[Record]:
 
 def _ood(record: Record) -> Iterator[Record]:
     """Yield each rule as a method, by the mixtures that it, or a threshold, meets."""
-    n_classes = N_CLASSES[record.settings["data"]]
-    if record.settings["method"] == ood.HELD_OUT:
-        n_classes -= n_classes // 4
-    beyond = record.settings["bits"] - 2 * (n_classes - 1).bit_length()
-    at = {"unknown": record.settings["method"], "beyond": beyond}
+    at = {"unknown": record.settings["method"]}
+    for name, found in record.metrics["scores"].items():
+        yield _with(record, found, method=name, **at)
     for name, rule in record.metrics["rules"].items():
-        spare = rule["predicted_rate"] - rule["unknown_accepted"]
-        yield _with(record, {**rule, "spare": spare}, method=name, **at)
-        for each in rule["mixtures"] if name.startswith("radius") else ():
+        yield _with(record, rule, method=name, **at)
+        for each in rule.get("mixtures", ()):
             for share in {*ood.MIXTURES} - {each["met"]}:
                 met = {**at, "met": each["met"], "tuned_on": share}
                 yield _with(record, each, method=name, **met)
@@ -130,27 +124,84 @@ _MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
 #: Of the page.
 DECODERS = {"soft": "soft", "nearest": "nearest, expected", "exact": "exact"}
 FLOAT = "float features, linear SVM"
-TABLE = ("LLC", "predictable", *codebooks.AS_IS, "random", "OrthoHash", FLOAT)
+TABLE = (
+    *("LLC", "random", "LLC, linear head", "random, linear head", "predictable"),
+    *(*codebooks.AS_IS, FLOAT),
+)
+SCORES = (
+    *("random features", "ridge", "max logit", "max softmax", "features' neighbours"),
+    *("likelihood of the nearest code", "soft cost", "best logit over codes"),
+    "nearness to class codes",
+)
+RULES = {
+    "known items rejected": ("max_false_reject_rate", "known_rejected"),
+    "... unknown accepted": ("max_false_reject_rate", "unknown_accepted"),
+    "... predicted": ("max_false_reject_rate", "predicted_rate"),
+    "unknown items accepted": ("max_false_accept_rate", "unknown_accepted"),
+    "... known rejected": ("max_false_accept_rate", "known_rejected"),
+}
 
 
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    drawn = {
-        study.titles[data]: {
-            name: study.curves("accuracy", metric, ["LLC"], data=data)["LLC"]
-            for name, metric in DECODERS.items()
-        }
-        for data in DATA[:3]
+    curves = {
+        name: study.curves("accuracy", metric, ["LLC"], data="icd10")["LLC"]
+        for name, metric in DECODERS.items()
     }
-    rows = study.select("accuracy", beyond=0, method=list(TABLE))
+    rows = study.select("accuracy", bits=codebooks.N_BITS, method=list(TABLE))
     for each in study.select("accuracy", method="float"):
-        metrics = {DECODERS["nearest"]: each.metrics["accuracy"]}
+        found = each.metrics["accuracy"]
+        metrics = {**dict.fromkeys(DECODERS.values(), found)}
         rows.append(_with(each, metrics, method=FLOAT))
     rows.sort(key=lambda each: TABLE.index(each.settings["method"]))
+    titled = list(map(study.titled, rows))
     return {
         "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]})" for d in DATA),
-        "drawn": drawn,
-        "table": grid(
-            map(study.titled, rows), DECODERS["nearest"], columns="data", errors=False
-        ),
+        "drawn": {study.titles["icd10"]: curves},
+        "tables": {
+            name: grid(titled, metric, columns="data", errors=False)
+            for name, metric in (("nearest", DECODERS["nearest"]), ("exact", "exact"))
+        },
+        "promised": promised(study),
+        "told_apart": told_apart(study),
     }
+
+
+def _unknown(study: "Study") -> dict[str, dict[str, Any]]:
+    """Return the columns of the tables of unknown items."""
+    found = {study.titles[d]: {"data": d, "unknown": ood.HELD_OUT} for d in DATA}
+    background = {"data": "caltech101", "unknown": ood.BACKGROUND}
+    return {**found, "Caltech-101, background": background}
+
+
+def promised(study: "Study") -> str:
+    """Return what .05 comes to, by the score of random features."""
+    columns = _unknown(study)
+    rows = [
+        [
+            name,
+            *(
+                _mean(study, metric, f"random features, {kind} 0.05", at)
+                for at in columns.values()
+            ),
+        ]
+        for name, (kind, metric) in RULES.items()
+    ]
+    return markdown(["promised .05", *columns], rows)
+
+
+def told_apart(study: "Study") -> str:
+    """Return how well scores tell unknown items from known ones."""
+    columns = _unknown(study)
+    rows = [
+        [name, *(_mean(study, "auroc", name, at) for at in columns.values())]
+        for name in SCORES
+    ]
+    return markdown(["AUROC", *columns], rows)
+
+
+def _mean(study: "Study", metric: str, method: str, at: dict[str, Any]) -> str:
+    """Return a mean, or that the rate was refused."""
+    if not study.select("ood", method=method, **at):
+        return "refused"
+    return study.mean("ood", metric, method=method, **at)
