@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from research.common.problems import N_CLASSES
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import grid, markdown
+from research.core.table import grid
 from research.studies.llc import codebooks, modalities, networks, ood
 from research.studies.llc import retrieval as ranking
 from research.studies.llc import taxonomy as tree
@@ -133,11 +133,12 @@ SCORES = (
     *("likelihood of the nearest code", "soft cost", "best logit over codes"),
     "nearness to class codes",
 )
-RULES = {
-    "known items rejected": ("max_false_reject_rate", "known_rejected"),
+#: What .05 comes to, of known and unknown items.
+PROMISED = {
+    "known rejected, at most .05": ("max_false_reject_rate", "known_rejected"),
     "... unknown accepted": ("max_false_reject_rate", "unknown_accepted"),
-    "... predicted": ("max_false_reject_rate", "predicted_rate"),
-    "unknown items accepted": ("max_false_accept_rate", "unknown_accepted"),
+    "... as predicted": ("max_false_reject_rate", "predicted_rate"),
+    "unknown accepted, at most .05": ("max_false_accept_rate", "unknown_accepted"),
     "... known rejected": ("max_false_accept_rate", "known_rejected"),
 }
 
@@ -162,46 +163,28 @@ def page(study: "Study") -> dict[str, Any]:
             name: grid(titled, metric, columns="data", errors=False)
             for name, metric in (("nearest", DECODERS["nearest"]), ("exact", "exact"))
         },
-        "promised": promised(study),
-        "told_apart": told_apart(study),
+        "promised": grid(promised(study), "share", columns="data"),
+        "told_apart": grid(unknown(study, SCORES), "auroc", columns="data"),
     }
 
 
-def _unknown(study: "Study") -> dict[str, dict[str, Any]]:
-    """Return the columns of the tables of unknown items."""
-    found = {study.titles[d]: {"data": d, "unknown": ood.HELD_OUT} for d in DATA}
-    background = {"data": "caltech101", "unknown": ood.BACKGROUND}
-    return {**found, "Caltech-101, background": background}
-
-
-def promised(study: "Study") -> str:
-    """Return what .05 comes to, by the score of random features."""
-    columns = _unknown(study)
-    rows = [
-        [
-            name,
-            *(
-                _mean(study, metric, f"random features, {kind} 0.05", at)
-                for at in columns.values()
-            ),
-        ]
-        for name, (kind, metric) in RULES.items()
+def unknown(study: "Study", methods: Iterable[str]) -> list[Record]:
+    """Return records of scores or rules, the two kinds of unknown items as two sets."""
+    names = list(methods)
+    found = study.select("ood", method=[*names])
+    found = [each for each in found if "met" not in each.settings]
+    found.sort(key=lambda each: names.index(each.settings["method"]))
+    kinds = {ood.HELD_OUT: "", ood.BACKGROUND: ", background"}
+    titled = map(study.titled, found)
+    return [
+        _with(each, each.metrics, data=each.settings["data"] + kinds[kind], unknown="")
+        for each in titled
+        for kind in [each.settings["unknown"]]
     ]
-    return markdown(["promised .05", *columns], rows)
 
 
-def told_apart(study: "Study") -> str:
-    """Return how well scores tell unknown items from known ones."""
-    columns = _unknown(study)
-    rows = [
-        [name, *(_mean(study, "auroc", name, at) for at in columns.values())]
-        for name in SCORES
-    ]
-    return markdown(["AUROC", *columns], rows)
-
-
-def _mean(study: "Study", metric: str, method: str, at: dict[str, Any]) -> str:
-    """Return a mean, or that the rate was refused."""
-    if not study.select("ood", method=method, **at):
-        return "refused"
-    return study.mean("ood", metric, method=method, **at)
+def promised(study: "Study") -> Iterator[Record]:
+    """Yield what .05 comes to by the score of random features; nothing if refused."""
+    for name, (kind, metric) in PROMISED.items():
+        for each in unknown(study, [f"random features, {kind} 0.05"]):
+            yield _with(each, {"share": each.metrics[metric]}, method=name)

@@ -63,7 +63,9 @@ def tasks() -> Iterator[Task]:
     """Yield what is chosen, then the cells."""
     for method in (ALONE, *BASES):
         for data in DATA:
-            for control in REPLACING if method == ALONE else (*BESIDE, "D at weight 1"):
+            names = REPLACING if method == ALONE else (*BESIDE, "D at weight 1")
+            # Plain targets are CSQ's own loss.
+            for control in [n for n in names if (method, n) != ("csq", "centres")]:
                 at = {"data": data, "bits": N_BITS, "method": method}
                 yield from _cell({**at, "control": control})
 

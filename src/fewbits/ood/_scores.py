@@ -12,7 +12,7 @@ from fewbits._typing import IdArray
 from fewbits.errors import FeatureError
 from fewbits.ood._ridge import LeftOut, Matrix, Ridge
 
-_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+_PENALTIES = (1e-2, 1e-1, 1.0)
 _MOST_WIDE, _SCALE = 2048, 0.7
 _BLOCK = 4096  # items at a time
 
