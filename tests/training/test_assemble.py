@@ -23,10 +23,13 @@ X, names = X[:400].astype(np.float32), y[:400].astype(str)
     [
         ("itq", {}),
         ("dbc", {}),
-        ("csq", {}),
+        ("csq", {"network.hidden": ()}),
         ("llc", {}),
         ("dch", {"loss.gamma": 30.0, "loss.with_itself": True}),
-        ("csq", {"control": "posterior", "control.weight": 0.1}),
+        (
+            "csq",
+            {"network.hidden": (), "control": "posterior", "control.weight": 0.1},
+        ),
     ],
 )
 def test_the_same_bundle(method, more):
