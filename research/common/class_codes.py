@@ -18,7 +18,6 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "CCA": {"codebook": "cca"},
     "LLC from SVD": {"codebook": "learnt", "init": "svd", "codebook_epochs": 15},
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
-    "LLC, published rate": {"codebook": "learnt", "codebook_rate": 1e-3},
     "predictable": {"codebook": "predictable"},
     "LLC with a bias": {"codebook": "learnt", "bias": True},
 }

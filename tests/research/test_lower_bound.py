@@ -19,16 +19,46 @@ def finish(choice):
     return stopped.value.value
 
 
-def test_variant_and_rate_are_chosen(monkeypatch):
+@pytest.mark.parametrize(
+    ("best_weight", "weight"), [(-1.1, 0.1), (-2.1, 0.01), (0.4, 3.0), (9.0, 300.0)]
+)
+def test_variant_then_weight_then_rate_are_chosen(monkeypatch, best_weight, weight):
     def held_out(net, given):
-        return (given.variant == "eta 1") - abs(np.log10(given.rate) + 3)
+        quality = (given.variant == "eta 1") - abs(np.log10(given.rate) + 3)
+        if net.control:
+            quality -= abs(np.log10(given.weight) - best_weight)
+            quality -= abs(np.log10(given.rate) + 2.5) - abs(np.log10(given.rate) + 3)
+        return quality
         yield
 
     monkeypatch.setattr(nets, "_held_out", held_out)
     net = Net("any", "linear", 16, "dsdh")
     assert finish(nets.choose(net)) == ("eta 1", None, 1e-3)
+    for control in ("D", "frozen"):  # which has D's
+        net = Net("any", "linear", 16, "dsdh", control)
+        assert finish(nets.choose(net)) == ("eta 1", weight, 3e-3)
     decayed = Net("any", "linear with decay", 16, "csq")
     assert finish(nets.choose(decayed)).rate == 1e-3
+
+
+def test_a_frozen_surrogate_is_trained_as_long_as_d(monkeypatch):
+    curves = {
+        "D": np.r_[np.zeros(20), np.ones(9), np.zeros(71)],
+        "frozen": np.ones(100),
+    }
+
+    def every_epoch(net, choice):
+        return [curves[net.control]]
+        yield
+
+    monkeypatch.setattr(nets, "every_epoch", every_epoch)
+    found = [
+        finish(
+            nets.best_epoch(Net("any", "linear", 16, "csq", control), Chosen("", 1, 1))
+        )
+        for control in curves
+    ]
+    assert found == [(25, 1.0), (25, 1.0)]
 
 
 @pytest.mark.parametrize("loss", nets.VARIANTS)
@@ -39,14 +69,21 @@ def test_every_variant_is_a_loss(loss):
         assert learner.network.hidden == (1024,)
 
 
-def test_map_follows_the_bound_over_networks():
-    settings = {"data": "x", "head": "linear", "bits": 16, "control": ""}
-    records = [
-        Record("ranking", {**settings, "method": loss}, 0, {"map": i, "bound": 2 * i})
-        for i, loss in enumerate(LOSSES)
-    ]
-    (found,) = [each for each in for_claims(records) if each.part == "correlation"]
-    assert found.metrics == {"rho": 1.0}
+def ranked(control, loss, value):
+    settings = {"data": "x", "head": "linear", "bits": 16, "method": loss}
+    metrics = {"map": value, "bound": value, "accuracy": 0.5}
+    return Record("ranking", {**settings, "control": control}, 0, metrics)
+
+
+def test_means_over_losses_leave_orthohash_out_or_say_so():
+    records = [ranked(c, loss, 0.5) for c in ("", "D") for loss in LOSSES]
+    records[-1] = ranked("D", "orthohash", 0.85)
+    found = {each.settings.get("control"): each for each in for_claims(records)[14:]}
+    assert found["D"].metrics == {"six": 0.5, "seven": pytest.approx(0.55)}
+    assert found[""].metrics == {"six": 0.5, "seven": 0.5}
+    assert found[None].metrics == {"rho": 1.0}  # over networks
+    lacking = [each for each in records if each.settings["method"] != "csq"]
+    assert not [each for each in for_claims(lacking) if each.part == "mean"]
 
 
 @pytest.mark.parametrize("control", ["centres, learnt temperature", "D, blocks of 2"])

@@ -80,7 +80,6 @@ class Sides:
         return {
             "max softmax": tuple(map(metrics.max_softmax, logits)),
             "max logit": tuple(map(metrics.max_logit, logits)),
-            "energy": tuple(map(metrics.energy, logits)),
             "features' neighbours": near,
         }
 

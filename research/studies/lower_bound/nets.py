@@ -1,9 +1,11 @@
 """Networks on frozen features, and what is chosen for them on held-out items.
 
-Variants of losses on pairs and learning rates are chosen at 32 bits with a seed of
-their own, without any query that is reported, and kept for all lengths. The number of
-epochs is chosen for each length. The measure is how well held-out items rank those that
-are trained on or, where the base has none of these, one another.
+Variants of losses on pairs, learning rates and weights of controls are chosen at 32
+bits with a seed of their own, without any query that is reported, and kept for all
+lengths: first variant and rate of the loss alone, then the weight of a control, then
+the rate with it. The number of epochs is chosen for each length. The measure is how
+well held-out items rank those that are trained on or, where the base has none of
+these, one another.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -52,6 +54,8 @@ HEADS: dict[str, tuple[NetworkConfig, float]] = {
     "mlp with dropout": (NetworkConfig(hidden=(1024,), dropout=0.5), 0.0),
 }
 PUBLIC_HEADS, FIXED_RATE = ("linear", "mlp"), {"linear with decay": 1e-3}
+#: At first so small that the loss is all but alone; then half a decade off the best.
+WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: What papers leave open, or public code does in another way; with a memory an item
 #: meets all of its class, of whom few are in a batch.
 _NONE, _LAST, _LESS = {"memory": 0}, {"memory": 5000}, {"alpha": 0.1}
@@ -73,12 +77,18 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "dsdh": {"": {}, "eta 1": {"eta": 1.0}, "eta 0": {"eta": 0.0}},
 }
 MAX_EPOCHS = 100
+CONTROLS: dict[str, Any] = {
+    "": None,
+    "D": PosteriorControl,
+    "centres": CentreControl,
+    # Units that are left out at random would make another function of each step.
+    "frozen": partial(PosteriorControl, train_surrogate=False, dropout=0.0),
+}
 #: Controls in place of a loss; AdamW makes nothing of the weight of a single term.
 _MORE = ("learnt", "semantic", "predictable")
 ALONE: dict[str, Any] = {
     "D alone": PosteriorControl,
-    # Units that are left out at random would make another function of each step.
-    "D alone, frozen": partial(PosteriorControl, train_surrogate=False, dropout=0.0),
+    "D alone, frozen": CONTROLS["frozen"],
     "D alone, separated centres": partial(PosteriorControl, centres="separated"),
     **{f"D alone, {c} centres": partial(PosteriorControl, centres=c) for c in _MORE},
     "centres alone": CentreControl,
@@ -86,7 +96,7 @@ ALONE: dict[str, Any] = {
     "centres alone, Cauchy": partial(CentreControl, likelihood="cauchy"),
 }
 #: Whose epochs are followed with three seeds, as those of every head of ours.
-FOLLOWED, N_FOLLOWED = ("D alone", "csq"), 3
+FOLLOWED, N_FOLLOWED = (("D alone", ""), ("csq", "D"), ("hashnet", "D")), 3
 STORE = store_of("lower_bound")
 
 
@@ -104,7 +114,7 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Net:
-    """A head that is trained by a loss, or by a control in its place."""
+    """A head that is trained by a loss and a control."""
 
     data: str
     head: str
@@ -119,7 +129,8 @@ class Net:
 
     def learner(self, choice: Chosen, seed: int, **training: Any) -> DeepHash:
         """Return an untrained learner."""
-        control, method = None, self.method
+        beside, method = CONTROLS[self.control], self.method
+        control = None if beside is None else beside(weight=choice.weight)
         if method in ALONE:  # the loss is not computed, but there must be one
             method, control = "csq", ALONE[method](mode="replace")
         network, decay = HEADS[self.head]
@@ -135,19 +146,35 @@ class Net:
 
 
 def choose(net: Net) -> Choice:
-    """Return the `Chosen` that ranks held-out items best."""
-    rates = {}
+    """Return the `Chosen` that ranks held-out items best; frozen surrogates have D's.
+
+    By itself one would get a weight so small that nothing is left of it.
+    """
+    if net.control == "frozen":
+        return (yield from choose(replace(net, control="D")))
+    alone, rates = replace(net, control=""), {}
     for each in VARIANTS.get(net.method, ("",)):
-        rates[each] = yield from _best_rate(net, each)
+        rates[each] = yield from _best_rate(alone, each, None)
     variant = max(rates, key=lambda each: rates[each][1])
-    return Chosen(variant, None, rates[variant][0])
+    rate = rates[variant][0]
+    if not net.control:
+        return Chosen(variant, None, rate)
+
+    def with_weight(weight: float) -> Choice:
+        return _held_out(net, Chosen(variant, weight, rate))
+
+    decade = yield from best_of(WEIGHTS, with_weight, MORE_WEIGHTS)
+    beside = (float(f"{0.3 * decade:.0e}"), float(f"{3 * decade:.0e}"), decade)
+    weight = yield from best_of(beside, with_weight)
+    rate, _ = yield from _best_rate(net, variant, weight)
+    return Chosen(variant, weight, rate)
 
 
-def _best_rate(net: Net, variant: str) -> Choice:
+def _best_rate(net: Net, variant: str, weight: float | None) -> Choice:
     """Return the best rate, and how good it is."""
 
     def quality(rate: float) -> Choice:
-        return _held_out(net, Chosen(variant, None, rate))
+        return _held_out(net, Chosen(variant, weight, rate))
 
     if net.head in FIXED_RATE:
         rate = FIXED_RATE[net.head]
@@ -190,14 +217,21 @@ def _trained(
 def best_epoch(net: Net, choice: Chosen) -> Choice:
     """Return how many epochs rank held-out items best, and how well.
 
-    With a head of ours it is the median of several seeds.
+    With a head of ours it is the median of several seeds. A frozen surrogate is trained
+    as long as D: where epochs hardly matter, chance would set the best of each apart.
     """
+    frozen = net.control == "frozen"
+    if frozen:
+        epochs, _ = yield from best_epoch(replace(net, control="D"), choice)
     if net.data in NEW_BASE:
         after = partial(_unseen_after, net, choice)
-        epochs = yield from best_of(EPOCHS, after, MORE_EPOCHS)
+        if not frozen:
+            epochs = yield from best_of(EPOCHS, after, MORE_EPOCHS)
         return epochs, (yield from after(epochs))
     found = yield from every_epoch(net, choice)
     curves = [smooth(each) for each in found]
+    if frozen:
+        return epochs, float(curves[0][epochs - 1])
     if net.head in PUBLIC_HEADS:
         del curves[1:]
     best = [int(np.argmax(each)) + 1 for each in curves]
@@ -206,7 +240,7 @@ def best_epoch(net: Net, choice: Chosen) -> Choice:
 
 def every_epoch(net: Net, choice: Chosen) -> Choice:
     """Return the mAP after each epoch, of held-out items, for one seed or three."""
-    linear = net.head == "linear" and net.method in FOLLOWED
+    linear = net.head == "linear" and (net.method, net.control) in FOLLOWED
     n, found = (N_FOLLOWED if linear or net.head not in PUBLIC_HEADS else 1), []
     for seed in range(CHOSEN_SEED, CHOSEN_SEED + n):
         settings = {**net.settings, "seed": seed}

@@ -27,7 +27,7 @@ from research.common.problems import Problem, load_problem
 from research.common.resnet import resnet
 from research.core.record import Metrics
 from research.core.runner import Task, task
-from research.studies.lower_bound.controls import BESIDE
+from research.studies.lower_bound.nets import CONTROLS
 
 Scores = NDArray[np.float32]
 #: The loss with all controls.
@@ -64,7 +64,7 @@ class Cell(NamedTuple):
 def tasks(data: str, size: str, seed: int) -> Iterator[Task]:
     """Yield the cells of one seed."""
     for method in LOSSES:
-        for control in BESIDE if method == CONTROLLED else ("", "D"):
+        for control in CONTROLS if method == CONTROLLED else ("", "D"):
             cell = Cell(data, size, N_BITS, method, control, seed)
             yield task("pixels", cell._asdict(), partial(measure, cell))
 
@@ -137,7 +137,7 @@ def make(cell: Cell) -> DeepHash:
     return DeepHash(
         cell.bits,
         loss=cell.method,
-        control=BESIDE[cell.control](weight=WEIGHT) if cell.control else None,
+        control=CONTROLS[cell.control](weight=WEIGHT) if cell.control else None,
         network=network,
         training=training,
         random_state=cell.seed,
