@@ -46,7 +46,6 @@ NESTED, LINEAR_HEAD = "LLC, nested", ", linear head"
 #: Of the taxonomy, not of the paper: codes not made for classifying. A class has
 #: OrthoHash's centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
-#: As in the paper; and other lengths.
 N_BITS, LENGTHS, NESTED_BITS = 20, (10, 14, 24), (10, 14, 20)
 #: Long codes need more to pass the nearest code; tried for LLC.
 MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)

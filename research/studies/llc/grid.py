@@ -131,7 +131,6 @@ _MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
     "retrieval": _retrieval,
 }
 
-#: Of the page.
 DECODERS = {"soft": "soft", "nearest": "nearest, expected", "exact": "exact"}
 FLOAT = "float features, linear SVM"
 _LINEAR = ("LLC", "random", "predictable")
