@@ -129,8 +129,8 @@ class NetworkConfig(Config):
     hidden : sequence of int or None, default=None
         Widths of hidden layers between features and bits; () makes a linear map. None
         is one of 512 without a backbone, and () behind one. On held-out items the layer
-        was better for LLC on all sets, and for all losses but two: DCH, and GreedyHash
-        with several labels an item.
+        was better for LLC (ICD-10, WordNet, Caltech-101) and most losses; not for DCH,
+        nor for GreedyHash where items have several labels.
     dropout : float or None, default=None
         In front of each layer but the first, of which `hidden` must make some; None is
         0.5 where there are any.
