@@ -1,6 +1,6 @@
 """Schemas of requests and responses."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ Id = int | str
 Radius = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0, le=3600, description="To wait for writers.")]
+Share = Annotated[float, Field(ge=0, le=1)]
 Filter = Annotated[str, Field(max_length=10_000)]
 
 
@@ -184,10 +185,44 @@ class Changed(Answer):
     snapshot: str
 
 
+class Probability(Answer):
+    name: Any = Field(alias="class")
+    probability: Share
+
+
+class RankedLabel(Answer):
+    label: Any
+    score: float
+
+
+class Accepted(Answer):
+    """Within which distance of class codes items are accepted, and at which rate."""
+
+    radius: int | None
+    predicted_rate: float
+    model: str
+    requested_rate: float
+    met: bool
+
+
+class ItemClass(Answer):
+    """What one item is; fields depend on how classes are told apart."""
+
+    item: str
+    name: Any = Field(None, alias="class")
+    distance: int = 0
+    classes: list[Probability] = []
+    share: Share = 0.0
+    score: float = 0.0
+    labels: list[Any] = []
+    ranked: list[RankedLabel] = []
+    accepted: Accepted | None = None
+
+
 class Classified(Answer):
     """The class of each item, see `fewbits.engine.ClassifyResponse`."""
 
-    results: list[dict[str, Any]]
+    results: list[ItemClass]
 
 
 class Member(Answer):
@@ -235,3 +270,44 @@ class Error(Answer):
     """Every error, of every route."""
 
     error: ErrorDetail
+
+
+class Column(Answer):
+    name: str
+    type: str
+    is_class: bool
+    n_distinct: int = Field(0, description="In a sample of the rows.")
+
+
+class EncoderFacts(Answer):
+    kind: str
+    n_features: int
+    fingerprint: str
+
+
+class Facts(Answer):
+    """What is known of a bundle before anything is asked."""
+
+    name: str
+    version: str
+    snapshot: str
+    writable: bool
+    n_items: int
+    n_bits: int
+    bytes_per_code: int
+    encoder: EncoderFacts
+    backbone: str | None
+    item_kind: Literal["texts", "images", "vectors", "codes"]
+    feature_names: list[str]
+    raw_column: str | None
+    label_column: str | None
+    columns: list[Column]
+    id_type: Literal["integer", "string"] | None
+    vectors: bool
+    n_classes: int | None
+    novelty_radius: int | None
+    limits: dict[str, float]
+    pages: dict[str, str]
+    summary: dict[str, Any]
+    shards: int = 0
+    missing_shards: list[str] = []

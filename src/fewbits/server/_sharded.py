@@ -18,6 +18,7 @@ from fewbits.server._metrics import Metrics
 from fewbits.server._models import (
     Codes,
     EncodeBody,
+    Facts,
     Found,
     Health,
     Items,
@@ -153,7 +154,7 @@ async def health(shards: All) -> Response:
     return Json({**content, "missing_shards": missing} if missing else content)
 
 
-@router.get("/v1/facts", response_model=dict[str, Any])
+@router.get("/v1/facts", response_model=Facts)
 async def facts(shards: All, request: Request) -> Response:
     """Return facts about all shards together."""
     answers, missing = await shards.facts()

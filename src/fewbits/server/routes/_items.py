@@ -6,7 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
 from fewbits.server._body import body_of, reads
-from fewbits.server._exports import CSV, PARQUET, items_answer
+from fewbits.server._csv import CSV
+from fewbits.server._exports import PARQUET, items_answer
 from fewbits.server._models import Items, ItemsBody
 from fewbits.server._reply import also
 from fewbits.server._served import Current
