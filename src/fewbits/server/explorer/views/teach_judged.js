@@ -117,5 +117,5 @@ export function exported(context, judgements, hits) {
     hit.score,
     ...names.map((name) => hit.columns[name]),
   ]);
-  save("more-like-this.csv", csv(["id", "judgement", "score", ...names], [...known, ...found]));
+  save("more-like-this.csv", csv(["_id", "_judgement", "_score", ...names], [...known, ...found]));
 }
