@@ -24,7 +24,10 @@ def bundle():
     return Bundle(LinearEncoder(np.eye(16), np.zeros(16))).with_items(
         X,
         ids=IDS,
-        columns={"text": ["an item"] * N, "twin": [id - 1 for id in IDS[:-1]] + [-(2**63)]},
+        columns={
+            "text": ["an item"] * N,
+            "twin": [id - 1 for id in IDS[:-1]] + [-(2**63)],
+        },
     )
 
 

@@ -87,6 +87,8 @@ def asked_by(body: Queries, settings: Settings) -> Asked:
     given = {x: getattr(body, x) for x in KINDS if getattr(body, x) is not None}
     if body.table is not None:
         given |= {x: body.table[x] for x in KINDS if x in body.table.column_names}
+    if body.image is not None:
+        given |= {"images": [*given.get("images", ()), body.image]}
     if len(given) != 1:
         raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
     ((kind, values),) = given.items()

@@ -30,11 +30,13 @@ router = APIRouter()
 @router.post(
     "/v1/classify",
     response_model=Classified,
-    openapi_extra=reads(ClassifyBody, arrow=True),
+    openapi_extra=reads(ClassifyBody, arrow=True, image=True),
     responses=also(ARROW),
 )
 async def classify(
-    asked: Annotated[ClassifyBody, Depends(body_of(ClassifyBody, arrow=True))],
+    asked: Annotated[
+        ClassifyBody, Depends(body_of(ClassifyBody, arrow=True, image=True))
+    ],
     served: Current,
     request: Request,
 ) -> Response:

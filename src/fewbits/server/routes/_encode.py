@@ -19,11 +19,11 @@ router = APIRouter()
 @router.post(
     "/v1/encode",
     response_model=Codes,
-    openapi_extra=reads(EncodeBody, arrow=True),
+    openapi_extra=reads(EncodeBody, arrow=True, image=True),
     responses=also(BYTES, ARROW),
 )
 async def encode(
-    asked: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True))],
+    asked: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:

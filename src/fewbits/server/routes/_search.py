@@ -18,11 +18,11 @@ _BULK = also(ARROW)
 @router.post(
     "/v1/search",
     response_model=Found,
-    openapi_extra=reads(SearchBody, arrow=True),
+    openapi_extra=reads(SearchBody, arrow=True, image=True),
     responses=_BULK,
 )
 async def search(
-    asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True))],
+    asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:
@@ -33,11 +33,11 @@ async def search(
 @router.post(
     "/v1/range-search",
     response_model=RangeFound,
-    openapi_extra=reads(RangeBody, arrow=True),
+    openapi_extra=reads(RangeBody, arrow=True, image=True),
     responses=_BULK,
 )
 async def range_search(
-    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True))],
+    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:
