@@ -42,7 +42,8 @@ export class Api {
 
   async send(method, path, body, signal = this.signal, headers = {}) {
     const options = { method, signal, headers: { ...headers } };
-    if (body !== undefined) {
+    if (body instanceof Blob) options.body = body;
+    else if (body !== undefined) {
       options.body = stringify(body);
       options.headers["Content-Type"] = "application/json";
     }
@@ -67,6 +68,14 @@ export class Api {
 
   async put(path, body) {
     return parse(await (await this.send("PUT", path, body)).text());
+  }
+
+  /** Sends an image by itself, and what else is asked in the address. */
+  async upload(path, image, options, signal) {
+    const given = Object.entries(options).filter(([, value]) => value !== null);
+    const type = image.type.startsWith("image/") ? image.type : "image/unknown";
+    const address = `${path}?${new URLSearchParams(given)}`;
+    return parse(await (await this.send("POST", address, image, signal, { "Content-Type": type })).text());
   }
 
   /** What is answered in another form than JSON, such as "text/csv". */

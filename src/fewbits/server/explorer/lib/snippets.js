@@ -45,6 +45,13 @@ export function asCurl(path, body) {
   return `curl -s ${origin()}/${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`;
 }
 
+/** An image by itself. */
+export function asUpload(path, image, options) {
+  const address = `${origin()}/${path}?${new URLSearchParams(options)}`;
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  return `curl -s ${quoted(address)} \\\n  -H 'Content-Type: ${image.type}' \\\n  --data-binary ${quoted(`@${image.name}`)}`;
+}
+
 const origin = () => new URL(".", location.href).href.replace(/\/$/, "");
 
 /** A closed list of programs, each with a button that copies it. */
