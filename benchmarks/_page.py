@@ -218,8 +218,8 @@ def over_http() -> str:
     return (
         "## Searches over HTTP\n\n"
         f"{report['codes']:,} codes of {report['bits']} bits, beside minimal FastAPI "
-        f"over `IndexBinaryFlat`; milliseconds, of which a search is {plain(alone)}.\n\n"
-        f"{table(header, lines)}"
+        f"over `IndexBinaryFlat`; milliseconds, of which a search is {plain(alone)}."
+        f"\n\n{table(header, lines)}"
     )
 
 
