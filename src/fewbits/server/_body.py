@@ -72,8 +72,8 @@ def body_of(
         data = await request.body()
         if is_image:
             return _of_image(model, data, request)
-        if image and request.query_params:
-            name = next(iter(request.query_params))
+        if image and request.scope["query_string"]:
+            name = next(iter(request.query_params), "?")
             raise ArgumentError(
                 f"{name[:100]!r} stands in the body, not in the address"
             )

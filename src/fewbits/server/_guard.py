@@ -34,6 +34,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-cache",
 }
+_RAW = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
 _METHODS = "GET, POST, PUT"
 _ASKED = "Authorization, Content-Type, Accept"
 
@@ -145,12 +146,13 @@ class Guard:
     def _add_headers(
         self, scope: Message, message: Message, origin: str | None
     ) -> None:
-        headers = MutableHeaders(scope=message)
-        for name, value in _HEADERS.items():
-            headers.setdefault(name, value)
+        raw = message["headers"]
+        given = {name for name, _ in raw}
+        raw.extend(pair for pair in _RAW if pair[0] not in given)
         version = scope["state"].get("snapshot") or self._version()
-        headers["Fewbits-Snapshot"] = version
+        raw.append((b"fewbits-snapshot", version.encode()))
         if origin is not None:
+            headers = MutableHeaders(scope=message)
             headers["Access-Control-Allow-Origin"] = origin
             headers["Access-Control-Expose-Headers"] = "Fewbits-Snapshot"
             headers.add_vary_header("Origin")
