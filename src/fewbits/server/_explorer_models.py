@@ -97,7 +97,7 @@ class BitNamed(Answer):
 
 
 class Verified(Answer):
-    """What reading every byte found; `at` in seconds since 1970."""
+    """Damages that reading every byte found; `at` in seconds since 1970."""
 
     intact: bool
     n_rows: int

@@ -206,7 +206,7 @@ class Accepted(Answer):
 
 
 class ItemClass(Answer):
-    """What one item is; fields depend on how classes are told apart."""
+    """The class or the labels of an item, by whatever decides them."""
 
     item: str
     name: Any = Field(None, alias="class")
@@ -286,7 +286,7 @@ class EncoderFacts(Answer):
 
 
 class Facts(Answer):
-    """What is known of a bundle before anything is asked."""
+    """Facts about a bundle, and the limits of requests."""
 
     name: str
     version: str
