@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fewbits.server._answer_models import Answer, Duplicate
 from fewbits.server._body import Body, Many
-from fewbits.server._models import Answer, Duplicate, Filter, Id, Radius, Share
+from fewbits.server._models import Filter, Id, Radius, Share
 
 #: Of the values 0 and 1 of a bit.
 Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Request, Response
 from fewbits import engine
 from fewbits.client.wire import ARROW, BYTES
 from fewbits.errors import ArgumentError
+from fewbits.server._answer_models import Codes
 from fewbits.server._body import body_of, reads
-from fewbits.server._models import Codes, EncodeBody
+from fewbits.server._models import EncodeBody
 from fewbits.server._queries import KINDS, asked_by
 from fewbits.server._reply import Json, accepts, also, arrow_reply, wants_arrow
 from fewbits.server._served import Current, Served

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 
 from fewbits._version import __version__
+from fewbits.server._answer_models import Facts, Health
 from fewbits.server._facts import facts_of
-from fewbits.server._models import Facts, Health
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 

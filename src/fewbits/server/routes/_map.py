@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.engine import maps
+from fewbits.server._answer_models import Items
 from fewbits.server._body import body_of, reads
 from fewbits.server._csv import CSV
 from fewbits.server._errors import ApiError
@@ -18,7 +19,6 @@ from fewbits.server._explorer_models import (
     MapNeighbours,
 )
 from fewbits.server._exports import PARQUET, check_distinct, items_json, table_answer
-from fewbits.server._models import Items
 from fewbits.server._reply import Json, accepts, also
 from fewbits.server._searching import check_hits
 from fewbits.server._served import Current, Served

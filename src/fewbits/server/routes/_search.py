@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
+from fewbits.server._answer_models import Found, RangeFound
 from fewbits.server._body import body_of, reads
-from fewbits.server._models import Found, RangeBody, RangeFound, SearchBody
+from fewbits.server._models import RangeBody, SearchBody
 from fewbits.server._reply import also, wants_arrow
 from fewbits.server._searching import range_answer, range_table, search_answer
 from fewbits.server._served import Current, served
