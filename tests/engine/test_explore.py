@@ -60,6 +60,7 @@ def test_names_of_bits_are_proposed_from_labels():
 @pytest.mark.parametrize(
     ("ones", "zeros", "name"),
     [
+        (["frost"] * 40 + ["Ankle boot"] * 160, ["x"] * 200, "Ankle boot, frost"),
         (["frost"] * 60 + ["x"] * 140, ["x"] * 200, "frost"),
         (["frost"] * 40 + ["x"] * 160, ["x"] * 200, ""),  # of a fifth of the side
         (["frost"] * 120 + ["x"] * 80, ["frost"] * 50 + ["x"] * 150, ""),  # of both
