@@ -21,6 +21,8 @@ NAMES = (
     "onnx",
     "compare_faiss",
     "beyond_memory",
+    "serve",
+    "explorer",
 )
 
 

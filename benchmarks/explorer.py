@@ -55,14 +55,15 @@ def main(
             "flipped bit": _flips(browser.new_page(), url, flips),
         }
         browser.close()
-    report = {"items": items, "bits": N_BITS, "ms": {}}
-    for name, times in found.items():
-        report["ms"][name] = each = _summary(times, TARGETS[name])
+    rows = [_summary(name, times) for name, times in found.items()]
+    for row in rows:
         print(
-            f"{name:20s} median {each['median']:6.1f} ms, 95 % {each['p95']:6.1f} ms, "
-            f"target {each['target']} ms, {items:,} items"
+            f"{row['name']:20s} median {row['median_ms']:6.1f} ms, "
+            f"95 % {row['p95_ms']:6.1f} ms, target {row['target_ms']} ms, "
+            f"{items:,} items"
         )
     if json_path:
+        report = {"items": items, "bits": N_BITS, "rows": rows}
         json_path.write_text(json.dumps(report, indent=1) + "\n")
 
 
@@ -91,12 +92,13 @@ def _flips(page: Page, url: str, n: int) -> list[float]:
     return [page.evaluate(_FLIP, bit) for bit in bits]
 
 
-def _summary(times: list[float], target: int) -> dict[str, Any]:
+def _summary(name: str, times: list[float]) -> dict[str, Any]:
     return {
-        "median": statistics.median(times),
-        "p95": float(np.quantile(times, 0.95)),
+        "name": name,
+        "median_ms": statistics.median(times),
+        "p95_ms": float(np.quantile(times, 0.95)),
         "n": len(times),
-        "target": target,
+        "target_ms": TARGETS[name],
     }
 
 

@@ -6,6 +6,8 @@ Both serve the same random codes (1M of 256 bits) on loopback; each request asks
 10 nearest of one code, as JSON. Servers and load generator are processes of their own;
 services are asked in turn, and search with one thread each. *Not search* is the share
 of a request, one at a time, that is not the scan of the codes, timed alone here.
+Processor time of a service, over its answers, is steadier than their time on a busy
+machine.
 """
 
 import contextlib
@@ -45,42 +47,48 @@ def main(
     codes = rng.integers(0, 256, (n, N_BITS // 8), dtype=np.uint8)
     queries = rng.integers(0, 256, (N_QUERIES, N_BITS // 8), dtype=np.uint8)
     with tempfile.TemporaryDirectory() as folder:
-        with services(codes, Path(folder)):
-            rows = measured(queries, rounds, seconds)
+        with services(codes, Path(folder)) as processes:
+            rows = measured(processes, queries, rounds, seconds)
         told = {"codes": n, "bits": N_BITS, "k": K, "rows": rows}
         told["search_alone_ms"] = search_alone(codes, queries)
     alone = told["search_alone_ms"]
     for row in rows:
+        row["search_ms"] = alone[row["service"]]
         if row["connections"] == 1:
             row["not_search"] = 1 - alone[row["service"]] / row["p50_ms"]
         print(row_text(row))
     print(f"one search alone: {alone['fewbits']:.2f} ms, faiss {alone['faiss']:.2f} ms")
     if as_json is not None:
-        as_json.write_text(json.dumps(told, indent=1))
+        as_json.write_text(json.dumps(told, indent=1) + "\n")
 
 
 def row_text(row: Mapping[str, Any]) -> str:
     text = (
         f"{row['service']:8} {row['connections']:3} connections: "
         f"{row['per_second']:7.0f} queries/s, p50 {row['p50_ms']:7.2f} ms, "
-        f"p99 {row['p99_ms']:7.2f} ms"
+        f"p99 {row['p99_ms']:7.2f} ms, processor {row['cpu_ms']:6.2f} ms"
     )
     share = row.get("not_search")
     return text if share is None else f"{text}, not search {share:.0%}"
 
 
-def measured(queries: Any, rounds: int, seconds: float) -> list[dict[str, Any]]:
+def measured(
+    processes: Mapping[str, int], queries: Any, rounds: int, seconds: float
+) -> list[dict[str, Any]]:
     """Return medians over rounds, in each of which both services are asked in turn."""
-    found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
+    found: dict[tuple[str, int], list[tuple[float, ...]]] = {}
     for _ in range(rounds):
         for n_connections in CONNECTIONS:
             for name in PORTS:
                 load(name, queries, n_connections, seconds / 4)  # warm
+                before = processor_seconds(processes[name])
                 times = load(name, queries, n_connections, seconds)
+                used = processor_seconds(processes[name]) - before
                 p50, p99 = np.percentile(times, [50, 99]) * 1000
-                one = len(times) / seconds, float(p50), float(p99)
+                cpu_ms = 1000 * used / len(times)
+                one = len(times) / seconds, float(p50), float(p99), cpu_ms
                 found.setdefault((name, n_connections), []).append(one)
-    names = ("per_second", "p50_ms", "p99_ms")
+    names = ("per_second", "p50_ms", "p99_ms", "cpu_ms")
     return [
         {
             "service": name,
@@ -129,8 +137,8 @@ def search_alone(codes: Any, queries: Any) -> dict[str, float]:
 
 
 @contextlib.contextmanager
-def services(codes: Any, folder: Path) -> Iterator[None]:
-    """Run both services until the block ends."""
+def services(codes: Any, folder: Path) -> Iterator[dict[str, int]]:
+    """Run both services until the block ends; gives the numbers of their processes."""
     encoder = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
     Bundle(encoder).with_codes(codes).save(folder / "b")
     np.save(folder / "codes.npy", codes)
@@ -146,13 +154,21 @@ def services(codes: Any, folder: Path) -> Iterator[None]:
         "FEWBITS_NUM_THREADS": "1",
     }  # each: the load needs a core as well
     environment = {**os.environ, **one_thread, "CODES": str(folder / "codes.npy")}
+    processes = {}
     with contextlib.ExitStack() as stack:
         for name, command in commands.items():
             run = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+            processes[name] = run.pid
             stack.callback(run.wait, 60)
             stack.callback(run.terminate)
             await_answer(f"http://127.0.0.1:{PORTS[name]}/{health(name)}")
-        yield
+        yield processes
+
+
+def processor_seconds(pid: int) -> float:
+    """Return what a process has used of processors."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def health(name: str) -> str:

@@ -36,7 +36,11 @@ PACKAGES = public_packages()
 
 def test_packages_are_found():
     assert {"fewbits", "fewbits.bundle", "fewbits.learners.deep.losses"} < {*PACKAGES}
-    assert PACKAGES["fewbits.filters"] == ["matching_rows", "name_of_type"]
+    assert PACKAGES["fewbits.filters"] == [
+        "like_patterns",
+        "matching_rows",
+        "name_of_type",
+    ]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

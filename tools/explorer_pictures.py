@@ -11,15 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-import numpy as np
 import typer
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from fewbits import backbones, datasets, demo
-from fewbits.bundle import Bundle, Metadata
-from fewbits.learners import ITQ
-from tests.explorer._served import serving
+from fewbits import backbones, demo
+from fewbits.bundle import Bundle
+from tests.explorer._served import clothes, serving
 
 TARGET = Path(__file__).parents[1] / "docs/how-to"
 N_IMAGES = 3000
@@ -72,7 +70,7 @@ def main(
         )
         sources = {
             "texts": _diagnoses() if texts is None else Bundle.load(texts),
-            "images": _clothes(Path(folder), data),
+            "images": clothes(Path(folder), N_IMAGES, data),
         }
         for name, source in sources.items():
             with serving(source) as url:
@@ -85,30 +83,6 @@ def main(
 def _diagnoses() -> Bundle:
     data = demo.load()
     return demo.build(data, backbones.load(demo.BACKBONE).extract(data.items))
-
-
-def _clothes(folder: Path, data: Path | None) -> Bundle:
-    """Return images of clothes with the codes of their features."""
-    found = datasets.load_fashion_mnist(data)
-    rows = np.sort(
-        np.random.default_rng(0).choice(len(found.items.array), N_IMAGES, replace=False)
-    )
-    paths = [str(folder / f"{row:05d}.png") for row in rows]
-    for path, row in zip(paths, rows, strict=True):
-        Image.fromarray(found.items.array[row]).save(path)
-    backbone = backbones.load("efficientnet-lite0-96")
-    features = backbone.extract(paths)
-    encoder = ITQ(64, random_state=0).fit(features).encoder_
-    bundle = Bundle(
-        encoder,
-        backbone="efficientnet-lite0-96",
-        backbone_fingerprint=backbone.fingerprint,
-        metadata=Metadata(method="itq", raw_column="path", label_column="label"),
-    )
-    labels = found.labels["class"][rows]
-    columns = {"path": paths, "label": labels}
-    filled = bundle.with_codes(encoder.encode(features), columns=columns)
-    return filled.with_novelty_radius(labels)
 
 
 def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:

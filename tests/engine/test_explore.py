@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.bundle import Bundle, read_names
+from fewbits.bundle import Bundle, Metadata, read_names
 from fewbits.encoders import LinearEncoder
 from fewbits.engine import explore
 from fewbits.errors import ArgumentError
@@ -55,6 +55,28 @@ def test_names_of_bits_are_proposed_from_labels():
     named = found.named({0: ("frosty", None)})
     assert named.to_dict()["bits"][0]["names"] == ["frosty", None]
     assert [each["word"] for each in found.bits[0].evidence()["words"][1]] == ["hot"]
+
+
+@pytest.mark.parametrize(
+    ("ones", "zeros", "name"),
+    [
+        (["frost"] * 40 + ["Ankle boot"] * 160, ["x"] * 200, "Ankle boot, frost"),
+        (["frost"] * 60 + ["x"] * 140, ["x"] * 200, "frost"),
+        (["frost"] * 40 + ["x"] * 160, ["x"] * 200, ""),  # of a fifth of the side
+        (["frost"] * 120 + ["x"] * 80, ["frost"] * 50 + ["x"] * 150, ""),  # of both
+        (["ice"] * 30 + ["frost"] * 30 + ["x"] * 140, ["x"] * 200, "frost, ice"),
+        (["frost"] * 120 + ["x"] * 80, ["frost"] * 38 + ["x"] * 162, "frost"),
+    ],
+)
+def test_a_name_says_what_a_side_is_or_there_is_none(ones, zeros, name):
+    codes = np.repeat(np.array([[128], [0]], np.uint8), 200, axis=0)
+    metadata = Metadata(label_column="label")
+    bundle = Bundle(LinearEncoder(np.eye(1), np.zeros(1)), metadata=metadata)
+    bundle = bundle.with_codes(codes, columns={"label": ones + zeros})
+    (bit,) = explore.bits(bundle).to_dict()["bits"]
+    assert bit["proposed"][1] == name
+    words = explore.bits(bundle).bits[0].evidence()["words"][1]
+    assert "frost" in [each["word"] for each in words]  # the evidence stays
 
 
 @pytest.mark.parametrize("bit", [0, 5, 11])

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import namedtuple
 from functools import partial
 
 import numpy as np
@@ -209,9 +210,12 @@ def test_neighbours_of_duplicates_leave_the_item_out():
     assert near.item["n_same"] == 5
 
 
+Of = namedtuple("Of", ["bundle", "version"])
+
+
 def wait(updates, bundle, version):
     for _ in range(2000):
-        state = updates.state(bundle, version)
+        state = updates.state(Of(bundle, version))
         if state.stage in ("ready", "failed"):
             return state
         time.sleep(0.01)
@@ -226,9 +230,9 @@ def test_updates_make_each_map_once_and_keep_the_layout():
         return map_collection(bundle, earlier=earlier, progress=progress)
 
     updates, small, large = MapUpdates(make), bundle_of(), bundle_of(N + 9)
-    first = wait(updates, small, "1").found
-    assert wait(updates, small, "1").found is first
-    second = wait(updates, large, "2").found
+    first = wait(updates, small, "1").made.found
+    assert wait(updates, small, "1").made.found is first
+    second = wait(updates, large, "2").made.found
     assert calls == [None, first]
     assert second.layout is first.layout
     other = Bundle(LinearEncoder(-np.eye(N_BITS), np.zeros(N_BITS)))
@@ -247,15 +251,44 @@ def test_updates_tell_progress_and_faults():
 
     updates = MapUpdates(make)
     bundle = bundle_of(20)
-    assert updates.state(bundle, "1").found is None
+    assert updates.state(Of(bundle, "1")).made is None
     assert seen.wait(10)
-    told = updates.state(bundle, "1").to_dict()
+    told = updates.state(Of(bundle, "1")).to_dict()
     assert told == {
         "ready": False, "stage": "layout", "done": 3, "total": 9, "fault": None
     }  # fmt: skip
     go.set()
     state = wait(updates, bundle, "1")
-    assert (state.found, state.fault) == (None, "this one has no map")
+    assert (state.made, state.fault) == (None, "this one has no map")
+
+
+def test_steady_changes_leave_the_newest_map():
+    go = threading.Semaphore(0)
+
+    def make(bundle, *, earlier, progress):
+        assert go.acquire(timeout=10)
+        return map_collection(bundle, earlier=earlier)
+
+    updates, bundles = MapUpdates(make), [bundle_of(20 + i) for i in range(8)]
+    go.release()
+    first = wait(updates, bundles[0], "0").made
+    for i in range(1, 8):  # every look meets another state, and a map that is whole
+        state = updates.state(Of(bundles[i], f"{i}"))
+        assert state.stage != "ready"
+        made = state.made
+        assert len(made.found) == len(made.of.bundle.collection)
+        go.release(2)
+    wait(updates, bundles[7], "7")
+    assert updates.held("7").of.bundle is bundles[7]
+    assert updates.held("0") in (first, None)
+
+
+def test_the_last_four_maps_are_held():
+    updates, bundle = MapUpdates(), bundle_of(20)
+    for i in range(6):
+        wait(updates, bundle, f"{i}")
+    held = [updates.held(f"{i}") is not None for i in range(6)]
+    assert held == [False, False, True, True, True, True]
 
 
 def test_closed_updates_stop():
@@ -271,7 +304,7 @@ def test_closed_updates_stop():
         raise AssertionError("not stopped")
 
     updates = MapUpdates(make)
-    updates.state(bundle_of(20), "1")
+    updates.state(Of(bundle_of(20), "1"))
     assert began.wait(10)
     updates.close()
     go.set()

@@ -45,8 +45,6 @@ def digits(folder) -> Bundle:
     from PIL import Image
     from sklearn.datasets import load_digits
 
-    from fewbits import backbones
-
     found = load_digits()
     paths, labels = [], []
     for number, (pixels, label) in enumerate(
@@ -56,16 +54,38 @@ def digits(folder) -> Bundle:
         Image.fromarray((pixels * 15).astype(np.uint8)).save(path)
         paths.append(str(path))
         labels.append(f"digit {label}")
+    return _of_images(paths, labels, 32)
+
+
+def clothes(folder, n, data=None) -> Bundle:
+    """Return images of Fashion-MNIST in files, with the codes of their features."""
+    from PIL import Image
+
+    found = datasets.load_fashion_mnist(data)
+    every = len(found.items.array)
+    rows = np.sort(np.random.default_rng(0).choice(every, n, replace=False))
+    paths = [str(folder / f"{row:05d}.png") for row in rows]
+    for path, row in zip(paths, rows, strict=True):
+        Image.fromarray(found.items.array[row]).save(path)
+    labels = found.labels["class"][rows]
+    made = _of_images(paths, labels, 64)
+    return made.with_novelty_radius(labels)
+
+
+def _of_images(paths, labels, n_bits) -> Bundle:
+    from fewbits import backbones
+
     backbone = backbones.load("efficientnet-lite0-96")
     features = backbone.extract(paths)
+    encoder = ITQ(n_bits, random_state=0).fit(features).encoder_
     bundle = Bundle(
-        ITQ(32, random_state=0).fit(features).encoder_,
+        encoder,
         backbone="efficientnet-lite0-96",
         backbone_fingerprint=backbone.fingerprint,
         metadata=Metadata(method="itq", raw_column="path", label_column="label"),
     )
-    codes = bundle.encoder.encode(features)
-    return bundle.with_codes(codes, columns={"path": paths, "label": labels})
+    columns = {"path": paths, "label": labels}
+    return bundle.with_codes(encoder.encode(features), columns=columns)
 
 
 def many_classes() -> Bundle:

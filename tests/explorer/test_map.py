@@ -2,15 +2,19 @@
 
 import io
 import re
+import threading
 from functools import partial
 
+import httpx
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from fewbits.bundle import Bundle
 from fewbits.codes import hamming_distances
+from fewbits.encoders import LinearEncoder
 from fewbits.engine.maps import MapUpdates, map_collection
 from tests.explorer._served import diagnoses, serving
 
@@ -299,3 +303,44 @@ def test_a_new_snapshot_is_told(texts, map_page):
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Load the new map").wait_for()
     page.faults.clear()  # chromium reports the status
+
+
+def test_the_map_stays_while_the_collection_changes(tmp_path, map_page):
+    """Every look at the collection meets another state of it."""
+    small_map().save(tmp_path / "bundle")
+    go = threading.Semaphore(1)  # one map, then none until the end
+
+    def make(bundle, **options):
+        assert go.acquire(timeout=60)
+        return map_collection(bundle, **options)
+
+    def prepare(app):
+        app.state.service.maps = MapUpdates(make)
+
+    with serving(tmp_path / "bundle", prepare, writable=True) as url:
+        page = map_page(url)
+        for id in (3, 5):
+            answer = httpx.post(f"{url}v1/delete", json={"ids": [id]})
+            assert answer.status_code == 200, answer.text
+            page.reload()
+            page.locator(LOADED).wait_for()
+            page.get_by_role("button", name="Load the newest map").wait_for()
+            page.goto(f"{url}#map?item=7")
+            page.get_by_role("heading", name="Nearest codes of all 60 items").wait_for()
+            page.locator("canvas.points").focus()
+            page.keyboard.press("s")
+            page.get_by_text("60 selected").first.wait_for()
+            shown = page.locator(".mapped tbody th").all_inner_texts()
+            assert "3" in shown  # of the state that the map is of
+        go.release(9)
+        page.wait_for_function(
+            "() => fetch('v1/map').then((x) => x.json()).then((x) => x.current)"
+        )
+        page.get_by_role("button", name="Load the newest map").click()
+        page.get_by_text("58 items").first.wait_for()
+
+
+def small_map():
+    X = np.random.default_rng(0).normal(size=(60, 16))
+    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)))
+    return bundle.with_items(X, columns={"kind": ["a", "b", "c"] * 20})

@@ -71,16 +71,16 @@ def test_the_list_of_what_to_keep_is_exported(texts, new_page, tmp_path):
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     groups = Bundle.load(texts.folder).duplicates(0).groups()
-    assert sorted(int(row["id"]) for row in rows) == sorted(np.concatenate(groups))
-    decided = {int(row["id"]): row["decision"] for row in rows}
+    assert sorted(int(row["_id"]) for row in rows) == sorted(np.concatenate(groups))
+    decided = {int(row["_id"]): row["_decision"] for row in rows}
     assert decided[kept] == "keep"
     kept_of = {}
     for row in rows:
-        kept_of[row["group"]] = kept_of.get(row["group"], 0) + (
-            row["decision"] == "keep"
+        kept_of[row["_group"]] = kept_of.get(row["_group"], 0) + (
+            row["_decision"] == "keep"
         )
     assert set(kept_of.values()) == {1}
-    texts_of = {int(row["id"]): row["text"] for row in rows}
+    texts_of = {int(row["_id"]): row["text"] for row in rows}
     assert texts_of[kept] == diagnoses().collection.row(kept)["text"]
 
 

@@ -477,3 +477,81 @@ def test_memory_of_all_bodies_is_bounded():
             assert "Retry-After" in answer.headers
         time.sleep(0.2)
         assert search(url, padded(1000)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("filter", "told"),
+    [
+        (" or ".join(["kind like '%a%'"] * 21), "at most 20 LIKE patterns, got 21"),
+        (f"kind ilike '{'_' * 201}'", "at most 200 characters, got 201"),
+    ],
+)
+@pytest.mark.parametrize("path", ["search", "range-search", "duplicate-groups", "like"])
+def test_patterns_of_a_filter_are_bounded(client_of, path, filter, told):
+    given = {"search": {"ids": [1]}, "range-search": {"ids": [1], "radius": 1}}
+    more = {"duplicate-groups": {"radius": 1}, "like": {"ids": [1, 2]}, **given}
+    answer = client_of().post(f"/v1/{path}", json={**more[path], "filter": filter})
+    assert answer.status_code == 422
+    assert told in answer.json()["error"]["message"]
+
+
+def test_a_filter_may_speak_of_likes(client_of):
+    asked = " or ".join([*["kind like 'r%'"] * 20, f"kind = '{'like ' * 30}'"])
+    answer = client_of().post("/v1/search", json={"ids": [1], "filter": asked})
+    kinds = [hit["columns"]["kind"] for hit in answer.json()["results"][0]["hits"]]
+    assert kinds == ["red"] * 10
+
+
+def refusal_of(url, head, body=b""):
+    """Return the answer to a request, and whether the connection is open after it."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as sock:
+        sock.sendall(head.encode() + b"\r\n\r\n" + body)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += sock.recv(65536)
+        again = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with contextlib.suppress(OSError):
+            sock.sendall(again.encode())
+            while more := sock.recv(65536):
+                answer += more
+                if answer.count(b"HTTP/1.1 ") > 1:
+                    return answer, True
+        return answer, False
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/v1/nothing", b"404"), ("/v1/health", b"405")]
+)
+def test_a_refusal_whose_body_has_not_come_closes_the_connection(path, status):
+    with served(small_bundle()) as url:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9"
+        answer, is_open = refusal_of(url, head, b"a part")
+        assert answer.startswith(b"HTTP/1.1 " + status)
+        assert b"connection: close" in answer.lower()
+        assert not is_open
+        answer, is_open = refusal_of(url, head, b"all of it")
+        assert answer.startswith(b"HTTP/1.1 " + status)
+        assert b"connection: close" not in answer.lower()
+        assert is_open
+
+
+def test_who_waits_to_be_asked_for_a_body_is_refused_at_once():
+    with served(small_bundle(), Settings(token="t" * 16)) as url:
+        began = time.monotonic()
+        head = (
+            "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n"
+            "Expect: 100-continue"
+        )
+        answer, is_open = refusal_of(url, head)
+        assert answer.startswith(b"HTTP/1.1 401")
+        assert not is_open
+        assert b"connection: close" in answer.lower()
+        assert time.monotonic() - began < 5
+
+
+def test_a_client_that_sends_much_sees_its_refusal():
+    with served(small_bundle(), Settings(token="t" * 16)) as url:
+        for _ in range(5):
+            answer = httpx.post(f"{url}/v1/search", content=bytes(900_000))
+            assert answer.status_code == 401

@@ -24,7 +24,7 @@ def ready(client):
     for _ in range(1000):
         answer = client.get("/v1/map")
         assert answer.status_code == 200
-        if answer.json()["ready"]:
+        if answer.json()["ready"] and answer.json()["current"]:
             return answer.json()
         time.sleep(0.02)
     raise AssertionError(answer.text)
@@ -179,19 +179,41 @@ def test_a_larger_collection_keeps_its_map(tmp_path):
         after = ready(client)
         assert after["version"] != before["version"]
         assert after["n_items"] == N + 10
-        old = client.get("/v1/map/points", params={"version": before["version"]})
-        assert old.json()["error"]["code"] == "map_changed"
+        assert places_by_row(client, before["version"]) == first
         second = places_by_row(client)
     both = first.keys() & second.keys()
     assert both
     assert all(first[row] == second[row] for row in both)
 
 
-def places_by_row(client):
-    data = client.get("/v1/map/points").content
+def places_by_row(client, version=None):
+    asked = {} if version is None else {"version": version}
+    data = client.get("/v1/map/points", params=asked).content
     n = len(data) // 8
     places = np.frombuffer(data, "<u2", 2 * n).reshape(n, 2).tolist()
     return dict(zip(np.frombuffer(data, "<u4", n, 4 * n).tolist(), places, strict=True))
+
+
+def test_a_map_is_looked_at_while_the_collection_changes(tmp_path):
+    small_bundle(N).save(tmp_path / "b")
+    with client_for(tmp_path / "b") as client:
+        before = ready(client)
+        version = before["version"]
+        row = int(map_collection(small_bundle(N), max_points=ON_MAP).rows[0])
+        for id in range(3):  # each takes a row from before all others
+            Bundle.load(tmp_path / "b").delete([id])
+            client.app.state.service.live.refresh()
+            assert client.get("/v1/map").json()["ready"]
+            asked = {"row": row, "version": version}
+            near = client.get("/v1/map/neighbours", params=asked).json()
+            assert near["item"]["id"] == row
+            export = client.post(
+                "/v1/map/export",
+                json={"rows": [row], "version": version},
+                headers={"Accept": "application/json"},
+            )
+            assert export.status_code == 200, export.text
+            assert [each["id"] for each in export.json()["items"]] == [row]
 
 
 def test_a_bundle_without_items_has_no_map():

@@ -82,6 +82,7 @@ def serve(
     settings = server.Settings.from_environment(
         **{name: value for name, value in given.items() if value is not None}
     )
+    gc.freeze()  # nor does any later collection look through it
     gc.enable()
     if shards:
         server.run_shards(source, settings, host=host, port=port)

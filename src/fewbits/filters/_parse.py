@@ -6,6 +6,8 @@ time. So nesting costs no recursion, a long list costs no tree, no function or
 subquery can come up, and a column may have the name of a keyword.
 """
 
+from itertools import pairwise
+
 from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
 
@@ -41,6 +43,27 @@ def parse(text: str) -> Group:
     if len(levels) > 1:
         raise ArgumentError("the filter has a '(' that is not closed")
     return levels[0].close()
+
+
+def like_patterns(text: str) -> list[str]:
+    """Return the patterns of LIKE and ILIKE in a condition.
+
+    Raises
+    ------
+    ArgumentError
+        When it is no condition.
+
+    Examples
+    --------
+    >>> like_patterns("a like '%x%' or b not ilike 'y_' and c = 'like'")
+    ['%x%', 'y_']
+    """
+    tokens = _tokens(text, Conditions())
+    return [
+        pattern.text
+        for word, pattern in pairwise(tokens)
+        if word.token_type in (TokenType.LIKE, TokenType.ILIKE)
+    ]
 
 
 def _tokens(text: str, dialect: Conditions) -> list[Token]:

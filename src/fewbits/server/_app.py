@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 from fewbits._version import __version__
 from fewbits.bundle import Bundle
+from fewbits.server._direct import Direct
 from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
 from fewbits.server._live import Live
@@ -57,7 +58,8 @@ def create_app(
         async with service.running():
             yield
 
-    app = bare_app(service.settings, service.metrics, service.version, ROUTERS)
+    metrics, version = service.metrics, service.version
+    app = bare_app(service.settings, metrics, version, ROUTERS, ["/v1/search"])
     app.router.lifespan_context = lifespan
     app.state.service = service
     app.router.routes.append(Page())
@@ -69,8 +71,12 @@ def bare_app(
     metrics: Metrics,
     version: Callable[[], str],
     routers: Sequence[APIRouter],
+    direct: Sequence[str] = (),
 ) -> FastAPI:
-    """Return an application with what every service has around its routes."""
+    """Return an application with what every service has around its routes.
+
+    Paths that are `direct` are those that `Direct` takes.
+    """
     app = FastAPI(
         title="fewbits",
         version=__version__,
@@ -82,5 +88,6 @@ def bare_app(
     for router in routers:
         app.include_router(router)
     add_openapi(app)
+    app.add_middleware(Direct, routers=routers, paths=direct)
     app.add_middleware(Guard, settings=settings, metrics=metrics, version=version)
     return app

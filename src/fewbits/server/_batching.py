@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any
 
 from fewbits.server._work import Overloaded, TooSlow
@@ -48,9 +49,11 @@ class Batcher:
         self._max_batch, self._max_bytes = max_batch, max_bytes
         self._max_waiting, self._time_limit = max_waiting, time_limit
         self._observe = observe
+        self._lock = threading.Lock()
         self._queue: deque[_Waiting] = deque()
-        self._pool: ThreadPoolExecutor | None = None
-        self._running: asyncio.Task[None] | None = None
+        # A thread of its own: an executor would take longer than most searches.
+        self._thread: threading.Thread | None = None
+        self._calls: SimpleQueue[bool] = SimpleQueue()  # False ends the thread
 
     @property
     def waiting(self) -> int:
@@ -76,63 +79,79 @@ class Batcher:
         ------
         Overloaded, TooSlow
         """
-        if len(self._queue) >= self._max_waiting:
-            raise Overloaded
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(key, question, size, together, answer)
-        self._queue.append(waiting)
-        if self._running is None or self._running.done():
-            self._running = asyncio.create_task(self._answer_all())
-        done, _ = await asyncio.wait([answer], timeout=self._time_limit)
-        if not done:
-            answer.cancel()
-            with contextlib.suppress(ValueError):  # it is being worked on
-                self._queue.remove(waiting)
-            raise TooSlow
-        return answer.result()
-
-    async def _answer_all(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, "fewbits-batch")
-        while batch := self._next():
-            self._observe(len(batch))
-            questions = [each.question for each in batch]
-            try:
-                answers = await loop.run_in_executor(
-                    self._pool, batch[0].together, questions
-                )
-            except Exception as error:  # each of them is told
-                answers = [error] * len(batch)
-            for each, answer in zip(batch, answers, strict=True):
-                _tell(each.answer, answer)
+        answer: asyncio.Future[Any] = loop.create_future()
+        waiting = _Waiting(key, question, size, together, answer)
+        with self._lock:
+            if len(self._queue) >= self._max_waiting:
+                raise Overloaded
+            self._queue.append(waiting)
+        self._call()
+        limit = loop.call_later(self._time_limit, self._give_up, waiting)
+        try:
+            return await answer
+        finally:
+            limit.cancel()
+
+    def _call(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._work, args=(self._calls,), name="fewbits-batch"
+            )
+            self._thread.daemon = True
+            self._thread.start()
+        self._calls.put(True)
+
+    def _give_up(self, waiting: _Waiting) -> None:
+        with self._lock, contextlib.suppress(ValueError):  # it is being worked on
+            self._queue.remove(waiting)
+        _tell([(waiting.answer, TooSlow())])
+
+    def _work(self, calls: "SimpleQueue[bool]") -> None:
+        while calls.get():
+            if batch := self._next():  # not taken together with an earlier one
+                self._answer(batch)
+
+    def _answer(self, batch: Sequence[_Waiting]) -> None:
+        self._observe(len(batch))
+        try:
+            answers = batch[0].together([each.question for each in batch])
+        except Exception as error:  # each of them is told
+            answers = [error] * len(batch)
+        futures = [each.answer for each in batch]
+        loop = futures[0].get_loop()
+        with contextlib.suppress(RuntimeError):  # of a loop that has ended
+            loop.call_soon_threadsafe(_tell, list(zip(futures, answers, strict=True)))
 
     def _next(self) -> list[_Waiting]:
         """Take what was asked first, and what can be answered together with it."""
         batch: list[_Waiting] = []
         others: deque[_Waiting] = deque()
         left = self._max_bytes
-        while self._queue and len(batch) < self._max_batch:
-            each = self._queue.popleft()
-            if not batch or (each.key == batch[0].key and each.size <= left):
-                batch.append(each)
-                left -= each.size
-            else:
-                others.append(each)
-        self._queue.extendleft(reversed(others))
+        with self._lock:
+            while self._queue and len(batch) < self._max_batch:
+                each = self._queue.popleft()
+                if not batch or (each.key == batch[0].key and each.size <= left):
+                    batch.append(each)
+                    left -= each.size
+                else:
+                    others.append(each)
+            self._queue.extendleft(reversed(others))
         return batch
 
     def close(self) -> None:
         """Finish what has begun; a later call begins anew."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        if self._thread is not None:
+            self._calls.put(False)
+            self._thread.join()
+            self._thread, self._calls = None, SimpleQueue()
 
 
-def _tell(future: "asyncio.Future[Any]", answer: Any) -> None:
-    if future.done():  # nobody waits any more
-        return
-    if isinstance(answer, Exception):
-        future.set_exception(answer)
-    else:
-        future.set_result(answer)
+def _tell(answers: "Sequence[tuple[asyncio.Future[Any], Any]]") -> None:
+    for future, answer in answers:
+        if future.done():  # nobody waits any more
+            continue
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
+from fewbits.filters import like_patterns
 from fewbits.server._errors import ApiError, unknown_field
 from fewbits.server._streams import request_stream
 
@@ -18,6 +19,9 @@ T = TypeVar("T")
 Many = Annotated[list[T], Field(fail_fast=True)]
 _SOON = 64 << 10  # bytes that are parsed in less than a millisecond or two
 _FAULTS = 100  # that are looked at
+_PATTERNS, _LONGEST_PATTERN = 20, 200  # of LIKE, in a filter
+_BINARY = {"type": "string", "format": "binary"}
+_OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
 #: What the descriptions of routes refer to.
 DESCRIBED: set[type["Body"]] = set()
 
@@ -31,11 +35,17 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
     _table: Any = PrivateAttr(None)
     _size: int = PrivateAttr(0)
+    _image: bytes | None = PrivateAttr(None)
 
     @property
     def table(self) -> Any:
         """The Arrow table that was sent, or None."""
         return self._table
+
+    @property
+    def image(self) -> bytes | None:
+        """The file of an image that was the body itself, or None."""
+        return self._image
 
     @property
     def size(self) -> int:
@@ -44,18 +54,29 @@ class Body(BaseModel):
 
 
 def body_of(
-    model: type[M], *, arrow: bool = False
+    model: type[M], *, arrow: bool = False, image: bool = False
 ) -> Callable[[Request], Awaitable[M]]:
-    """Return the dependency that reads a body; `reads` documents it."""
+    """Return the dependency that reads a body; `reads` documents it.
+
+    Of an image the other fields are parameters of the address.
+    """
 
     async def read(request: Request) -> M:
         given = request.headers.get("content-type", "")
         kind = given.split(";")[0].strip().lower()
-        if kind not in ((JSON, ARROW) if arrow else (JSON,)):
+        is_image = image and kind.startswith("image/")
+        if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
             raise ApiError(
                 415, "unsupported_media_type", f"expected {JSON}, got {kind or 'none'}"
             )
         data = await request.body()
+        if is_image:
+            return _of_image(model, data, request)
+        if image and request.scope["query_string"]:
+            name = next(iter(request.query_params), "?")
+            raise ArgumentError(
+                f"{name[:100]!r} stands in the body, not in the address"
+            )
         most: int = request.app.state.settings.max_json_bytes
         parse = _of_arrow if kind == ARROW else _of_json
         if len(data) <= _SOON:
@@ -63,17 +84,37 @@ def body_of(
         else:
             body = await asyncio.to_thread(parse, model, data, most)
         body._size = len(data)
+        check_filter(getattr(body, "filter", None))
         return body
 
     return read
 
 
-def reads(model: type[Body], *, arrow: bool = False) -> dict[str, Any]:
+def check_filter(filter: str | None) -> None:
+    """Refuse a condition that would look at every text many times."""
+    if filter is None or "like" not in filter.lower():
+        return
+    patterns = like_patterns(filter)
+    if len(patterns) > _PATTERNS:
+        raise ArgumentError(
+            f"a filter has at most {_PATTERNS} LIKE patterns, got {len(patterns)}"
+        )
+    if (longest := max(map(len, patterns), default=0)) > _LONGEST_PATTERN:
+        raise ArgumentError(
+            f"a LIKE pattern has at most {_LONGEST_PATTERN} characters, got {longest}"
+        )
+
+
+def reads(
+    model: type[Body], *, arrow: bool = False, image: bool = False
+) -> dict[str, Any]:
     """Return the OpenAPI description of the body of a request."""
     schema = {"$ref": f"#/components/schemas/{model.__name__}"}
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if arrow:
-        content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
+        content[ARROW] = {"schema": _BINARY}
+    if image:
+        content["image/*"] = {"schema": {**_BINARY, "description": _OF_IMAGES}}
     DESCRIBED.add(model)
     return {"requestBody": {"required": True, "content": content}}
 
@@ -83,13 +124,27 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
         raise ApiError(
             413,
             "body_too_large",
-            f"JSON has at most {most:,} bytes: ask in parts, or send {ARROW}",
+            f"JSON has at most {most:,} bytes: ask in parts, send {ARROW}, or an image "
+            "by itself, as image/png or whatever it is",
         )
     try:
         # This parser refuses to nest deeper than 200, and knows no infinity.
         return model.model_validate_json(data)
     except ValidationError as error:
         raise ArgumentError(_first(error, model)) from None
+
+
+def _of_image(model: type[M], data: bytes, request: Request) -> M:
+    given = request.query_params
+    if again := next((name for name in given if len(given.getlist(name)) > 1), None):
+        raise ArgumentError(f"give {again[:100]!r} once")
+    try:
+        body = model.model_validate_strings(dict(given))
+    except ValidationError as error:
+        raise ArgumentError(_first(error, model)) from None
+    body._image, body._size = data, len(data)
+    check_filter(getattr(body, "filter", None))
+    return body
 
 
 def _of_arrow(model: type[M], data: bytes, most: int) -> M:

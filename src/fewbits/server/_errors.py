@@ -49,6 +49,17 @@ class ApiError(Exception):
         return error_response(self.status, self.code, self.message, self.headers)
 
 
+#: Whatever else a route raises is a fault of ours.
+EXPECTED = (
+    ApiError,
+    Overloaded,
+    TooSlow,
+    HTTPException,
+    RequestValidationError,
+    FewbitsError,
+)
+
+
 class ReadOnly(ApiError):
     """The collection may not be changed through this service."""
 
@@ -121,8 +132,7 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             response.headers["Allow"] = ", ".join(_methods(routes, request))
         return response
 
-    known = [ApiError, Overloaded, TooSlow, HTTPException, RequestValidationError]
-    for kind in (*known, FewbitsError):
+    for kind in EXPECTED:
         app.add_exception_handler(kind, answer)
 
 

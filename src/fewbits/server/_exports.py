@@ -10,15 +10,16 @@ from fewbits import engine
 from fewbits._typing import IdArray
 from fewbits.client.wire import ARROW
 from fewbits.engine.rows import item_rows
-from fewbits.errors import ArgumentError, one_line
+from fewbits.errors import ArgumentError
 from fewbits.server._arrow import items_table
+from fewbits.server._csv import CSV, csv_of
 from fewbits.server._models import ItemsBody
 from fewbits.server._reply import Json, accepts, arrow_reply
 from fewbits.server._served import Served
 
 _MOST_BYTES = 256 << 20  # of a table, before it is written
 _FEW = 1000  # items whose size is not looked at first
-CSV, PARQUET = "text/csv", "application/vnd.apache.parquet"
+PARQUET = "application/vnd.apache.parquet"
 
 
 def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
@@ -32,14 +33,20 @@ def items_answer(served: Served, body: ItemsBody, request: Request) -> Response:
         asked = engine.ItemsRequest(positions=known)
     rows = item_rows(served.bundle, asked)
     check_distinct(rows)
-    for kind, write in ((CSV, _csv), (PARQUET, _parquet), (ARROW, None)):
+    for kind, write in ((CSV, csv_of), (PARQUET, _parquet), (ARROW, None)):
         if accepts(request, kind):
             table = checked_size(items_table(served.bundle, rows))
             if write is None:
                 return arrow_reply(table)
             return Response(write(table), media_type=kind)
-    if count > _FEW:
+    return items_json(served, rows)
+
+
+def items_json(served: Served, rows: IdArray) -> Response:
+    """Return items by their rows."""
+    if len(rows) > _FEW:
         checked_size(served.bundle.collection.table_at(rows))
+    asked = engine.ItemsRequest(positions=rows)
     return Json(engine.items(served.bundle, asked).to_dict())
 
 
@@ -66,36 +73,7 @@ def table_answer(table: Any, request: Request) -> Response:
         return arrow_reply(table)
     if accepts(request, PARQUET):
         return Response(_parquet(table), media_type=PARQUET)
-    return Response(_csv(table), media_type=CSV)
-
-
-def _csv(table: Any) -> bytes:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    if "_code" in table.column_names:
-        index = table.column_names.index("_code")
-        codes = [code.hex() for code in table["_code"].to_pylist()]
-        table = table.set_column(index, "_code", pa.array(codes, pa.string()))
-    sink = io.BytesIO()
-    try:
-        csv.write_csv(_plain(table), sink)
-    except pa.ArrowException as error:
-        raise ArgumentError(f"CSV cannot hold this: {one_line(error)}") from None
-    return sink.getvalue()
-
-
-def _plain(table: Any) -> Any:
-    """Return lists and the like as JSON, which CSV has no form for."""
-    import pyarrow as pa
-
-    from fewbits._json import to_json
-
-    for i, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
-            texts = [None if x is None else to_json(x) for x in table[i].to_pylist()]
-            table = table.set_column(i, field.name, pa.array(texts, pa.string()))
-    return table
+    return Response(csv_of(table), media_type=CSV)
 
 
 def _parquet(table: Any) -> bytes:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from fewbits.server._errors import ApiError, as_api_error
 from fewbits.server._logs import log, log_failure
 from fewbits.server._metrics import Metrics
-from fewbits.server._receiving import Receiving
+from fewbits.server._receiving import Incoming, Receiving
 from fewbits.server._security import Gate
 from fewbits.server._settings import Settings
 from fewbits.server._token_page import token_page
@@ -34,6 +34,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-cache",
 }
+_RAW = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
 _METHODS = "GET, POST, PUT"
 _ASKED = "Authorization, Content-Type, Accept"
 
@@ -74,12 +75,17 @@ class Guard:
         scope.setdefault("state", {})
         self._metrics.begin()
         headers, origin = Headers(scope=scope), None
+        incoming = Incoming(headers, receive)
 
         async def answer(message: Message) -> None:
             nonlocal status, began_to_answer
             if message["type"] == "http.response.start":
                 status, began_to_answer = message["status"], True
                 self._add_headers(scope, message, origin)
+                if incoming.is_pending:
+                    await incoming.discard()
+                if incoming.is_pending:
+                    MutableHeaders(scope=message)["Connection"] = "close"
             # Who does not read the answer does not hold it for ever.
             async with asyncio.timeout(self._time_limit):
                 await send(message)
@@ -92,7 +98,7 @@ class Guard:
                 await early(scope, receive, answer)
                 return
             self._gate.check_token(headers)
-            with self._receiving.body(headers, receive) as read:
+            with self._receiving.body(headers, incoming.receive) as read:
                 await self._app(scope, read, answer)
         except ApiError as error:
             refusal = token_page(scope, headers) if error.status == 401 else None
@@ -140,12 +146,13 @@ class Guard:
     def _add_headers(
         self, scope: Message, message: Message, origin: str | None
     ) -> None:
-        headers = MutableHeaders(scope=message)
-        for name, value in _HEADERS.items():
-            headers.setdefault(name, value)
+        raw = message["headers"]
+        given = {name for name, _ in raw}
+        raw.extend(pair for pair in _RAW if pair[0] not in given)
         version = scope["state"].get("snapshot") or self._version()
-        headers["Fewbits-Snapshot"] = version
+        raw.append((b"fewbits-snapshot", version.encode()))
         if origin is not None:
+            headers = MutableHeaders(scope=message)
             headers["Access-Control-Allow-Origin"] = origin
             headers["Access-Control-Expose-Headers"] = "Fewbits-Snapshot"
             headers.add_vary_header("Origin")

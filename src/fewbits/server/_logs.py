@@ -11,7 +11,11 @@ _LOGGER = logging.getLogger("fewbits.server")
 
 def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
     """Log an event with facts about it."""
-    _LOGGER.log(level, event, extra={"facts": facts})
+    if _LOGGER.isEnabledFor(level):
+        # Without looking for the line of code that it comes from, which no line tells.
+        record = logging.LogRecord(_LOGGER.name, level, "", 0, event, None, None)
+        record.facts = facts
+        _LOGGER.handle(record)
 
 
 def log_failure(event: str, error: BaseException, **facts: Any) -> None:

@@ -32,6 +32,7 @@ class Metrics:
         self, live: Live | None = None, waiting: Callable[[], int] | None = None
     ) -> None:
         self._registry = CollectorRegistry()
+        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         labels, registry = ("route", "method"), self._registry
         self._requests = Counter(
             "fewbits_requests",
@@ -77,8 +78,13 @@ class Metrics:
     def request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count an answer."""
         self._active.dec()
-        self._requests.labels(route, method, status).inc()
-        self._seconds.labels(route, method).observe(seconds)
+        found = self._of_route.get((route, method, status))
+        if found is None:  # routes, methods and statuses are few
+            counter = self._requests.labels(route, method, status)
+            found = counter, self._seconds.labels(route, method)
+            self._of_route[route, method, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
 
     def batch(self, size: int) -> None:
         """Count a batch of searches."""

@@ -1,8 +1,8 @@
-"""Schemas of requests and responses."""
+"""Schemas of requests."""
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fewbits.server._body import Body, Many
 
@@ -10,6 +10,7 @@ Id = int | str
 Radius = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0, le=3600, description="To wait for writers.")]
+Share = Annotated[float, Field(ge=0, le=1)]
 Filter = Annotated[str, Field(max_length=10_000)]
 
 
@@ -119,119 +120,3 @@ class DuplicatesBody(Body):
     filter: Filter | None = None
     allowed: Many[Id] | None = None
     max_pairs: Positive | None = None
-
-
-class Answer(BaseModel):
-    """Base of responses."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Hit(Answer):
-    """An item that was found; `metric` and `code` only where they say something."""
-
-    id: Id
-    distance: float
-    columns: dict[str, Any]
-    metric: str = "hamming"
-    code: str = ""
-
-
-class Result(Answer):
-    """The hits of one query, nearest first."""
-
-    query: str
-    hits: list[Hit]
-    out_of_distribution: bool = False
-    code: str = ""
-    histogram: list[int] = []
-
-
-class Found(Answer):
-    """The answer to a search. Shards that did not answer are named."""
-
-    metric: str
-    results: list[Result]
-    missing_shards: list[str] = []
-
-
-class RangeFound(Found):
-    """The answer to a range search; cut off if a query has more hits than the limit."""
-
-    truncated: bool
-
-
-class Codes(Answer):
-    n_bits: int
-    codes: list[str]
-
-
-class Item(Answer):
-    id: Id
-    columns: dict[str, Any]
-    code: str
-
-
-class Items(Answer):
-    items: list[Item]
-    missing_shards: list[str] = []
-
-
-class Changed(Answer):
-    """The state after a change."""
-
-    n_items: int
-    snapshot: str
-
-
-class Classified(Answer):
-    """The class of each item, see `fewbits.engine.ClassifyResponse`."""
-
-    results: list[dict[str, Any]]
-
-
-class Member(Answer):
-    id: Id
-    score: float
-    columns: dict[str, Any]
-
-
-class Members(Answer):
-    hits: list[Member]
-    none_fits: bool
-
-
-class Duplicate(Answer):
-    id: Id
-    distance: int
-    columns: dict[str, Any]
-
-
-class Pair(Answer):
-    ids: list[Id]
-    distance: int
-    vector_distance: float = 0.0
-
-
-class DuplicatesFound(Answer):
-    groups: list[list[Duplicate]]
-    pairs: list[Pair]
-
-
-class Health(Answer):
-    status: str
-    version: str
-    snapshot: str
-    reason: str = ""
-    missing_shards: list[str] = []
-
-
-class ErrorDetail(Answer):
-    code: str
-    message: str
-
-
-class Error(Answer):
-    """Every error, of every route."""
-
-    error: ErrorDetail

@@ -5,8 +5,8 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
+from fewbits.server._answer_models import Error
 from fewbits.server._body import DESCRIBED
-from fewbits.server._models import Error
 
 _REFUSED = 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429
 _STATUSES = *_REFUSED, 500, 501, 502, 503

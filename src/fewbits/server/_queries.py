@@ -85,8 +85,11 @@ def asked_by(body: Queries, settings: Settings) -> Asked:
         When it gives none or several kinds of queries, or too many.
     """
     given = {x: getattr(body, x) for x in KINDS if getattr(body, x) is not None}
-    if body.table is not None:
-        given |= {x: body.table[x] for x in KINDS if x in body.table.column_names}
+    table, image = body.table, body.image
+    if table is not None:
+        given |= {x: table[x] for x in KINDS if x in table.column_names}
+    if image is not None:
+        given |= {"images": [*given.get("images", ()), image]}
     if len(given) != 1:
         raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
     ((kind, values),) = given.items()
@@ -94,7 +97,7 @@ def asked_by(body: Queries, settings: Settings) -> Asked:
         raise ArgumentError(
             f"give 1 to {settings.max_queries:,} {kind}, got {len(values):,}"
         )
-    if body.table is not None:
+    if table is not None:
         values = as_array(values, kind) if kind == "vectors" else values.to_pylist()
         if kind in ("texts", "ids") and None in values:
             raise ArgumentError(f"{kind} may not be null")

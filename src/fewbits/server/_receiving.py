@@ -12,7 +12,42 @@ from fewbits.server._settings import Settings
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
+#: Of a body that nobody wants: a client that is not heard out may not see the answer.
+_DISCARDED_BYTES, _DISCARDED_SECONDS = 1 << 20, 1.0
 _CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
+
+
+class Incoming:
+    """The body of a request, as far as it has come.
+
+    Parameters
+    ----------
+    headers : Headers
+    receive : callable
+    """
+
+    def __init__(self, headers: Headers, receive: Receive) -> None:
+        length = headers.get("content-length", "0")
+        #: Whether something of it has not been read.
+        self.is_pending = length != "0" or "transfer-encoding" in headers
+        # Who waits to be asked for a body has not sent it.
+        self._is_sent = "expect" not in headers
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        message = await self._receive()
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            self.is_pending = False
+        return message
+
+    async def discard(self) -> None:
+        """Read a small rest, so that the connection can be used again."""
+        left = _DISCARDED_BYTES if self._is_sent else 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DISCARDED_SECONDS):
+                while self.is_pending and left > 0:
+                    left -= len((await self.receive()).get("body", b""))
 
 
 class Receiving:

@@ -11,22 +11,12 @@ from fewbits._version import __version__
 from fewbits.client.searching import HttpSearcher, Searcher
 from fewbits.client.wire import ARROW
 from fewbits.errors import ArgumentError
+from fewbits.server._answer_models import Codes, Facts, Found, Health, Items, RangeFound
 from fewbits.server._app import bare_app
 from fewbits.server._body import body_of, reads
 from fewbits.server._errors import error_response
 from fewbits.server._metrics import Metrics
-from fewbits.server._models import (
-    Codes,
-    EncodeBody,
-    Found,
-    Health,
-    Items,
-    ItemsBody,
-    Queries,
-    RangeBody,
-    RangeFound,
-    SearchBody,
-)
+from fewbits.server._models import EncodeBody, ItemsBody, Queries, RangeBody, SearchBody
 from fewbits.server._reply import Json, also, arrow_reply, wants_arrow
 from fewbits.server._run import check_public, serve_app
 from fewbits.server._settings import Settings
@@ -153,7 +143,7 @@ async def health(shards: All) -> Response:
     return Json({**content, "missing_shards": missing} if missing else content)
 
 
-@router.get("/v1/facts", response_model=dict[str, Any])
+@router.get("/v1/facts", response_model=Facts)
 async def facts(shards: All, request: Request) -> Response:
     """Return facts about all shards together."""
     answers, missing = await shards.facts()

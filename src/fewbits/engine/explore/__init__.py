@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DuplicateGroupsResponse,
         duplicate_groups,
     )
+    from fewbits.engine.explore._duplicate_list import duplicate_list
     from fewbits.engine.explore._novelty import NoveltyRequest, NoveltyResponse, novelty
     from fewbits.engine.explore._quality import (
         QualityResponse,
@@ -58,6 +59,7 @@ else:  # what draws and tests statistically, no search does
             "bits": "fewbits.engine.explore._bits",
             "check_bit": "fewbits.engine.explore._bit_names",
             "duplicate_groups": "fewbits.engine.explore._duplicate_groups",
+            "duplicate_list": "fewbits.engine.explore._duplicate_list",
             "name_bit": "fewbits.engine.explore._bit_names",
             "novelty": "fewbits.engine.explore._novelty",
             "quality": "fewbits.engine.explore._quality",
@@ -86,6 +88,7 @@ __all__ = [
     "bits",
     "check_bit",
     "duplicate_groups",
+    "duplicate_list",
     "name_bit",
     "novelty",
     "quality",

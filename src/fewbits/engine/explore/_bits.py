@@ -1,6 +1,6 @@
 """The bits of a collection: how they are used, and what their sides are called."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.analysis.bits import count_ones, distinct_bits
-from fewbits.analysis.names import Proposal, propose_names
+from fewbits.analysis.names import Proposal, Word, propose_names
 from fewbits.bundle import Bundle
 from fewbits.engine.explore._bit_names import Sides
 from fewbits.engine.explore._samples import affordable, sampled_rows, words_of
@@ -20,6 +20,10 @@ _USUAL = 512  # bits; of longer codes, fewer are looked at
 _COMPARED = 10_000  # codes that bits are compared on
 _FEWEST = 500  # codes that tell which bits are alike
 _READ = 50_000  # texts that names are proposed from
+_WORDS = 6  # of a side, as evidence
+_IN_NAME = 3
+_TIMES = 3  # as often on its side a word of a name is as on the other
+_LEAST = 0.25  # of the items of a side, together, that the words of its name are of
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class BitSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        proposed = None if self.proposal is None else list(self.proposal.names)
+        proposed = None if self.proposal is None else list(map(_name, self.proposal))
         return {
             "bit": self.bit,
             "share": self.share,
@@ -80,6 +84,19 @@ class BitSummary:
             "names": list(self.names),
             "proposed": proposed,
         }
+
+
+def _name(words: Sequence[Word]) -> str:
+    """Return a name of a side; empty where its words do not say what the side is.
+
+    A word may be significant of a side, and yet be met on few of its items or on nearly
+    as many of the other's.
+    """
+    telling = [each for each in words if each.share >= _TIMES * each.other_share]
+    chosen = telling[:_IN_NAME]
+    if sum(each.share for each in chosen) < _LEAST:
+        return ""
+    return ", ".join(each.word for each in chosen)
 
 
 @dataclass(frozen=True)
@@ -223,5 +240,7 @@ def _proposals(bundle: Bundle) -> tuple[int, dict[int, Proposal]]:
     # Of many classes, each is a small share of a side that it yet belongs to.
     least = 0.1 if bundle.item_kind == "texts" else 0.0
     codes = np.ascontiguousarray(bundle.collection.codes[rows])
-    found = propose_names(texts, codes, bundle.encoder.n_bits, min_share=least)
+    found = propose_names(
+        texts, codes, bundle.encoder.n_bits, n_words=_WORDS, min_share=least
+    )
     return len(rows), found.bits

@@ -1,6 +1,7 @@
 """Samples of a collection, so that what a page asks for has bounded costs."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,11 +45,22 @@ def affordable(most: int, n_bits: int, usual: int, power: int) -> int:
     return max(1, int(most * min(1.0, usual / n_bits) ** power))
 
 
-def words_of(bundle: Bundle, rows: IdArray) -> Sequence[str] | None:
-    """Return the texts of items, or their labels; None where there are neither."""
+def words_of(bundle: Bundle, rows: IdArray) -> Sequence[str | list[str]] | None:
+    """Return the texts of items, or their labels; None where there are neither.
+
+    A label is one word, however many it is written with.
+    """
     items, column = bundle.collection, bundle.label_column
     if bundle.item_kind == "texts" and bundle.raw_column in items.columns:
-        column = bundle.raw_column
+        texts = items.column(bundle.raw_column, rows)
+        return ["" if each is None else str(each) for each in texts]
     if column is None:
         return None
-    return ["" if each is None else str(each) for each in items.column(column, rows)]
+    return [_labels(each) for each in items.column(column, rows)]
+
+
+def _labels(given: Any) -> list[str]:
+    if given is None:
+        return []
+    several = isinstance(given, list | tuple | np.ndarray)
+    return [str(each) for each in given] if several else [str(given)]

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from fewbits._repr import one_line
 from fewbits._runtime import changed
@@ -11,14 +11,39 @@ from fewbits.bundle import Bundle
 from fewbits.engine.maps._collection_map import CollectionMap, map_collection
 from fewbits.errors import one_line as message_of
 
+_HELD = 4  # maps of earlier states, which pages go on to look at
 
-@dataclass(frozen=True)
-class MapState:
-    """The progress of a map.
+
+class Snapshot(Protocol):
+    """A state of a bundle, with a name for it."""
+
+    @property
+    def bundle(self) -> Bundle: ...
+    @property
+    def version(self) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class MadeMap:
+    """A map, and the state of the bundle whose rows it shows.
 
     Attributes
     ----------
-    found : CollectionMap or None
+    found : CollectionMap
+    of : Snapshot
+    """
+
+    found: CollectionMap
+    of: Any
+
+
+@dataclass(frozen=True)
+class MapState:
+    """The newest map, and the progress of the next.
+
+    Attributes
+    ----------
+    made : MadeMap or None
     stage : str
         "waiting", "layout", "places", "trust", "ready" or "failed".
     done, total : int
@@ -27,7 +52,7 @@ class MapState:
         Why it failed.
     """
 
-    found: CollectionMap | None = None
+    made: MadeMap | None = None
     stage: str = "waiting"
     done: int = 0
     total: int = 1
@@ -39,9 +64,9 @@ class MapState:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         progress = {"stage": self.stage, "done": self.done, "total": self.total}
-        facts = {} if self.found is None else self.found.to_dict()
+        facts = {} if self.made is None else self.made.found.to_dict()
         return {
-            "ready": self.found is not None,
+            "ready": self.made is not None,
             **progress,
             "fault": self.fault,
         } | facts
@@ -52,11 +77,11 @@ class _Closed(Exception):
 
 
 class MapUpdates:
-    """Makes the map of each state of a collection once, in a thread of its own.
+    """Makes maps of a collection that changes, one at a time in a thread of its own.
 
-    A later state keeps the layout of an earlier one as long as the encoder is the same.
-    What is being made is finished though the collection changes: the next one is soon
-    made of it.
+    A later map keeps the layout of an earlier one as long as the encoder is the same.
+    The newest is shown until the next is made, however often the collection changes
+    meanwhile; a few before it are held for those who look at them.
 
     Parameters
     ----------
@@ -67,30 +92,32 @@ class MapUpdates:
     def __init__(self, make: Callable[..., CollectionMap] = map_collection) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._state = MapState()
-        self._version: str | None = None  # of the state, once it is made or failed
-        self._wanted: tuple[Bundle, str] | None = None
-        self._last: tuple[str, CollectionMap] | None = None
+        self._held: dict[str, MadeMap] = {}  # by version, the newest last
+        self._progress = MapState()
+        self._failed: tuple[str, MapState] | None = None
+        self._wanted: Snapshot | None = None
         self._working = self._closed = False
 
-    def state(self, bundle: Bundle, version: str) -> MapState:
-        """Return how far the map of a state is; the first call begins it.
-
-        Parameters
-        ----------
-        bundle : Bundle
-        version : str
-            Names the state of the bundle.
-        """
+    def state(self, snapshot: Snapshot) -> MapState:
+        """Return the newest map; begin that of a state that there is none of."""
         with self._lock:
-            if version == self._version:
-                return self._state
-            self._wanted = bundle, version
+            version = snapshot.version
+            if self._failed is not None and self._failed[0] == version:
+                return self._failed[1]
+            if version in self._held:
+                return MapState(self._held[version], "ready", 1, 1)
+            self._wanted = snapshot
             if not self._working:
                 self._working = True
-                self._state, self._version = MapState(), None
+                self._progress = MapState()
                 threading.Thread(target=self._work, daemon=True).start()
-            return replace(self._state, found=None)
+            newest = next(reversed(self._held.values()), None)
+            return replace(self._progress, made=newest)
+
+    def held(self, version: str) -> MadeMap | None:
+        """Return the map of a state, if it has been made and is held."""
+        with self._lock:
+            return self._held.get(version)
 
     def close(self) -> None:
         """Stop what is being made."""
@@ -102,32 +129,48 @@ class MapUpdates:
                 if self._wanted is None or self._closed:
                     self._working = False
                     return
-                (bundle, version), self._wanted = self._wanted, None
-            made = self._made(bundle)
+                snapshot, self._wanted = self._wanted, None
+            made = self._made(snapshot)
             with self._lock:
-                if self._wanted is not None and self._wanted[1] == version:
+                if self._wanted is not None and (
+                    self._wanted.version == snapshot.version
+                ):
                     self._wanted = None  # asked for while it was made
-                self._state, self._version = made, version
-                if made.found is not None:
-                    self._last = bundle.encoder.fingerprint, made.found
+                self._keep(snapshot.version, made)
 
-    def _made(self, bundle: Bundle) -> MapState:
+    def _keep(self, version: str, state: MapState) -> None:
+        self._progress = MapState()
+        if state.made is None:
+            self._failed = version, state
+            return
+        self._failed = None
+        self._held[version] = state.made
+        while len(self._held) > _HELD:
+            del self._held[next(iter(self._held))]
+
+    def _made(self, snapshot: Snapshot) -> MapState:
         try:
             # The other cores answer requests meanwhile.
             with changed(threads=1):
-                earlier = self._earlier(bundle)
-                made = self._make(bundle, earlier=earlier, progress=self._progress)
+                found = self._make(
+                    snapshot.bundle,
+                    earlier=self._earlier(snapshot.bundle),
+                    progress=self._tell,
+                )
         except Exception as error:
             return MapState(stage="failed", fault=message_of(error))
-        return MapState(made, "ready", 1, 1)
+        return MapState(MadeMap(found, snapshot), "ready", 1, 1)
 
-    def _progress(self, stage: str, done: int, total: int) -> None:
+    def _tell(self, stage: str, done: int, total: int) -> None:
         if self._closed:
             raise _Closed
         with self._lock:
-            self._state, self._version = MapState(None, stage, done, total), None
+            self._progress = MapState(None, stage, done, total)
 
     def _earlier(self, bundle: Bundle) -> CollectionMap | None:
-        if self._last is None or self._last[0] != bundle.encoder.fingerprint:
+        with self._lock:
+            newest = next(reversed(self._held.values()), None)
+        if newest is None:
             return None
-        return self._last[1]
+        same = newest.of.bundle.encoder.fingerprint == bundle.encoder.fingerprint
+        return newest.found if same else None

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
+from fewbits.server._answer_models import Classified, DuplicatesFound, Members
 from fewbits.server._answering import (
     classified,
     decoded_table,
@@ -13,14 +14,7 @@ from fewbits.server._answering import (
     members,
 )
 from fewbits.server._body import body_of, reads
-from fewbits.server._models import (
-    Classified,
-    ClassifyBody,
-    DuplicatesBody,
-    DuplicatesFound,
-    LikeBody,
-    Members,
-)
+from fewbits.server._models import ClassifyBody, DuplicatesBody, LikeBody
 from fewbits.server._reply import Json, also, wants_arrow
 from fewbits.server._served import Current
 
@@ -30,11 +24,13 @@ router = APIRouter()
 @router.post(
     "/v1/classify",
     response_model=Classified,
-    openapi_extra=reads(ClassifyBody, arrow=True),
+    openapi_extra=reads(ClassifyBody, arrow=True, image=True),
     responses=also(ARROW),
 )
 async def classify(
-    asked: Annotated[ClassifyBody, Depends(body_of(ClassifyBody, arrow=True))],
+    asked: Annotated[
+        ClassifyBody, Depends(body_of(ClassifyBody, arrow=True, image=True))
+    ],
     served: Current,
     request: Request,
 ) -> Response:

@@ -6,22 +6,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from fewbits.engine import explore
-from fewbits.server._body import Body, body_of, reads
+from fewbits.server._body import body_of, reads
 from fewbits.server._errors import ApiError
+from fewbits.server._explorer_models import BitMeaning, BitNamed, Bits, NamesBody
 from fewbits.server._reply import Json
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
 
 
-class NamesBody(Body):
-    """Names of the two values of a bit; null takes a name away."""
-
-    zeros: str | None
-    ones: str | None
-
-
-@router.get("/v1/bits", response_model=dict[str, Any])
+@router.get("/v1/bits", response_model=Bits)
 async def bits(served: Current, proposals: bool = True) -> Json:
     """List the bits with their use and their names."""
     found = await _all_bits(served, proposals)
@@ -29,7 +23,7 @@ async def bits(served: Current, proposals: bool = True) -> Json:
     return Json(found.named(names).to_dict())
 
 
-@router.get("/v1/bits/{bit}", response_model=dict[str, Any])
+@router.get("/v1/bits/{bit}", response_model=BitMeaning)
 async def bit(
     bit: int,
     served: Current,
@@ -48,9 +42,7 @@ async def bit(
     return Json({**summary.evidence(names.get(bit)), **found.to_dict()})
 
 
-@router.put(
-    "/v1/bits/{bit}", response_model=dict[str, Any], openapi_extra=reads(NamesBody)
-)
+@router.put("/v1/bits/{bit}", response_model=BitNamed, openapi_extra=reads(NamesBody))
 async def name_bit(
     bit: int,
     given: Annotated[NamesBody, Depends(body_of(NamesBody))],

@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
+from fewbits.server._answer_models import Changed
 from fewbits.server._body import body_of, reads
 from fewbits.server._changing import added, deleted, upserted
-from fewbits.server._models import Changed, DeleteBody, RowsBody
+from fewbits.server._models import DeleteBody, RowsBody
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 

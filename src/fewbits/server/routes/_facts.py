@@ -1,12 +1,10 @@
 """Health, and facts about the bundle."""
 
-from typing import Any
-
 from fastapi import APIRouter
 
 from fewbits._version import __version__
+from fewbits.server._answer_models import Facts, Health
 from fewbits.server._facts import facts_of
-from fewbits.server._models import Health
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 
@@ -25,7 +23,7 @@ async def health(served: Current) -> Json:
     return Json(content if fault is None else {**content, "reason": fault})
 
 
-@router.get("/v1/facts", response_model=dict[str, Any])
+@router.get("/v1/facts", response_model=Facts)
 async def facts(served: Current) -> Json:
     """Return facts about the bundle, and the limits of requests."""
     return Json(await served.run(facts_of, served))

@@ -5,14 +5,21 @@ from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import Field
 
-from fewbits.client.wire import ARROW, BYTES
+from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.engine import maps
-from fewbits.server._body import Body, Many, body_of, reads
+from fewbits.server._answer_models import Items
+from fewbits.server._body import body_of, reads
+from fewbits.server._csv import CSV
 from fewbits.server._errors import ApiError
-from fewbits.server._exports import CSV, PARQUET, check_distinct, table_answer
-from fewbits.server._reply import Json, also
+from fewbits.server._explorer_models import (
+    Legend,
+    MapExportBody,
+    MapFacts,
+    MapNeighbours,
+)
+from fewbits.server._exports import PARQUET, check_distinct, items_json, table_answer
+from fewbits.server._reply import Json, accepts, also
 from fewbits.server._searching import check_hits
 from fewbits.server._served import Current, Served
 
@@ -26,11 +33,13 @@ Count = Annotated[int, Query(ge=1, le=_MOST)]
 Version = Annotated[str | None, Query(max_length=100)]
 
 
-@router.get("/v1/map", response_model=dict[str, Any])
+@router.get("/v1/map", response_model=MapFacts)
 async def facts(served: Current) -> Json:
-    """Describe the map and its progress; the first request begins it."""
-    state = _updates(served).state(served.bundle, served.version)
-    return Json({"version": served.version, **state.to_dict()})
+    """Describe the newest map; begin one of this snapshot where there is none."""
+    state = served.service.maps.state(served.snapshot)
+    version = served.version if state.made is None else state.made.of.version
+    told = {"version": version, "current": version == served.version}
+    return Json({**told, **state.to_dict()})
 
 
 @router.get("/v1/map/points", response_class=Response, responses=also(BYTES))
@@ -43,7 +52,7 @@ async def points(
     all of them in the collection, four bytes each. Points are in random order, so that
     the first ones are a sample.
     """
-    found = _found(served, version)
+    _, found = _mapped(served, version)
     chosen = slice(start, start + count)
     places = found.places[chosen].astype("<u2")
     rows = found.rows[chosen].astype("<u4")
@@ -62,15 +71,15 @@ class Coloured:
         self.by, self.id, self.code = by, id, code
 
     async def colours(self, served: Served, version: str | None) -> "maps.MapColours":
-        found, bundle = _found(served, version), served.bundle
-        id = _id(served, self.id)
+        served, found = _mapped(served, version)
+        bundle, id = served.bundle, _id(served, self.id)
         work = partial(maps.map_colours, bundle, found, self.by, id=id, code=self.code)
         if self.by.startswith(("class:", "trust")):
             return await served.cached(("map", self.by), work)
         return await served.run(work)
 
 
-@router.get("/v1/map/legend", response_model=dict[str, Any])
+@router.get("/v1/map/legend", response_model=Legend)
 async def legend(
     served: Current, asked: Annotated[Coloured, Depends()], version: Version = None
 ) -> Json:
@@ -90,7 +99,7 @@ async def colours(
     return Response(found.values.tobytes(), media_type=BYTES)
 
 
-@router.get("/v1/map/neighbours", response_model=dict[str, Any])
+@router.get("/v1/map/neighbours", response_model=MapNeighbours)
 async def neighbours(
     served: Current,
     row: Annotated[int | None, Query(ge=0, le=2**40)] = None,
@@ -99,24 +108,16 @@ async def neighbours(
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
-    found = _found(served, version)
+    served, found = _mapped(served, version)
     work = partial(
         maps.map_neighbours, served.bundle, found, row=row, id=_id(served, id), k=k
     )
     return Json((await served.run(work)).to_dict())
 
 
-class MapExportBody(Body):
-    """Items of the map, by their places in the collection."""
-
-    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
-    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
-    version: str | None = None
-
-
 @router.post(
     "/v1/map/export",
-    response_class=Response,
+    response_model=Items,
     openapi_extra=reads(MapExportBody),
     responses=also(CSV, PARQUET, ARROW),
 )
@@ -125,8 +126,11 @@ async def export(
     served: Current,
     request: Request,
 ) -> Response:
-    """Export items with their places, neighbours and columns, as CSV by default."""
-    found = _found(served, asked.version)
+    """Export items with their places, neighbours and columns, as CSV by default.
+
+    JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
+    """
+    served, found = _mapped(served, asked.version)
     return await served.run(_exported, served, found, asked, request)
 
 
@@ -136,28 +140,32 @@ def _exported(
     rows = np.array(asked.rows, np.int64)
     check_distinct(rows)
     check_hits(len(rows), asked.neighbours + 1, served.bundle, served.settings)
+    if accepts(request, JSON):
+        return items_json(served, rows)
     table = maps.map_table(served.bundle, found, rows, n_neighbours=asked.neighbours)
     return table_answer(table, request)
 
 
-def _updates(served: Served) -> "maps.MapUpdates":
-    return served.service.maps
-
-
-def _found(served: Served, version: str | None) -> "maps.CollectionMap":
-    if version is not None and version != served.version:
-        raise ApiError(
-            409, "map_changed", "the collection has changed: load the map again"
-        )
-    state = _updates(served).state(served.bundle, served.version)
-    if state.found is None:
+def _mapped(served: Served, version: str | None) -> "tuple[Served, maps.CollectionMap]":
+    """Return a map, and the snapshot that it is of: the newest, or one that is held."""
+    updates = served.service.maps
+    if version is None or version == served.version:
+        state = updates.state(served.snapshot)
+        made, fault = state.made, state.fault
+        if made is not None and version in (None, made.of.version):
+            return Served(served.service, made.of), made.found
         raise ApiError(
             409,
             "map_not_ready",
-            state.fault or "the map is being made: ask /v1/map how far it is",
+            fault or "the map is being made: ask /v1/map how far it is",
             {"Retry-After": "1"},
         )
-    return state.found
+    made = updates.held(version)
+    if made is None:
+        raise ApiError(
+            409, "map_changed", "the collection has changed: load the map again"
+        )
+    return Served(served.service, made.of), made.found
 
 
 def _id(served: Served, id: str | None) -> Any:

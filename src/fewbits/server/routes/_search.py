@@ -5,39 +5,39 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
+from fewbits.server._answer_models import Found, RangeFound
 from fewbits.server._body import body_of, reads
-from fewbits.server._models import Found, RangeBody, RangeFound, SearchBody
+from fewbits.server._models import RangeBody, SearchBody
 from fewbits.server._reply import also, wants_arrow
 from fewbits.server._searching import range_answer, range_table, search_answer
-from fewbits.server._served import Current
+from fewbits.server._served import Current, served
 
 router = APIRouter()
 _BULK = also(ARROW)
+_asked = body_of(SearchBody, arrow=True, image=True)
 
 
 @router.post(
     "/v1/search",
     response_model=Found,
-    openapi_extra=reads(SearchBody, arrow=True),
+    openapi_extra=reads(SearchBody, arrow=True, image=True),
     responses=_BULK,
 )
-async def search(
-    asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True))],
-    served: Current,
-    request: Request,
-) -> Response:
+async def search(request: Request) -> Response:
     """Find the items that are nearest to each query."""
-    return await search_answer(served, asked, arrow=wants_arrow(request))
+    # It is called directly: dependencies would take longer than most searches.
+    now, asked = await served(request), await _asked(request)
+    return await search_answer(now, asked, arrow=wants_arrow(request))
 
 
 @router.post(
     "/v1/range-search",
     response_model=RangeFound,
-    openapi_extra=reads(RangeBody, arrow=True),
+    openapi_extra=reads(RangeBody, arrow=True, image=True),
     responses=_BULK,
 )
 async def range_search(
-    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True))],
+    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:

@@ -1,4 +1,5 @@
 // Requests to the service that this page comes from, and to nothing else.
+import { parse, stringify } from "./json.js";
 
 export class ApiError extends Error {
   constructor(status, code, message) {
@@ -25,7 +26,7 @@ async function checked(response) {
   if (response.ok) return response;
   let error = {};
   try {
-    ({ error = {} } = await response.json());
+    ({ error = {} } = parse(await response.text()));
   } catch {
     // A proxy may answer something else than JSON.
   }
@@ -41,8 +42,9 @@ export class Api {
 
   async send(method, path, body, signal = this.signal, headers = {}) {
     const options = { method, signal, headers: { ...headers } };
-    if (body !== undefined) {
-      options.body = JSON.stringify(body);
+    if (body instanceof Blob) options.body = body;
+    else if (body !== undefined) {
+      options.body = stringify(body);
       options.headers["Content-Type"] = "application/json";
     }
     let response;
@@ -55,16 +57,25 @@ export class Api {
     return checked(response);
   }
 
-  async get(path) {
-    return (await this.send("GET", path)).json();
+  async get(path, signal) {
+    return parse(await (await this.send("GET", path, undefined, signal)).text());
   }
 
   async post(path, body, signal) {
-    return (await this.send("POST", path, body, signal)).json();
+    const headers = { Accept: "application/json" };
+    return parse(await (await this.send("POST", path, body, signal, headers)).text());
   }
 
   async put(path, body) {
-    return (await this.send("PUT", path, body)).json();
+    return parse(await (await this.send("PUT", path, body)).text());
+  }
+
+  /** Sends an image by itself, and what else is asked in the address. */
+  async upload(path, image, options, signal) {
+    const given = Object.entries(options).filter(([, value]) => value !== null);
+    const type = image.type.startsWith("image/") ? image.type : "image/unknown";
+    const address = `${path}?${new URLSearchParams(given)}`;
+    return parse(await (await this.send("POST", address, image, signal, { "Content-Type": type })).text());
   }
 
   /** What is answered in another form than JSON, such as "text/csv". */

@@ -26,12 +26,17 @@ export function queryIn(address, facts) {
   return null;
 }
 
-/** The part of a request that says what is asked about. */
-export function queryBody({ kind, text, image }, facts) {
+/** Asks about a query; an image goes by itself, as JSON has no room for a large one. */
+export function askAbout(api, path, query, facts, options, signal) {
+  if (query.image) return api.upload(path, query.image, options, signal);
+  return api.post(path, { ...queryBody(query, facts), ...options }, signal);
+}
+
+/** The part of a request that says what is asked about, but for an image. */
+export function queryBody({ kind, text }, facts) {
   if (kind === "text") return { texts: [text] };
   if (kind === "id") return { ids: [parseId(facts, text)] };
   if (kind === "code") return { codes: [text.trim().toLowerCase()] };
-  if (kind === "image") return { images: [image] };
   const numbers = text
     .replace(/[[\]]/g, "")
     .split(/[\s,;]+/)
@@ -54,19 +59,9 @@ export function queryInput(kind, text = "") {
   });
 }
 
-/** The bytes of a file in base64. */
-export async function base64Of(file) {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (let start = 0; start < bytes.length; start += 0x8000) {
-    text += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
-  }
-  return btoa(text);
-}
-
 /** What is in the field now. */
-export async function queryOf(kind, input) {
+export function queryOf(kind, input) {
   if (kind !== "image") return { kind, text: input.value.trim() };
   const file = input.files[0];
-  return { kind, text: file?.name ?? "", image: file ? await base64Of(file) : null };
+  return { kind, text: file?.name ?? "", image: file ?? null };
 }

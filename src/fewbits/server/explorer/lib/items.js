@@ -1,9 +1,10 @@
 // Items of the collection: a picture or a text, and the columns beside it.
 import { h } from "./dom.js";
+import { parseWhole, stringify } from "./json.js";
 
 function text(value) {
   if (value === null || value === undefined) return "–";
-  if (typeof value === "object") return JSON.stringify(value);
+  if (typeof value === "object") return stringify(value);
   return String(value);
 }
 
@@ -96,5 +97,5 @@ export function dot(colour, value) {
 export function parseId(facts, given) {
   const trimmed = given.trim();
   if (facts.id_type === "string") return trimmed;
-  return /^-?\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
+  return /^-?\d+$/.test(trimmed) ? parseWhole(trimmed) : trimmed;
 }

@@ -1,8 +1,14 @@
 // Files that are made here and saved by the browser.
 import { h } from "./dom.js";
+import { stringify } from "./json.js";
+
+// Texts that a spreadsheet would compute begin with an apostrophe, as in files of the service.
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 const quoted = (value) => {
-  const text = value === null || value === undefined ? "" : String(value);
+  const isObject = typeof value === "object" && value !== null;
+  const plain = isObject ? stringify(value) : String(value ?? "");
+  const text = typeof value === "string" && FORMULA.test(plain) ? `'${plain}` : plain;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

@@ -1,5 +1,6 @@
 // What was asked, as a program that asks it.
 import { h } from "./dom.js";
+import { stringify } from "./json.js";
 
 function literal(value) {
   if (value === null) return "None";
@@ -12,7 +13,7 @@ function literal(value) {
     );
     return `{${entries.join(", ")}}`;
   }
-  return JSON.stringify(value);
+  return stringify(value);
 }
 
 /** A call of the client that `fewbits.connect` returns. */
@@ -40,8 +41,15 @@ export function asRequest(path, body) {
 }
 
 export function asCurl(path, body) {
-  const json = JSON.stringify(body).replaceAll("'", "'\\''");
+  const json = stringify(body).replaceAll("'", "'\\''");
   return `curl -s ${origin()}/${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`;
+}
+
+/** An image by itself. */
+export function asUpload(path, image, options) {
+  const address = `${origin()}/${path}?${new URLSearchParams(options)}`;
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  return `curl -s ${quoted(address)} \\\n  -H 'Content-Type: ${image.type}' \\\n  --data-binary ${quoted(`@${image.name}`)}`;
 }
 
 const origin = () => new URL(".", location.href).href.replace(/\/$/, "");

@@ -4,10 +4,9 @@ import { count, fill, h, settled } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { itemCard } from "../lib/items.js";
 import { busy, during, empty } from "../lib/notes.js";
-import { csv, save } from "../lib/save.js";
+import { save } from "../lib/save.js";
 
 const SHOWN = 50;
-const EXPORTED = 100_000;
 const PATIENCE = 1500; // milliseconds; larger radii take longer, and are counted when asked for
 
 /** Radii whose counts are shown beside each other. */
@@ -70,19 +69,6 @@ function groupCard(context, group, number, keep) {
       ),
     ),
   );
-}
-
-function rows(groups, keep, names) {
-  return groups.flatMap((group, number) => {
-    const kept = keep.get(group[0].id) ?? group[0].id;
-    return group.map((item) => [
-      item.id,
-      number + 1,
-      item.id === kept ? "keep" : "remove",
-      item.distance,
-      ...names.map((name) => item.columns[name]),
-    ]);
-  });
 }
 
 /** Bars of what could go at each radius, filled in one after another. */
@@ -151,6 +137,7 @@ export const view = {
     let radius = Math.min(Math.max(address.number("radius", 0), 0), limit);
     const counts = h("div", {}, busy("Comparing all pairs …"));
     const list = h("section", { "aria-label": "Groups of duplicates" });
+    const saved = h("div", {}); // why it was not
     const slider = h("input", {
       type: "range",
       min: "0",
@@ -197,6 +184,7 @@ export const view = {
             ),
             h("button", { type: "button", on: { click: exportAll } }, "Save the list as CSV"),
           ),
+          saved,
           h(
             "ol",
             { class: facts.item_kind === "images" ? "groups pictures" : "groups" },
@@ -205,18 +193,20 @@ export const view = {
         );
       });
 
-    const exportAll = async () => {
-      const found = await api.post("v1/duplicate-groups", body(radius, EXPORTED));
-      const names = facts.columns.map(({ name }) => name);
-      save(
-        `duplicates-within-${radius}.csv`,
-        csv(["id", "group", "decision", "distance", ...names], rows(found.groups, keep, names)),
-      );
-      announce("The list is saved.");
-    };
+    const exportAll = () =>
+      during(saved, async () => {
+        // Of groups whose first item is kept nothing need be said.
+        const chosen = [...keep].filter(([first, id]) => first !== id).map(([, id]) => id);
+        const asked = { radius, keep: chosen.length ? chosen : null };
+        const file = await api.file("v1/duplicate-groups", asked, "text/csv");
+        save(`duplicates-within-${radius}.csv`, file);
+        fill(saved);
+        announce("The list is saved.");
+      });
 
     const soon = settled(look, 120);
     function choose(to) {
+      if (to !== radius) keep.clear(); // groups are others
       radius = to;
       slider.value = String(to);
       show();

@@ -7,7 +7,7 @@ import { hoverCard } from "./map/hover.js";
 import { loadPoints, mapWhenReady } from "./map/load.js";
 import { Plane } from "./map/plane.js";
 import { showSelection } from "./map/selection.js";
-import { itemSection, legendCard, trustCard } from "./map/side.js";
+import { earlierCard, itemSection, legendCard, trustCard } from "./map/side.js";
 
 const KEYS =
   "Arrow keys move, plus and minus zoom, 0 shows all. Enter picks the point in the middle, " +
@@ -53,7 +53,7 @@ export const view = {
     );
 
     const map = await mapWhenReady(context, waiting);
-    fill(trustBox, trustCard(map));
+    fill(trustBox, !map.current && earlierCard(), trustCard(map));
     const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal, renderer: address.get("renderer") });
     const hover = hoverCard(context, plane);
     const ask = latest(signal);
@@ -90,14 +90,14 @@ export const view = {
       address.set({ item: null });
     };
     const pick = guarded(async (which, { centre = false } = {}) => {
-      const near = await ask(async (mine) => (await api.send("GET", `v1/map/neighbours?${which}&k=10&version=${map.version}`, undefined, mine)).json());
+      const near = await ask((mine) => api.get(`v1/map/neighbours?${which}&k=10&version=${map.version}`, mine));
       chosen = near;
       const places = near.neighbours.map(({ place }) => place).filter(Boolean);
       plane.setItem(near.item.place, places, { centre });
       address.set({ item: near.item.id });
       fill(
         itemBox,
-        itemSection(context, near, {
+        itemSection(context, map, near, {
           show: (row) => pick(`row=${row}`, { centre: true }),
           hover: (row) => plane.setHovered(row === null ? null : near.neighbours.find((each) => each.row === row)?.place),
           close,
@@ -119,7 +119,7 @@ export const view = {
       }
       const rows = selected.map((point) => plane.points.rows[point]);
       announce(`${count(rows.length)} items are selected; the table follows the map.`);
-      guarded(showSelection)(context, selectionBox, { rows, selected, values: colours?.values, legend: colours?.legend, version: map.version, clear: () => select([]) });
+      guarded(showSelection)(context, selectionBox, { rows, selected, values: colours?.values, legend: colours?.legend, version: map.version, nItems: map.n_items, clear: () => select([]) });
     };
 
     plane.told = {

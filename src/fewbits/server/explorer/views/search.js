@@ -1,6 +1,6 @@
 // What is near, and why?
 import {
-  base64Of,
+  askAbout,
   kindsOf,
   queryBody,
   queryIn,
@@ -13,7 +13,7 @@ import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
 import { classColumns, itemName } from "../lib/items.js";
 import { busy, during, empty, failure, warning } from "../lib/notes.js";
-import { asCurl, asPython, asRequest, snippets } from "../lib/snippets.js";
+import { asCurl, asPython, asRequest, asUpload, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
 import { whyNear } from "./search_why.js";
@@ -104,18 +104,24 @@ async function suggestions(root, context) {
 }
 
 /** The question for Python and for curl. */
-function program(query, asked, body) {
+function program(query, asked, facts) {
+  const body = query.image ? null : queryBody(query, facts);
   const options = Object.fromEntries(
     Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"),
   );
   const { k, ...rest } = options;
-  const items = query.kind === "image" ? [query.text] : (body.texts ?? body.vectors);
-  const sent = query.kind === "image" ? { images: ["<base64 of the file>"] } : body;
+  if (query.image) {
+    return {
+      Python: asPython("search_records", [[query.text], k], rest),
+      curl: asUpload("v1/search", query.image, options),
+    };
+  }
+  const items = body.texts ?? body.vectors;
   return {
     Python: items
       ? asPython("search_records", [items, k], rest)
       : asRequest("v1/search", { ...body, ...options }),
-    curl: asCurl("v1/search", { ...sent, ...options }),
+    curl: asCurl("v1/search", { ...body, ...options }),
   };
 }
 
@@ -156,9 +162,8 @@ export const view = {
       const asked = { ...chosen.values(), explain: true };
       const done = await during(main, async () => {
         if (!main.firstChild) fill(main, busy("Searching …"));
-        const body = queryBody(query, facts);
         const started = performance.now();
-        const found = await api.post("v1/search", { ...body, ...asked });
+        const found = await askAbout(api, "v1/search", query, facts, asked);
         const took = performance.now() - started;
         address.set(toAddress(query, asked, found), { push });
         const [result] = found.results;
@@ -166,7 +171,7 @@ export const view = {
         fill(
           aside,
           whyNear(context, found, asked),
-          snippets(program(query, asked, body), announce),
+          snippets(program(query, asked, facts), announce),
         );
         announce(`${count(result.hits.length)} hits.`);
         return true;
@@ -183,7 +188,7 @@ export const view = {
         on: {
           submit: async (event) => {
             event.preventDefault();
-            await ask(await queryOf(kind, input), true);
+            await ask(queryOf(kind, input), true);
           },
         },
       },
@@ -213,7 +218,7 @@ export const view = {
       }
     });
     dropsImages(root, facts, async (file) => {
-      await ask({ kind: "image", text: file.name, image: await base64Of(file) }, true);
+      await ask({ kind: "image", text: file.name, image: file }, true);
     });
     if (given) return ask(given, false);
     if (kind !== "image") input.focus({ preventScroll: true });

@@ -39,9 +39,11 @@ function explanation(context, query, code, bits) {
   const differ = new Set(differing(query, code, bits.length));
   const chip = (bit) => {
     const [asked, own] = [bitOf(query, bit), bitOf(code, bit)];
-    const name = sideName(bits[bit], own) ?? `${own}`;
-    const was = sideName(bits[bit], asked) ?? `${asked}`;
-    const text = asked === own ? name : `${was} → ${name}`;
+    const side = (value) => {
+      const name = sideName(bits[bit], value);
+      return name ? `${value} (${name})` : String(value);
+    };
+    const text = asked === own ? side(own) : `${side(asked)} → ${side(own)}`;
     return h("li", {}, h("a", { href: address.link("bits", { bit }) }, `bit ${bit}`), ` ${text}`);
   };
   const named = bits.filter((bit) => bit.names.some(Boolean) || bit.proposed?.some(Boolean));

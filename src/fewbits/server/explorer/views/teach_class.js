@@ -2,14 +2,14 @@
 import { h, percent } from "../lib/dom.js";
 
 /** The answer by class codes, and why no rate could be met where that is so. */
-async function byClassCodes(api, body, rate) {
+async function byClassCodes(asked, rate) {
   try {
-    const { results } = await api.post("v1/classify", { ...body, max_false_reject_rate: rate });
+    const { results } = await asked("v1/classify", { max_false_reject_rate: rate });
     return [results[0], null];
   } catch (error) {
     if (error.status !== 422) throw error;
     // Too few items cannot hold a small rate; the class is known all the same.
-    return [(await api.post("v1/classify", body)).results[0], error.message];
+    return [(await asked("v1/classify", {})).results[0], error.message];
   }
 }
 
@@ -21,13 +21,13 @@ function rejection({ false_reject_rate, false_accept_rate }) {
 }
 
 /** The class of the query, with the reason; by class codes, or by votes. */
-export async function classOf(context, body, label, rate, isNew) {
-  const { facts, api } = context;
+export async function classOf(context, asked, label, rate, isNew) {
+  const { facts } = context;
   const byCodes = facts.n_classes !== null && facts.n_classes !== undefined;
   if (!byCodes && !label) return null;
   const [found, refused] = byCodes
-    ? await byClassCodes(api, body, Number(rate))
-    : [(await api.post("v1/classify", { ...body, labels: label, k: 10 })).results[0], null];
+    ? await byClassCodes(asked, Number(rate))
+    : [(await asked("v1/classify", { labels: label, k: 10 })).results[0], null];
   const accepted = found.accepted;
   return h(
     "section",

@@ -1,11 +1,12 @@
 // What was said of items: good or bad, kept in the address.
 import { count, h } from "../lib/dom.js";
 import { itemCard, itemLine, itemName } from "../lib/items.js";
+import { parse, stringify } from "../lib/json.js";
 import { csv, save } from "../lib/save.js";
 
 function idsIn(address, name) {
   try {
-    const given = JSON.parse(address.get(name, "[]"));
+    const given = parse(address.get(name, "[]"));
     return Array.isArray(given) ? given : [];
   } catch {
     return [];
@@ -35,7 +36,7 @@ export class Judgements {
   }
 
   keep() {
-    const list = (ids) => (ids.size ? JSON.stringify([...ids]) : null);
+    const list = (ids) => (ids.size ? stringify([...ids]) : null);
     this.address.set({ good: list(this.good), bad: list(this.bad) });
   }
 }
@@ -116,5 +117,5 @@ export function exported(context, judgements, hits) {
     hit.score,
     ...names.map((name) => hit.columns[name]),
   ]);
-  save("more-like-this.csv", csv(["id", "judgement", "score", ...names], [...known, ...found]));
+  save("more-like-this.csv", csv(["_id", "_judgement", "_score", ...names], [...known, ...found]));
 }

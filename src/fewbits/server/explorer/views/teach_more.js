@@ -31,7 +31,7 @@ export function findMore(root, context) {
   let hits = [];
 
   const seed = async () => {
-    const query = await queryOf(kind, input);
+    const query = queryOf(kind, input);
     return query.text ? queryBody(query, facts) : null;
   };
 

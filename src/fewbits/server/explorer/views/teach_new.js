@@ -1,5 +1,5 @@
 // Is this new? The nearest item, a threshold, and what the threshold accepts wrongly.
-import { kindsOf, queryBody, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import { askAbout, kindsOf, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { fill, h, percent } from "../lib/dom.js";
 import { choice, field } from "../lib/fields.js";
 import { classColumns, itemCard, itemName } from "../lib/items.js";
@@ -86,16 +86,16 @@ export async function isNew(root, context) {
 
   const ask = () =>
     during(main, async () => {
-      const query = await queryOf(kind, input);
+      const query = queryOf(kind, input);
       if (!query.text) return;
-      const body = queryBody(query, facts);
+      const asked = (path, options) => askAbout(api, path, query, facts, options);
       if (kind !== "image")
         address.set({
           [kind]: query.text,
           by: labels.value || null,
           rate: rate.value === "0.05" ? null : rate.value,
         });
-      const found = await api.post("v1/search", { ...body, k: 6, rerank: false });
+      const found = await asked("v1/search", { k: 6, rerank: false });
       // An item is not its own evidence.
       state.hits = found.results[0].hits
         .filter((hit) => kind !== "id" || String(hit.id) !== query.text)
@@ -126,7 +126,7 @@ export async function isNew(root, context) {
         classes,
       );
       if (rates) showThreshold();
-      classOf(context, body, labels.value, rate.value, state.distance > state.threshold).then(
+      classOf(context, asked, labels.value, rate.value, state.distance > state.threshold).then(
         (card) => card && fill(classes, card),
         (error) => error.name !== "AbortError" && fill(classes, failure(error)),
       );

@@ -1,6 +1,7 @@
 // The selected items as a table, and as a file.
 import { count, fill, h } from "../../lib/dom.js";
 import { leadColumn } from "../../lib/items.js";
+import { stringify } from "../../lib/json.js";
 import { during } from "../../lib/notes.js";
 import { save } from "../../lib/save.js";
 
@@ -10,7 +11,7 @@ const KINDS = { CSV: ["csv", "text/csv"], Parquet: ["parquet", "application/vnd.
 
 const text = (value) => {
   if (value === null || value === undefined) return "–";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? stringify(value) : String(value);
 };
 
 function table(facts, items, total) {
@@ -46,9 +47,9 @@ function classes(values, legend, selected) {
 }
 
 /** Fills `box` with the selection; rows are in random order, as points are. */
-export async function showSelection(context, box, { rows, selected, values, legend, version, clear }) {
+export async function showSelection(context, box, { rows, selected, values, legend, version, nItems, clear }) {
   const { api, facts, announce } = context;
-  const neighbours = rows.length * facts.n_items <= COMPARISONS ? 10 : 0;
+  const neighbours = rows.length * nItems <= COMPARISONS ? 10 : 0;
   const listed = h("div", {});
   const exported = (kind) => async () => {
     const [ending, type] = KINDS[kind];
@@ -80,7 +81,8 @@ export async function showSelection(context, box, { rows, selected, values, lege
     ),
   );
   await during(listed, async () => {
-    const { items } = await api.post("v1/items", { positions: rows.slice(0, SHOWN) });
+    // Of the map's own state of the collection: rows of a later one are other items.
+    const { items } = await api.post("v1/map/export", { rows: rows.slice(0, SHOWN), neighbours: 0, version });
     fill(listed, table(facts, items, rows.length));
   });
 }

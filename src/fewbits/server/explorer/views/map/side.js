@@ -23,6 +23,16 @@ export function trustCard(facts) {
   );
 }
 
+/** Of a map that is older than the collection. */
+export function earlierCard() {
+  return h(
+    "section",
+    { class: "card" },
+    h("p", {}, "The collection has changed since this map was made; the next one is being made."),
+    h("button", { type: "button", class: "small", on: { click: () => location.reload() } }, "Load the newest map"),
+  );
+}
+
 const named = (value) => (value === null || value === "" ? "(none)" : String(value));
 
 /** `choose(value)` shows one class alone, or all again. */
@@ -61,7 +71,7 @@ export function legendCard(legend, title, chosen, choose) {
 }
 
 /** An item and its true neighbours; `hover(row)` marks one of them on the map. */
-export function itemSection({ facts, address }, found, { show, hover, close, measure }) {
+export function itemSection({ facts, address }, map, found, { show, hover, close, measure }) {
   const { item, neighbours } = found;
   const off = neighbours.filter((each) => !each.on_map).length;
   return h(
@@ -80,7 +90,7 @@ export function itemSection({ facts, address }, found, { show, hover, close, mea
       item.place === null ? "Not on the map. " : `Around here the map keeps ${percent(item.trust, 0)} of true neighbours. `,
     ),
     h("button", { class: "small", type: "button", on: { click: measure } }, "Colour by distance from it"),
-    h("h3", {}, `Nearest codes of all ${count(facts.n_items)} items`),
+    h("h3", {}, `Nearest codes of all ${count(map.n_items)} items`),
     off > 0 && h("p", { class: "soft" }, `${off} of ${neighbours.length} are not on the map.`),
     h(
       "ol",

@@ -1,0 +1,242 @@
+"""Schemas of what the explorer asks: bits, quality, duplicates, the map."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fewbits.server._answer_models import Answer, Duplicate
+from fewbits.server._body import Body, Many
+from fewbits.server._models import Filter, Id, Radius, Share
+
+#: Of the values 0 and 1 of a bit.
+Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]
+
+
+class NamesBody(Body):
+    """Names of the two values of a bit; null takes a name away."""
+
+    zeros: str | None
+    ones: str | None
+
+
+class GroupsBody(Body):
+    """See `fewbits.engine.explore.DuplicateGroupsRequest`."""
+
+    radius: Radius
+    filter: Filter | None = None
+    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
+    keep: Many[Id] | None = Field(
+        None, description="CSV, which has all groups: ids to keep, not the first."
+    )
+
+
+class MapExportBody(Body):
+    """Items of the map, by their places in its collection."""
+
+    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
+    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
+    version: str | None = None
+
+
+class Bit(Answer):
+    """The use and the names of one bit."""
+
+    bit: int
+    share: Share = Field(description="Of the items that have a 1.")
+    dead: bool
+    same_as: list[int]
+    names: Names
+    proposed: Names | None
+
+
+class Bits(Answer):
+    n_items: int
+    n_compared: int
+    n_read: int
+    n_groups: int
+    bits: list[Bit]
+
+
+class BitWord(Answer):
+    word: str
+    z: float
+    p_value: float
+    share: Share
+    other_share: Share
+
+
+class BitExample(Answer):
+    """An item that shows a side; `distance` where there are no scores."""
+
+    id: Id
+    columns: dict[str, Any]
+    score: float = 0.0
+    distance: int = 0
+
+
+class ShareOfClass(Answer):
+    name: str = Field(alias="class")
+    n: int
+    share: Share
+
+
+class BitMeaning(Bit):
+    """The words, the items and the classes of both sides of a bit."""
+
+    words: list[list[BitWord]]
+    by: Literal["vectors", "texts", "images", "codes"]
+    n_items: int
+    zeros: list[BitExample]
+    ones: list[BitExample]
+    classes: list[ShareOfClass] | None
+    n_classes: int
+
+
+class BitNamed(Answer):
+    bit: int
+    names: Names
+
+
+class Verified(Answer):
+    """Damages that reading every byte found; `at` in seconds since 1970."""
+
+    intact: bool
+    n_rows: int
+    n_bytes: int
+    damages: list[str]
+    at: float
+    seconds: float
+
+
+class Quality(Answer):
+    """See `fewbits.engine.explore.QualityResponse`."""
+
+    n_items: int
+    n_dead_rows: int
+    n_segments: int
+    n_files: int
+    commit: int | None
+    n_bits: int
+    n_dead_bits: int
+    effective_bits: float | None
+    n_distinct: int
+    n_shared: int
+    largest_group: int
+    n_sample: int
+    bytes: dict[str, int]
+    warnings: list[str]
+    last_verify: Verified | None
+
+
+class RecallOfWay(Answer):
+    """See `fewbits.bundle.RecallEstimate`."""
+
+    search: str
+    k: int
+    recall: Share
+    low: Share
+    high: Share
+    n_queries: int
+    confidence: Share
+    shortlist: int | None
+
+
+class Recall(Answer):
+    estimates: list[RecallOfWay]
+    truth: str | None
+    reason: str | None
+
+
+class Novelty(Answer):
+    """Shares of items with a neighbour within 0, 1, 2, ... bits."""
+
+    known: list[Share]
+    unknown: list[Share] | None
+    radius: int | None
+    n_samples: int
+    n_items: int
+
+
+class DuplicateGroups(Answer):
+    n_groups: int
+    n_items: int
+    n_pairs: int
+    groups: list[list[Duplicate]]
+
+
+class Trust(Answer):
+    """The share of true neighbours that the map keeps."""
+
+    k: int
+    share: Share
+    interval: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    by_chance: Share
+    n_sampled: int
+
+
+class MapFacts(Answer):
+    """The newest map, if there is one, and the progress of the next."""
+
+    version: str = Field(description="The snapshot that the map is of.")
+    current: bool = Field(description="Whether that is the newest one.")
+    ready: bool
+    stage: Literal["waiting", "layout", "places", "trust", "ready", "failed"]
+    done: int
+    total: int
+    fault: str | None
+    n_points: int = 0
+    n_items: int = 0
+    method: str = ""
+    n_landmarks: int = 0
+    trust: Trust | None = None
+
+
+class LegendEntry(Answer):
+    label: Any
+    count: int
+
+
+class OtherClasses(Answer):
+    n_classes: int
+    count: int
+
+
+class Scale(Answer):
+    low: float
+    high: float
+    unit: str
+
+
+class Legend(Answer):
+    """See `fewbits.engine.maps.MapColours`."""
+
+    kind: Literal["classes", "bit", "scale"]
+    legend: list[LegendEntry]
+    rest: OtherClasses | None
+    n_missing: int
+    scale: Scale | None
+
+
+Place = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+class MapItem(Answer):
+    id: Id
+    row: int
+    columns: dict[str, Any]
+    place: Place | None
+
+
+class ChosenItem(MapItem):
+    trust: Share | None
+    n_same: int
+
+
+class MapNeighbour(MapItem):
+    distance: int
+    on_map: bool
+
+
+class MapNeighbours(Answer):
+    item: ChosenItem
+    neighbours: list[MapNeighbour]
