@@ -22,6 +22,8 @@ SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 _FOLDS = 3
 #: Rows that are learnt from and ranked, and those that ask, at most.
 _ROWS, _QUERIES = 20_000, 1000
+#: Of each child, at most: the order of shares is settled long before the rotation is.
+_ITERATIONS = 10
 #: In every fold a class is learnt from, asks and answers.
 _LEAST_ROWS = 2 * _FOLDS
 
@@ -107,15 +109,19 @@ def _folds(y: IntArray, rows: IntArray, classes: IntArray) -> Iterator[_Fold]:
         )
 
 
+def _child(learner: Any, share: float) -> Any:
+    n_iter = min(learner.n_iter, _ITERATIONS)
+    given = {"supervision": share, "n_iter": n_iter, "checkpoint": None}
+    return clone(learner).set_params(**given, verbose=False)
+
+
 def _precisions(
     learner: Any, X: Array, y: IntArray, fold: _Fold
 ) -> NDArray[np.float64]:
     """Return average precisions, shape (n_shares, 2, n_queries), padded with NaN."""
     found = np.full((len(SHARES), 2, max(map(len, fold.asked))), np.nan)
     for i, share in enumerate(SHARES):
-        child = clone(learner)
-        child.set_params(supervision=share, checkpoint=None, verbose=False)
-        encoder = child.fit(X[fold.learn], y[fold.learn]).encoder_
+        encoder = _child(learner, share).fit(X[fold.learn], y[fold.learn]).encoder_
         base = encoder.encode(X[fold.base])
         for j, asked in enumerate(fold.asked):
             relevance = same_label(y[asked], y[fold.base])

@@ -37,7 +37,7 @@ class SupervisedITQ(RotationLearner):
         Share of the variance that comes from supervised directions, from 0 to 1.
         'validated' chooses it: classes and rows are held out, and the share taken that
         ranks known classes best among those that rank classes held out no worse than
-        ITQ. That takes about ten times as long, on at most 20,000 rows.
+        ITQ. It takes a few times as long, on at most 20,000 rows.
     reg : float, default=1.0
         Regulariser of the canonical correlations, as in `CCAITQ`.
     relative : bool, default=True
