@@ -16,6 +16,9 @@ from fewbits.errors import ArgumentError
 
 #: Random items of a collection that stand for everything else.
 N_RANDOM = 1000
+#: Of examples and random items, some of which may be members: halfway, so that no
+#: single one of them counts as much as an example.
+_BALANCE = 0.5
 
 
 class ClassMembers(NamedTuple):
@@ -112,7 +115,14 @@ def rank_by_class(
             "with other items"
         )
     positives = members.all_codes(items)
-    model = learn_class(positives, negatives, n_bits, C=C, random_state=random_state)
+    model = learn_class(
+        positives,
+        negatives,
+        n_bits,
+        C=C * len(positives) ** 0.5,
+        balance=_BALANCE,
+        random_state=random_state,
+    )
     scores = model.scores(items.codes)
     rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)
     return ClassRows(scores[rows], rows)
