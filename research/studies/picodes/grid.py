@@ -19,6 +19,7 @@ from research.studies.picodes.cost import SIZES, step_metrics
 from research.studies.picodes.novel import (
     COMPONENTS,
     N_LEARN,
+    TUNED,
     code_metrics,
     components_metrics,
     float_metrics,
@@ -137,15 +138,22 @@ def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
         found |= {
             "PiCoDes, random start": PiCoDes(**both, init="random"),
             "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
-            "relaxed PiCoDes": RelaxedPiCoDes(**both),
+            "relaxed PiCoDes": configured(
+                RelaxedPiCoDes, **both, final_temperature=0.1
+            ),
+        }
+    if n_bits in LONGER_AT and data in DECIDING_ON:
+        found |= {
+            f"relaxed PiCoDes, T = 1, of {n}": RelaxedPiCoDes(**both, n_components=n)
+            for n in {TUNED, n_bits}
         }
     if n_bits > ABLATED_UP_TO:
         return found
     return found | {
-        "relaxed PiCoDes, T = 1": configured(
-            RelaxedPiCoDes, **both, final_temperature=1.0
+        "relaxed PiCoDes, T = 1": RelaxedPiCoDes(**both),
+        "relaxed PiCoDes, random start": configured(
+            RelaxedPiCoDes, **both, init="random", final_temperature=0.1
         ),
-        "relaxed PiCoDes, random start": RelaxedPiCoDes(**both, init="random"),
         "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
     }
 
