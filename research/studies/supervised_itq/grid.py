@@ -134,18 +134,22 @@ def page(study: "Study") -> dict[str, Any]:
 def _both(study: "Study", data: str, methods: list[str]) -> str:
     """Return known / new, by method and length."""
 
+    names = ("known_map", "new_map", "known_nearest", "new_nearest")
+
     def cell(method: str, n_bits: int) -> str:
         found = study.select("both", data=data, method=method, bits=n_bits)
-        means = {
-            name: decimal(float(np.mean([each.metrics[name] for each in found])))
-            for name in ("known_map", "new_map", "known_nearest", "new_nearest")
-        }
-        return "{known_map} / {new_map} ({known_nearest} / {new_nearest})".format(
-            **means
-        )
+        if not found:
+            return ""
+        means = (float(np.mean([each.metrics[n] for each in found])) for n in names)
+        return "{} / {} ({} / {})".format(*map(decimal, means))
 
-    header = ["method / bits", *map(str, LENGTHS)]
-    return markdown(header, [[m, *(cell(m, b) for b in LENGTHS)] for m in methods])
+    rows = [[m, *(cell(m, b) for b in LENGTHS)] for m in methods]
+    return markdown(["method / bits", *map(str, LENGTHS)], filter(any_cell, rows))
+
+
+def any_cell(row: list[str]) -> bool:
+    """Return whether any length of a method was measured."""
+    return any(row[1:])
 
 
 def _chosen(study: "Study", data: str) -> str:
