@@ -133,7 +133,6 @@ def page(study: "Study") -> dict[str, Any]:
 
 def _both(study: "Study", data: str, methods: list[str]) -> str:
     """Return known / new, by method and length."""
-
     names = ("known_map", "new_map", "known_nearest", "new_nearest")
 
     def cell(method: str, n_bits: int) -> str:
