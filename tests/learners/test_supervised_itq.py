@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import CCAITQ, ITQ, SupervisedITQ
+from fewbits.learners.supervised import _held_out_classes
 from fewbits.learners.supervised._held_out_classes import SHARES
 
 
@@ -89,15 +90,46 @@ def test_choice_holds_out_classes(digits):
     np.testing.assert_array_equal(learner.encode(X), plain.fit(X, y).encode(X))
 
 
-def test_supervision_that_hurts_new_classes_is_not_chosen():
-    """Known classes differ in one feature, of little variance; all others in nine."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(12), 40)
-    X = 3 * rng.normal(size=(12, 10))[y] + rng.normal(size=(480, 10))
-    learner = SupervisedITQ(12, supervision="validated", n_iter=5, random_state=0)
-    found = learner.fit(X, y).validation_
-    chosen = found.shares.tolist().index(learner.supervision_)
-    assert found.new[chosen] > found.new[0] - 0.05
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], 1.0),
+        ([0.5, 0.5, 0.495, 0.3, 0.2, 0.1], 0.25),  # within an error of ITQ
+        ([0.5, 0.4, 0.4, 0.4, 0.4, 0.6], 1.0),
+        ([0.5, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0),
+    ],
+)
+def test_supervision_that_hurts_new_classes_is_not_chosen(
+    digits, monkeypatch, new, expected
+):
+    known = np.linspace(0.5, 0.9, 6)
+    noise = np.tile([-0.1, 0.1, -0.1, 0.1, np.nan], 10)  # errors of .1 / sqrt(120)
+
+    def precisions(learner, X, y, fold):
+        found = np.outer(known, np.ones(50)), np.outer(new, np.ones(50))
+        found[1][1:] += noise
+        return np.stack(found, axis=1)
+
+    monkeypatch.setattr(_held_out_classes, "_precisions", precisions)
+    learner = SupervisedITQ(8, n_iter=1, random_state=0)
+    share, found = _held_out_classes.best_supervision(learner, *digits)
+    assert share == expected
+    np.testing.assert_allclose(found.known, known)
+
+
+def test_folds_hold_every_class_out_once(digits):
+    _, y = digits
+    rows, classes = np.random.default_rng(0).permutation(600)[:500], np.arange(10)
+    new = []
+    for fold in _held_out_classes._folds(y, rows, classes):
+        known, novel = ({*y[asked].tolist()} for asked in fold.asked)
+        assert known == {*y[fold.learn].tolist()}
+        assert not known & novel
+        assert known | novel == {*y[fold.base].tolist()}
+        parts = [fold.learn, *fold.asked, fold.base]
+        assert sorted(np.concatenate(parts).tolist()) == sorted(rows.tolist())
+        new += sorted(novel)
+    assert sorted(new) == list(range(10))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from fewbits._repr import one_line
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._core._progress import no_progress
+from fewbits.learners._core._shared_steps import shared_steps
 
 IntArray = NDArray[np.int64]
 
@@ -77,13 +79,13 @@ def best_supervision(
             f"{_LEAST_ROWS} rows, got {len(large)}"
         )
     rows = rows[np.isin(y[rows], large)]
-    precisions = np.concatenate(
-        [
-            _precisions(learner, X, y, fold)
-            for fold in _folds(y, rng.permutation(rows), rng.permutation(large))
-        ],
-        axis=2,
-    )
+    folds = _folds(y, rng.permutation(rows), rng.permutation(large))
+    with (
+        no_progress(),
+        shared_steps(),
+    ):  # the shares of a fold have the same principal axes
+        found = [_precisions(learner, X, y, fold) for fold in folds]
+    precisions = np.concatenate(found, axis=2)
     known, new = np.nanmean(precisions, axis=2).T
     lost = precisions[0, 1] - precisions[:, 1]
     error = np.nanstd(lost, axis=1) / np.sqrt((~np.isnan(lost)).sum(axis=1))
