@@ -139,8 +139,9 @@ def _both(study: "Study", data: str, methods: list[str]) -> str:
         found = study.select("both", data=data, method=method, bits=n_bits)
         if not found:
             return ""
+        mark = "" if len(found) == len(SEEDS) else " *"
         means = (float(np.mean([each.metrics[n] for each in found])) for n in names)
-        return "{} / {} ({} / {})".format(*map(decimal, means))
+        return "{} / {} ({} / {})".format(*map(decimal, means)) + mark
 
     rows = [[m, *(cell(m, b) for b in LENGTHS)] for m in methods]
     return markdown(["method / bits", *map(str, LENGTHS)], filter(any_cell, rows))

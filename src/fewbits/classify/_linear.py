@@ -200,7 +200,7 @@ def linear_svm(
     Parameters
     ----------
     y : ndarray of shape (n,)
-        1 and -1.
+        1 and -1; any two values if balanced.
     penalty : {"l2", "l1"}, default="l2"
         Of the weights; with "l1" many of them are 0.
     dual : bool, default=None
@@ -215,10 +215,13 @@ def linear_svm(
     sparse = penalty == "l1"
     if dual is None:  # it crawls where bits are few; of a sparse problem there is none
         dual = not sparse and len(X) <= X.shape[1]
+    weights: Any = "balanced"
+    if balance < 1:
+        weights = {side: _weight(y == side, balance) for side in (-1, 1)}
     svm = LinearSVC(
         C=C,
         penalty=penalty,
-        class_weight={side: _weight(y == side, balance) for side in (-1, 1)},
+        class_weight=weights,
         dual=dual,
         intercept_scaling=10.0,  # so that the constant is hardly held back
         max_iter=1_000 if sparse else 10_000,

@@ -1,4 +1,4 @@
-"""How much supervision pays for classes that were held out."""
+"""Choice of the supervision that pays for classes that were held out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

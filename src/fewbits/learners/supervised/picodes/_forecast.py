@@ -1,4 +1,4 @@
-"""How long a fit of PiCoDes will take, told once it can be known."""
+"""Forecast of the minutes that a fit of PiCoDes will take."""
 
 import time
 
