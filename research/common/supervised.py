@@ -13,6 +13,7 @@ from fewbits.learners import (
     BRE,
     CCAITQ,
     DBC,
+    ECOC,
     ITQ,
     LSH,
     Classemes,
@@ -20,12 +21,9 @@ from fewbits.learners import (
     PiCoDes,
     SpectralHashing,
 )
-from research.common.settings import configured
 
 #: Chosen like the costs of PiCoDes: larger ones say no to nearly every new class.
 CLASSEME_COST = 0.001
-#: Weights of the slack so large that labels of a class differ, by name.
-FREE = {f"DBC, lambda1 = {weight:g}": weight for weight in (2.0, 10.0)}
 
 
 def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
@@ -40,7 +38,7 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Learner]:
         "PiCoDes": PiCoDes(**both),
         "DBC": DBC(**both),
         "DBC, by category": DBC(**both, codes="category"),
-        **{name: configured(DBC, **both, lambda1=each) for name, each in FREE.items()},
+        "ECOC": ECOC(**both),
     }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.bundle import Bundle
+from fewbits.bundle._examples import balance_of
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.learners import ITQ
@@ -31,6 +32,32 @@ def test_most_answers_are_members(bundle):
         for ids in (members(bundle, number) for number in range(CLASSES))
     ]
     assert np.mean(precision) > 0.8
+
+
+def test_more_examples_find_more_though_members_are_among_the_random_items(bundle):
+    """All that is not given is a random item here, a third of each class at least."""
+
+    def precision(n):
+        return np.mean(
+            [
+                np.isin(bundle.search_by_example(ids=ids[:n], k=10).ids, ids).mean()
+                for ids in (members(bundle, number) for number in range(CLASSES))
+            ]
+        )
+
+    found = [precision(n) for n in (1, 5, 20)]
+    assert found == sorted(found)
+    assert found[-1] > 0.85
+
+
+@pytest.mark.parametrize(
+    ("n_members", "n_others", "ratio"),
+    [(1, 1000, 1000**0.5), (10, 1000, 10**0.5), (50, 1000, 1), (3, 3, 1), (8, 2, 0.25)],
+)
+def test_weight_of_an_example_beside_a_random_item(n_members, n_others, ratio):
+    balance = balance_of(n_members, n_others)
+    assert (n_others / n_members) ** balance == pytest.approx(ratio)
+    assert 0 <= balance <= 1
 
 
 def test_examples_are_left_out_and_scores_fall(bundle):

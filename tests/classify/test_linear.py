@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.svm import LinearSVC
 
 from fewbits.classify import LinearModel, best_scores, learn_class
-from fewbits.codes import pack
-from fewbits.errors import FewbitsError
+from fewbits.codes import pack, unpack
+from fewbits.errors import ArgumentError, FewbitsError
 
 
 @pytest.fixture
@@ -81,3 +82,42 @@ def test_best_scores_are_those_of_a_stable_sort(values, k, data):
     assert best_scores(scores, k, allowed).tolist() == expected
     everything = sorted(range(len(values)), key=lambda row: (-scores[row], row))[:k]
     assert best_scores(scores, k).tolist() == everything
+
+
+class TestBalance:
+    def sides(self, n_members=4, n_others=200):
+        rng = np.random.default_rng(0)
+        bits = rng.random((n_members + n_others, 24)) < 0.5
+        bits[:n_members, :3] = True
+        codes = pack(bits)
+        return codes[:n_members], codes[n_members:]
+
+    def test_weights_are_those_of_an_svm_with_weighted_sides(self):
+        members, others = self.sides()
+        signs = 2.0 * unpack(np.concatenate([members, others]), 24) - 1
+        y = np.repeat([1, -1], [4, 200])
+        weights = {1: (204 / 8) ** 0.5, -1: (204 / 400) ** 0.5}
+        svm = LinearSVC(
+            C=30 / signs.size, class_weight=weights, dual=False, intercept_scaling=10
+        ).fit(signs, y)
+        found = learn_class(members, others, 24, C=30, balance=0.5)
+        np.testing.assert_allclose(found.weights, 2 * svm.coef_[0], atol=1e-3)
+
+    def test_constant_is_that_of_balanced_sides(self):
+        members, others = self.sides()
+        found = learn_class(members, others, 24, balance=0.3)
+
+        def loss(shift):
+            missed = np.maximum(0, 1 - found.scores(members) - shift) ** 2
+            return missed.mean() + np.mean(
+                np.maximum(0, 1 + found.scores(others) + shift) ** 2
+            )
+
+        shifts = np.linspace(-1, 1, 2001)
+        best = shifts[np.argmin([loss(shift) for shift in shifts])]
+        assert abs(best) < 0.002
+
+    @pytest.mark.parametrize("balance", [-0.1, 1.1, "half", None, True])
+    def test_mistakes(self, balance):
+        with pytest.raises(ArgumentError, match="balance must lie between 0 and 1"):
+            learn_class(*self.sides(), 24, balance=balance)

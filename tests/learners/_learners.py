@@ -7,6 +7,7 @@ from fewbits.learners import (
     CBE,
     CCAITQ,
     DBC,
+    ECOC,
     ITQ,
     LSH,
     PCAH,
@@ -21,6 +22,7 @@ from fewbits.learners import (
     RelaxedPiCoDes,
     SparseProjections,
     SpectralHashing,
+    SupervisedITQ,
     Thresholding,
 )
 
@@ -33,6 +35,7 @@ LEARNERS = [
     Thresholding("median"),
     ITQ(n_bits=12, n_iter=3, random_state=0),
     CCAITQ(n_bits=12, n_iter=3, random_state=0),
+    SupervisedITQ(n_bits=12, n_iter=3, random_state=0),
     SparseProjections(n_bits=12, density=0.9, n_iter=3, random_state=0),
     SpectralHashing(n_bits=12),
     BRE(n_bits=12, n_iter=3, random_state=0),
@@ -44,6 +47,7 @@ LEARNERS = [
     RelaxedPiCoDes(n_bits=12, n_iter=3, random_state=0),
     Classemes(random_state=0),
     DBC(n_bits=12, n_iter=2, random_state=0),
+    ECOC(n_bits=12, random_state=0),
     KernelMapped(ITQ(n_bits=12, n_iter=3, random_state=0), signed=True),
 ]
 every_learner = pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from fewbits.learners import (
     on_progress,
 )
 from fewbits.learners._core import _checkpoint, _resumable
+from fewbits.learners._linalg import _rotation
 from fewbits.learners.neighbours import _training
-from fewbits.learners.unsupervised import _itq
 from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
@@ -247,7 +247,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
 @pytest.mark.parametrize(
     ("learner", "module", "last_step"),
     [
-        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "warn_constant_bits"),
+        (ITQ(6, n_iter=N_ITER, random_state=0), _rotation, "warn_constant_bits"),
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
             _training.Training,

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import Classemes
-from fewbits.learners.supervised._classemes import most_used
+from fewbits.learners.supervised._classemes import bootstrap, most_used
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,25 @@ def test_fewer_bits_are_a_part_of_all(digits):
     )
 
 
+def test_more_bits_repeat_classes_with_other_rows(digits):
+    X, y = digits
+    once = Classemes(random_state=0).fit(X[:300], y[:300])
+    more = Classemes(34, random_state=0).fit(X[:300], y[:300])
+    bits = more.transform(X)
+    np.testing.assert_array_equal(bits[:, :10], once.transform(X))
+    assert more.bit_classes_[:30].tolist() == 3 * list(range(10))
+    assert len(set(more.bit_classes_[30:].tolist())) == 4
+    assert len(np.unique(bits, axis=1).T) == 34
+    assert (bits[:, :10] == bits[:, 10:20]).mean() > 0.95
+
+
+def test_bootstrap_draws_from_each_class_as_many_as_it_has():
+    numbers = np.repeat(np.arange(3), [1, 5, 100])
+    drawn = bootstrap(numbers, np.random.RandomState(0))
+    np.testing.assert_array_equal(numbers[drawn], numbers)
+    assert 50 < len(np.unique(drawn)) < 80
+
+
 def test_elimination_keeps_what_tells_classes_apart():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 4
@@ -48,7 +67,7 @@ def test_elimination_keeps_what_tells_classes_apart():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_bits": 11}, "one bit for each of the 10 classes, got n_bits=11"),
+        ({"n_bits": 0}, "n_bits must be"),
         ({"C": 0}, "C must be"),
         ({"drop": 1}, "drop must be below 1, got 1"),
     ],

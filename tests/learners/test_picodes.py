@@ -9,8 +9,9 @@ from sklearn.datasets import load_digits
 from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.classification import svm_accuracy
-from fewbits.learners import ITQ, LSH, PiCoDes
+from fewbits.learners import ITQ, LSH, PiCoDes, RelaxedPiCoDes
 from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
+from fewbits.learners.supervised.picodes import _forecast
 from fewbits.learners.supervised.picodes import _steps as steps
 from fewbits.learners.supervised.picodes._picodes import descent
 from fewbits.learners.supervised.picodes._search import best_between
@@ -248,7 +249,8 @@ def test_processes_change_nothing(monkeypatch):
 
 def test_the_descent_goes_on_from_where_it_was():
     given_ = problem(1)
-    states = descent(given_, start(given_, 6, 1))
+    forecast = _forecast.Forecast(n_iter=3, n_bits=6)
+    states = descent(given_, start(given_, 6, 1), forecast=forecast)
     values = [next(states)[1] for _ in range(4)]
     assert values == sorted(values, reverse=True)
 
@@ -279,3 +281,39 @@ def test_bits_that_are_the_same_are_counted_and_warned_about():
         picodes = PiCoDes(8, random_state=0).fit(X, y)
     assert picodes.n_different_bits_ <= 4
     assert picodes.n_dead_bits_ == 0
+
+
+class TestForecast:
+    @pytest.fixture
+    def clock(self, monkeypatch):
+        now = [0.0]
+        monkeypatch.setattr(_forecast.time, "perf_counter", lambda: now[0])
+        return now
+
+    def test_minutes_are_told_once(self, clock):
+        forecast = _forecast.Forecast(n_iter=10, n_bits=64)
+        clock[0] = 6
+        forecast.classifiers_done()
+        for n in range(1, 8):
+            forecast.projectors_done(n)  # too early
+        clock[0] += 24
+        # 6 s of classifiers and 64 projectors of 3 s, ten times
+        with pytest.warns(UserWarning, match="about 33 minutes for 10 iterations"):
+            forecast.projectors_done(8)
+        forecast.projectors_done(9)
+
+    def test_seconds_are_not(self, clock):
+        forecast = _forecast.Forecast(n_iter=10, n_bits=2)
+        clock[0] = 2
+        forecast.projectors_done(2)
+
+
+def test_components_go_by_the_length_of_the_code():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 200)), np.arange(300) % 3
+    usual = RelaxedPiCoDes(8, n_iter=1, random_state=0).fit(X, y)
+    few = RelaxedPiCoDes(8, n_iter=1, n_components=128, random_state=0).fit(X, y)
+    more = RelaxedPiCoDes(150, n_iter=1, random_state=0).fit(X, y)
+    as_many = RelaxedPiCoDes(150, n_iter=1, n_components=150, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(usual.encode(X), few.encode(X))
+    np.testing.assert_array_equal(more.encode(X), as_many.encode(X))

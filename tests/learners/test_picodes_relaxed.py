@@ -124,7 +124,8 @@ def test_the_epoch_with_the_least_objective_is_kept():
 
 def test_the_objective_falls_by_far():
     X, y = digits()
-    relaxed = RelaxedPiCoDes(16, n_iter=12, random_state=0).fit(X, y)
+    falling = {"final_temperature": 0.1, "n_iter": 12, "random_state": 0}
+    relaxed = made(RelaxedPiCoDes, 16, **falling).fit(X, y)
     assert relaxed.objective_.min() < 0.7 * relaxed.objective_[0]
 
 

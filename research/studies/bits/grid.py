@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fewbits.analysis.bits import bit_report, rank_bits
 from fewbits.codes import hamming_distances, unpack
 from fewbits.learners import DBC, ITQ, LSH, Learner
+from fewbits.learners.supervised.dbc import DBCWeights
 from research.common.classic import prepared
 from research.core.compare import over_seeds
 from research.core.record import Metrics, Record
@@ -38,8 +39,8 @@ DATA, SEEDS = ("caltech101-1280", "icd10", "caltech101-classic"), (0, 1, 2)
 N_BITS = 64
 Make = Callable[..., Learner]
 METHODS: dict[str, Make] = {
-    "DBC": DBC,
-    "DBC, by category": partial(DBC, codes="category"),
+    "DBC": partial(DBC, weights=DBCWeights(gamma=1.0)),
+    "DBC, by category": partial(DBC, codes="category", weights=DBCWeights(gamma=1.0)),
     "ITQ": ITQ,
     "LSH": LSH,
 }

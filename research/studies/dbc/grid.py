@@ -24,7 +24,7 @@ from fewbits.learners import DBC, Learner
 from research.common.classic import is_classic, prepared
 from research.common.features import load_features
 from research.common.lp_beta import lp_beta_metrics, mean_over_classes
-from research.common.supervised import FREE, learners_of
+from research.common.supervised import learners_of
 from research.common.svm import COSTS
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
@@ -39,24 +39,21 @@ SIZES = {
 #: Classes, drawn by the seed where more are large enough.
 MOST_CLASSES = 100
 SEEDS, LENGTHS = (0, 1, 2), (32, 64, 128, 256, 512)
-METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC", "DBC, by category", *FREE)
-#: Codes that are also classified by their nearest neighbour, on which data, and from
-#: how many items of a class.
-BY_NEAREST, NEAREST_ON = ("LSH", "SH", "ITQ", "CCA-ITQ", "DBC"), ("icd10", "digits")
-NEAREST_OF = (5, 20)
+METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ")
+#: Measured where it decides, since `gamma` goes by rows and features; figures with 1
+#: are stored under names that say so.
+DECIDING, DECIDING_AT = ("ECOC", "DBC", "DBC, by category"), (32, 64, 128)
+DECIDING_ON = {"icd10": (5, 20, 50), "caltech101-1280": (5, 20), "digits": (5,)}
+BY_CATEGORY_OF = (5, 20)
+#: Codes that are also classified by their nearest neighbour.
+BY_NEAREST, NEAREST_ON = ("LSH", "SH", "ITQ", "CCA-ITQ"), {"icd10": (5, 20)}
 #: Items of each class up to which LP-beta is affordable, and linear SVMs on product
 #: quantization, whose rows are as wide as the features.
 LP_BETA_UP_TO, PQ_SVM_UP_TO = 10, 5
 SVM_COST = 100.0  # as `category_scores` has it
-#: Codes that are also classified by bits selected for each class, and the weight of
+#: Where codes are also classified by bits selected for each class, and the weight of
 #: the errors against the number of bits.
-SELECTED, SELECTION = ("ITQ", "DBC", "DBC, by category"), 10.0
-#: As many bits of the longest codes for each class as shorter codes have for all, up
-#: to where selection leaves so many.
-LONGEST, CHOSEN_UP_TO = max(LENGTHS), 64
-CHOSEN = f"DBC-L1 of {LONGEST}"
-#: Length of the terms of every iteration.
-CURVES_AT = 256
+SELECTED, SELECTED_AT, SELECTION = ("icd10", 20, "DBC"), (32, 64), 10.0
 TERMS = {"intra": 1, "inter": -1, "regulariser": 1, "slack": 1}
 
 
@@ -64,7 +61,7 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
     """Yield what is run; a tiny run takes seconds."""
     if tiny:
         for each in lineup("digits", 5, 0):
-            if each.cells[0]["bits"] in (0, 32) and each.cells[0]["method"] != CHOSEN:
+            if each.cells[0]["bits"] in (0, 32):
                 yield each
         return
     for data, (_, sizes) in SIZES.items():
@@ -88,16 +85,18 @@ def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
     yield cell("float", 0, float_metrics)
     if is_classic(data) and n_each <= LP_BETA_UP_TO:
         yield cell("LP-beta", 0, kinds_metrics)
-    by_nearest = BY_NEAREST if data in NEAREST_ON and n_each in NEAREST_OF else ()
+    decides = n_each in DECIDING_ON.get(data, ())
+    by_nearest = n_each in NEAREST_ON.get(data, ())
     for n_bits in LENGTHS:
         learners = learners_of(n_bits, seed)
-        for method in METHODS:
+        deciding = decides and n_bits in DECIDING_AT
+        for method in (*METHODS, *DECIDING * deciding):
+            if method == DECIDING[-1] and n_each not in BY_CATEGORY_OF:
+                continue
             learner = learners[method]
             yield cell(method, n_bits, code_metrics, method, learner)
-            if method in by_nearest:
+            if method in BY_NEAREST and (by_nearest or deciding):
                 yield cell(method, n_bits, nearest_metrics, learner, part="nearest")
-        if n_bits <= CHOSEN_UP_TO:
-            yield cell(CHOSEN, n_bits, chosen_metrics, n_bits)
         yield cell("PQ", n_bits, pq_metrics, n_bits, n_each <= PQ_SVM_UP_TO)
 
 
@@ -140,10 +139,9 @@ def problem_of(name: str, n_each: int, seed: int) -> Problem:
 
 
 def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
-    """Learn codes, and classify by them in every way, or without bits selected."""
+    """Learn codes, and classify by them in every way, some by selected bits."""
     encoder = learner.fit(problem.sides[0], problem.y).encoder_
-    train, test = map(encoder.encode, problem.sides)
-    sides = problem.labelled(train, test)
+    sides = problem.labelled(*map(encoder.encode, problem.sides))
     n_test = int(np.unique(problem.truth, return_counts=True)[1].max())
     options: Any = {"n_bits": encoder.n_bits, "at": n_test}
     svm = category_scores(*sides, **options)
@@ -151,21 +149,20 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
         "svm": float(svm.accuracy.mean()),
         "precision": float(svm.precision.mean()),
     }
-    if method in SELECTED:
+    n_each = len(problem.y) // len(np.unique(problem.y))
+    here = (problem.name, n_each, method)
+    if here == SELECTED and encoder.n_bits in SELECTED_AT:
         selected = category_scores(*sides, **options, selection=SELECTION)
         found["selected"] = float(selected.accuracy.mean())
         found["selected_precision"] = float(selected.precision.mean())
         found["n_selected"] = float(selected.n_selected.mean())
-    every = encoder.n_bits == CURVES_AT
+    if method in DECIDING:
+        found["nearest"] = knn_accuracy(*sides).per_class_mean
     if isinstance(learner, DBC):
         found["entropy"] = learner.within_class_entropy_
-        terms = {k: v.tolist() for k, v in learner.objective_terms_.items()}
-        if method in FREE:
-            found["terms"] = {k: v[-1:] for k, v in terms.items()}
-        else:
-            found["objective"] = learner.objective_.tolist()
-            ends = {k: [v[0], v[-1]] for k, v in terms.items()}
-            found["terms"] = terms if every else ends
+        found["objective"] = learner.objective_.tolist()
+        terms = learner.objective_terms_
+        found["terms"] = {k: [float(v[0]), float(v[-1])] for k, v in terms.items()}
     return found
 
 
@@ -174,24 +171,6 @@ def nearest_metrics(problem: Problem, learner: Learner) -> Metrics:
     encoder = learner.fit(problem.sides[0], problem.y).encoder_
     sides = problem.labelled(*map(encoder.encode, problem.sides))
     return {"nearest": knn_accuracy(*sides).per_class_mean}
-
-
-def chosen_metrics(problem: Problem, n_bits: int) -> Metrics:
-    """Choose so many bits of the longest codes for each class, and classify by them."""
-    options: Any = {"n_bits": LONGEST, "selection": SELECTION, "k": n_bits}
-    found = category_scores(*problem.labelled(*longest_codes(problem)), **options)
-    return {
-        "svm": float(found.accuracy.mean()),
-        "n_selected": float(found.n_selected.mean()),
-    }
-
-
-@lru_cache(maxsize=1)
-def longest_codes(problem: Problem) -> list[NDArray[np.uint8]]:
-    """Return codes of both sides, learnt once."""
-    learner = DBC(LONGEST, random_state=problem.seed)
-    encoder = learner.fit(problem.sides[0], problem.y).encoder_
-    return [encoder.encode(side) for side in problem.sides]
 
 
 def float_metrics(problem: Problem) -> Metrics:
@@ -260,14 +239,11 @@ def _class_svms(
 def for_claims(records: Iterable[Record]) -> list[Record]:
     """Add PQ's 1-NN to that of codes, falls of the objective, and what L1 gains."""
     found = [_with_falls(each) for each in records]
-    svm = {each.key: each.metrics.get("svm") for each in found}
     for each in list(found):
         if "nearest" in each.metrics and each.part == "classes":
             found.append(replace(each, part="nearest"))
-        dbc = replace(each, settings={**each.settings, "method": "DBC"})
-        if each.settings["method"] in ("DBC", CHOSEN) and svm.get(dbc.key):
-            own = each.metrics.get("selected", each.metrics["svm"])
-            gain = {"svm": own - svm[dbc.key]}
+        if "selected" in each.metrics:
+            gain = {"svm": each.metrics["selected"] - each.metrics["svm"]}
             found.append(replace(each, part="gain", metrics=gain))
     return found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fewbits.learners import Learner, PiCoDes, RelaxedPiCoDes
 from research.common.classic import is_classic
 from research.common.settings import configured
-from research.common.supervised import FREE, PredictedClass, classemes, learners_of
+from research.common.supervised import PredictedClass, classemes, learners_of
 from research.core.claims import meets, with_settings
 from research.core.compare import effect
 from research.core.record import Metrics, Record
@@ -19,6 +19,7 @@ from research.studies.picodes.cost import SIZES, step_metrics
 from research.studies.picodes.novel import (
     COMPONENTS,
     N_LEARN,
+    TUNED,
     code_metrics,
     components_metrics,
     float_metrics,
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
 DATA, SEEDS = ("caltech101-1280", "caltech101-classic", "icd10"), (0, 1, 2)
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
-#: Lengths of DBC whose labels of a class differ.
-FREE_AT = (32, 128, 512)
+#: Measured where it decides; figures of DBC with gamma = 1 are stored as such.
+DECIDING, DECIDING_AT = ("ECOC", "DBC"), (32, 64, 128, 512)
+DECIDING_ON = ("icd10", "caltech101-1280", "digits")
 #: There are no more classemes than known classes, to be reduced.
 RFE, RFE_UP_TO = "classemes + RFE", 64
 #: The paper has codes of 512 bits reach classemes that learn from five times as much.
@@ -50,12 +52,9 @@ ABLATED_UP_TO = 64
 LONGER, LONGER_AT = "caltech101-1280", (128, 256)
 KNOWN_AT, N_KNOWN = 128, (10, 25, 50, 75)
 KNOWN_ICD10 = (10, 25, 50, 100, 200)
-KNOWN_METHODS = (
-    *("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ", "PiCoDes"),
-    *("DBC", "DBC, by category"),
-)
-SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes", "DBC"), (256, 2048)
-TINY = ("float", "class", "LSH", "ITQ", "DBC")
+KNOWN_METHODS = (*("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ", "PiCoDes"),)
+SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes"), (256, 2048)
+TINY = ("float", "class", "LSH", "ITQ")
 #: Of the paper's searches, and of its problem.
 PAPER_ITEMS, PAPER_ROWS, PAPER_CLASSES, PAPER_BITS = 150_000, 79_770, 2659, 2048
 #: Measured on a part of the paper's problem, by `_picodes_parts.py` in git's history.
@@ -129,8 +128,9 @@ def novel_cells(data: str, seed: int) -> Iterator[tuple[str, int, Any, Any]]:
 def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
     """Return the learners of a length, by name."""
     found = learners_of(n_bits, seed)
-    if n_bits not in FREE_AT:
-        found = {name: each for name, each in found.items() if name not in FREE}
+    del found["DBC, by category"]
+    if data not in DECIDING_ON or n_bits not in DECIDING_AT:
+        found = {name: each for name, each in found.items() if name not in DECIDING}
     if n_bits <= RFE_UP_TO:
         found[RFE] = classemes(n_bits, seed)
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
@@ -138,15 +138,22 @@ def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
         found |= {
             "PiCoDes, random start": PiCoDes(**both, init="random"),
             "PiCoDes, whole steps": PiCoDes(**both, line_search=False),
-            "relaxed PiCoDes": RelaxedPiCoDes(**both),
+            "relaxed PiCoDes": configured(
+                RelaxedPiCoDes, **both, final_temperature=0.1
+            ),
+        }
+    if n_bits in LONGER_AT and data in DECIDING_ON:
+        found |= {
+            f"relaxed PiCoDes, T = 1, of {n}": RelaxedPiCoDes(**both, n_components=n)
+            for n in {TUNED, n_bits}
         }
     if n_bits > ABLATED_UP_TO:
         return found
     return found | {
-        "relaxed PiCoDes, T = 1": configured(
-            RelaxedPiCoDes, **both, final_temperature=1.0
+        "relaxed PiCoDes, T = 1": RelaxedPiCoDes(**both),
+        "relaxed PiCoDes, random start": configured(
+            RelaxedPiCoDes, **both, init="random", final_temperature=0.1
         ),
-        "relaxed PiCoDes, random start": RelaxedPiCoDes(**both, init="random"),
         "balanced PiCoDes": PiCoDes(**both, class_weight="balanced"),
     }
 

@@ -116,8 +116,8 @@ def code_metrics(problem: Problem, learner: Any, n_learn: int = N_LEARN) -> Metr
     """Learn on known classes; score a linear SVM on novel ones."""
     X, learn = problem.X, first_of_each(problem.learn, problem.y, n_learn)
     ours = isinstance(learner, PiCoDes | RelaxedPiCoDes)
-    if ours:
-        learner.set_params(n_components=problem.n_components)
+    if ours and learner.n_components is None:
+        learner.set_params(n_components=problem.n_components or X.shape[1])
     start = time.process_time()  # other processes do not count
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*ignores the code")
@@ -176,7 +176,9 @@ def components_metrics(problem: Any, n: int) -> Metrics:
     """Score so many components on classes that are learnt without for that."""
     X, y, held_out = problem.X, problem.y, problem.held_out
     learn = problem.learn[~np.isin(y[problem.learn], held_out)]
-    learner = PiCoDes(CHOSEN_AT, n_components=n or None, random_state=problem.seed)
+    learner = PiCoDes(
+        CHOSEN_AT, n_components=n or X.shape[1], random_state=problem.seed
+    )
     encoder = learner.fit(X[learn], y[learn]).encoder_
     rng = np.random.default_rng([problem.seed, 2])
     rows = [rng.permutation(np.flatnonzero(y == c)) for c in rng.permutation(held_out)]

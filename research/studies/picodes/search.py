@@ -81,7 +81,8 @@ def collection_of(*args: Any) -> Collection:
 def search_metrics(collection: Collection, learner: Any) -> Metrics:
     """Learn codes, or none for the features; search for every novel class."""
     if isinstance(learner, PiCoDes):
-        learner.set_params(n_components=n_components_of(collection))
+        n = n_components_of(collection) or collection.X.shape[1]
+        learner.set_params(n_components=n)
     start = time.perf_counter()
     X, y = collection.X, collection.y
     if learner is None:

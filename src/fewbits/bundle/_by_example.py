@@ -56,7 +56,9 @@ class ExampleMixin(CollectionMixin):
         n_random : int, default=1000
             Random items of the collection that stand for everything else.
         C : float, default=100
-            Weight of the errors of the SVM, see `fewbits.classify.learn_class`.
+            Weight of the errors of the SVM for one example, see
+            `fewbits.classify.learn_class`; it grows with the square root of their
+            number.
         random_state : int, default=0
             Seeds the choice of random items and the solver.
 

@@ -112,7 +112,27 @@ def rank_by_class(
             "with other items"
         )
     positives = members.all_codes(items)
-    model = learn_class(positives, negatives, n_bits, C=C, random_state=random_state)
+    model = learn_class(
+        positives,
+        negatives,
+        n_bits,
+        C=C * len(positives) ** 0.5,
+        balance=balance_of(len(positives), len(negatives)),
+        random_state=random_state,
+    )
     scores = model.scores(items.codes)
     rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)
     return ClassRows(scores[rows], rows)
+
+
+def balance_of(n_members: int, n_others: int) -> float:
+    """Return how far examples and random items are balanced, see `learn_class`.
+
+    The examples weigh as much as the square root of the number of the others, and each
+    no less than one of these. So one that is a member counts little beside few
+    examples, and many examples are learnt from as they are.
+    """
+    if n_others <= n_members or not n_members:  # of none `learn_class` says so
+        return 1.0
+    ratio = max(1.0, n_others**0.5 / n_members)
+    return float(np.log(ratio) / np.log(n_others / n_members))

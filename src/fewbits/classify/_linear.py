@@ -72,13 +72,13 @@ def learn_class(
     n_bits: int,
     *,
     C: float = 100.0,
+    balance: float = 1.0,
     bits: ArrayLike | None = None,
     random_state: int = 0,
 ) -> LinearModel:
     """Learn what tells a class from everything else, from a few examples of both.
 
-    A linear SVM on the bits, as PiCoDes are made for: squared hinge loss, the examples
-    of both sides weighing the same in sum, however many there are.
+    A linear SVM on the bits, as PiCoDes are made for, with squared hinge loss.
 
     Parameters
     ----------
@@ -89,6 +89,10 @@ def learn_class(
     C : float, default=100
         Weight of the mean error against that of the model's size, for codes scaled to
         unit length: it depends neither on their length nor on the number of examples.
+    balance : float, default=1
+        How far the sides are balanced: with 1 both weigh the same in sum, however many
+        examples they have, with 0 every example weighs the same. The constant is that
+        of sides that weigh the same in any case, so that positive scores mean as much.
     bits : array-like of int, default=None
         The bits to learn from, each once, such as those of `select_bits`; all others
         get a weight of 0. None means all.
@@ -102,8 +106,8 @@ def learn_class(
     Raises
     ------
     ArgumentError
-        When one side is empty, C is not above 0, or `bits` names none, one twice, or
-        one that the codes do not have.
+        When one side is empty, C is not above 0, `balance` not from 0 to 1, or `bits`
+        names none, one twice, or one that the codes do not have.
 
     References
     ----------
@@ -122,7 +126,12 @@ def learn_class(
     check_seed(random_state)
     kept = np.arange(n_bits) if bits is None else _check_bits(bits, n_bits)
     signs = signs[:, kept]
-    found, constant = linear_svm(signs, wanted, C / signs.size, random_state)
+    check_balance(balance)
+    found, constant = linear_svm(
+        signs, wanted, C / signs.size, random_state, balance=balance
+    )
+    if balance < 1:
+        constant = _balanced_constant(signs @ found, wanted > 0)
     weights = np.zeros(n_bits, np.float32)
     weights[kept] = 2 * found  # from bits as -1 and +1 to bits as 0 and 1
     return LinearModel(weights, float(constant - found.sum()))
@@ -147,6 +156,13 @@ def check_cost(C: float) -> None:
         raise ArgumentError(
             f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
         )
+
+
+def check_balance(balance: float) -> None:
+    """Refuse a balance of the sides that is no share."""
+    is_number = isinstance(balance, Real) and not isinstance(balance, bool)
+    if not is_number or not 0 <= balance <= 1:
+        raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
 
 
 def _check_bits(bits: ArrayLike, n_bits: int) -> NDArray[np.int64]:
@@ -177,16 +193,21 @@ def linear_svm(
     *,
     penalty: str = "l2",
     dual: bool | None = None,
+    balance: float = 1.0,
 ) -> tuple[NDArray[np.float64], float]:
-    """Solve LIBLINEAR's problem with squared hinge loss, both sides weighing the same.
+    """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced.
 
     Parameters
     ----------
+    y : ndarray of shape (n,)
+        1 and -1; any two values if balanced.
     penalty : {"l2", "l1"}, default="l2"
         Of the weights; with "l1" many of them are 0.
     dual : bool, default=None
         Which of the two problems, with the same answer, is solved. None takes the
         faster one where C is small, as for codes.
+    balance : float, default=1
+        See `learn_class`.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
@@ -194,10 +215,13 @@ def linear_svm(
     sparse = penalty == "l1"
     if dual is None:  # it crawls where bits are few; of a sparse problem there is none
         dual = not sparse and len(X) <= X.shape[1]
+    weights: Any = "balanced"
+    if balance < 1:
+        weights = {side: _weight(y == side, balance) for side in (-1, 1)}
     svm = LinearSVC(
         C=C,
         penalty=penalty,
-        class_weight="balanced",
+        class_weight=weights,
         dual=dual,
         intercept_scaling=10.0,  # so that the constant is hardly held back
         max_iter=1_000 if sparse else 10_000,
@@ -208,6 +232,26 @@ def linear_svm(
             warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y)
     return svm.coef_[0], float(svm.intercept_[0])
+
+
+def _weight(members: NDArray[np.bool_], balance: float) -> float:
+    """Return the weight of an example of a side; 1 where both have as many."""
+    return float((len(members) / (2 * max(1, members.sum()))) ** balance)
+
+
+def _balanced_constant(
+    scores: NDArray[np.float64], positive: NDArray[np.bool_]
+) -> float:
+    """Minimise the squared hinge loss of balanced sides over the constant alone."""
+    from scipy.optimize import brentq
+
+    members, others = scores[positive], scores[~positive]
+
+    def slope(constant: float) -> float:
+        missed = np.maximum(0, 1 - members - constant).mean()
+        return float(np.maximum(0, 1 + others + constant).mean() - missed)
+
+    return float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
 
 
 def best_scores(

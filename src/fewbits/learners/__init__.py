@@ -11,6 +11,8 @@ from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners.neighbours import FastNeighbourCodes, NeighbourCodes
 from fewbits.learners.supervised._cca_itq import CCAITQ
 from fewbits.learners.supervised._classemes import Classemes
+from fewbits.learners.supervised._ecoc import ECOC
+from fewbits.learners.supervised._supervised_itq import SupervisedITQ
 from fewbits.learners.supervised.dbc import DBC
 from fewbits.learners.supervised.picodes import PiCoDes, RelaxedPiCoDes
 from fewbits.learners.unsupervised._additive import AdditiveCodes
@@ -28,6 +30,7 @@ __all__ = [
     "CBE",
     "CCAITQ",
     "DBC",
+    "ECOC",
     "ITQ",
     "LSH",
     "PCAH",
@@ -44,6 +47,7 @@ __all__ = [
     "RelaxedPiCoDes",
     "SparseProjections",
     "SpectralHashing",
+    "SupervisedITQ",
     "Thresholding",
     "checkpoints_kept",
     "on_device",

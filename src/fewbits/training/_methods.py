@@ -20,6 +20,7 @@ METHODS: dict[str, type[Learner]] = {
     "hadamard": learners.Hadamard,
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
+    "supervised-itq": learners.SupervisedITQ,
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,
@@ -30,6 +31,7 @@ METHODS: dict[str, type[Learner]] = {
     "picodes": learners.PiCoDes,
     "picodes-relaxed": learners.RelaxedPiCoDes,
     "dbc": learners.DBC,
+    "ecoc": learners.ECOC,
 }
 #: These need torch, which is imported when one is asked for.
 DEEP_METHODS = (

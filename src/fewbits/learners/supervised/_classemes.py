@@ -1,8 +1,9 @@
-"""Classemes: a bit for each training class, and fewer by elimination."""
+"""Classemes: a bit for each training class, fewer by elimination, more by bagging."""
 
 from typing import Any
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -33,9 +34,10 @@ class Classemes(Learner):
     Parameters
     ----------
     n_bits : int, default=None
-        Length of the code, at most the number of classes; None keeps a bit for each.
-        Fewer are chosen by recursive feature elimination: linear SVMs of all classes
-        are trained on the bits that are left, and those dropped that they use least.
+        Length of the code; None takes a bit for each class. Fewer are chosen by
+        recursive feature elimination: linear SVMs of all classes are trained on the
+        bits that are left, and those dropped that they use least. For more bits than
+        classes, classifiers are trained again, on bootstrap samples of the rows.
     C : float, default=1
         Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
         mean squared length of 1. Much smaller values make bits that are less certain of
@@ -46,7 +48,7 @@ class Classemes(Learner):
         Make the class weigh as much as all others. With None a bit is 0 for nearly
         everything that is not of its class: it carries little on new classes.
     random_state : int, RandomState instance or None, default=None
-        Seeds LIBLINEAR.
+        Seeds LIBLINEAR and the bootstrap samples.
 
     Attributes
     ----------
@@ -54,7 +56,8 @@ class Classemes(Learner):
         The learnt encoder; save this, not the learner.
     classes_ : ndarray of shape (n_classes,)
     objective_ : ndarray of shape (1,)
-        Sum over the classes of the objectives of the support vector machines.
+        Sum over the classes of the objectives of the support vector machines that
+        were trained on all rows.
     bit_classes_ : ndarray of shape (n_bits,)
         The class that each bit stands for.
     n_dead_bits_ : int
@@ -65,7 +68,8 @@ class Classemes(Learner):
     -----
     Each class is separated from all others by a linear SVM with the hinge loss, as in
     the reimplementation by PiCoDes' authors; the original uses LP-beta and web images.
-    A score of exactly 0 gives a 0.
+    A score of exactly 0 gives a 0. Bootstrap samples are ours: a class has as many rows
+    in each as it has in all (Breiman, "Bagging Predictors", 1996).
 
     References
     ----------
@@ -116,49 +120,62 @@ class Classemes(Learner):
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")
-        n_bits = len(self.classes_) if self.n_bits is None else self.n_bits
-        if n_bits > len(self.classes_):
-            raise ArgumentError(
-                f"classemes are one bit for each of the {len(self.classes_)} classes, "
-                f"got n_bits={n_bits}"
-            )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        K = len(self.classes_)
+        n_bits = K if self.n_bits is None else self.n_bits
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
         axes = principal_axes(X)
         P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
         rows = np.concatenate(list(Rows(X, axes.mean, P)))
-        labels = [numbers == k for k in range(len(self.classes_))]
-        balanced = self.class_weight is not None
-        A, a0 = hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
-        scores = rows @ A.T + a0
-        self.objective_ = np.array(
-            [_svm_objective(A, scores, labels, self.C, balanced)]
-        )
-        H = (scores > 0).astype(np.float64)
-        kept = most_used(H, labels, n_bits, drop=self.drop, seed=seed)
-        self.n_dead_bits_ = tell_dead_bits(n_constant(H[:, kept] > 0), n_bits, _DEAD)
-        self.bit_classes_ = self.classes_[kept]
+        planes = [self._machines(rows, numbers, seed)]
+        self.objective_ = np.array([self._objective(rows, numbers, *planes[0])])
+        while K * len(planes) < n_bits:
+            drawn = bootstrap(numbers, rng)
+            planes.append(self._machines(rows[drawn], numbers[drawn], seed))
+        A, a0 = (np.concatenate(part) for part in zip(*planes, strict=True))
+        H = rows @ A.T + a0 > 0
+        last = K * (len(planes) - 1)  # of which some may go
+        labels = [numbers == k for k in range(K)]
+        some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
+        kept = np.concatenate([np.arange(last), last + some])
+        self.n_dead_bits_ = tell_dead_bits(n_constant(H[:, kept]), n_bits, _DEAD)
+        self.bit_classes_ = self.classes_[kept % K]
         W = P @ A[kept].T
         return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)
 
+    def _machines(
+        self, rows: Float64Array, numbers: NDArray[np.int64], seed: int
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return a hyperplane for each class."""
+        labels = [numbers == k for k in range(len(self.classes_))]
+        balanced = self.class_weight is not None
+        return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
 
-def _svm_objective(
-    A: Float64Array,
-    scores: Float64Array,
-    labels: list[NDArray[np.bool_]],
-    C: float,
-    balanced: bool,
-) -> float:
-    positive = np.stack(labels, axis=1)
-    slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
-    if balanced:
-        n = len(positive)
-        counts = positive.sum(axis=0)
-        slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
-    return float(0.5 * np.sum(A**2) + C * slack.sum())
+    def _objective(
+        self,
+        rows: Float64Array,
+        numbers: NDArray[np.int64],
+        A: Float64Array,
+        a0: Float64Array,
+    ) -> float:
+        scores = rows @ A.T + a0
+        positive = numbers[:, None] == np.arange(len(A))
+        slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
+        if self.class_weight is not None:
+            n = len(positive)
+            counts = positive.sum(axis=0)
+            slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
+        return float(0.5 * np.sum(A**2) + self.C * slack.sum())
+
+
+def bootstrap(numbers: NDArray[np.int64], rng: RandomState) -> NDArray[np.int64]:
+    """Return rows, drawn with replacement from each class, as many as it has."""
+    classes = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
+    return np.concatenate([rng.choice(rows, len(rows)) for rows in classes])
 
 
 def most_used(
-    H: Float64Array,
+    H: NDArray[Any],
     labels: list[NDArray[np.bool_]],
     n_bits: int,
     *,

@@ -1,24 +1,16 @@
 """Iterative quantization."""
 
-from functools import partial
 from typing import Any
 
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._dead_bits import warn_constant_bits
-from fewbits.learners._core._device import product
-from fewbits.learners._core._parameters import check_batch_size, check_n_bits
-from fewbits.learners._core._resumable import ResumableLearner
-from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners._linalg._procrustes import random_rotation
-from fewbits.learners._linalg._rotation import rotations
-from fewbits.learners._linalg._sign_products import products_of
+from fewbits.learners._linalg._rotation import RotationLearner
 
 
-class ITQ(ResumableLearner):
+class ITQ(RotationLearner):
     """Rotate the leading principal components towards the corners of a cube.
 
     Parameters
@@ -88,8 +80,6 @@ class ITQ(ResumableLearner):
     True
     """
 
-    uses_device = True
-
     def __init__(
         self,
         n_bits: int = 64,
@@ -109,24 +99,6 @@ class ITQ(ResumableLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        check_n_bits(self.n_bits)
-        self._check_iterations(least=0)
-        check_batch_size(self.batch_size, self.tol)
-
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
-        axes = principal_axes(X)
-        k = min(self.n_bits, axes.rank)
-        P = axes.directions[:, :k]
-        dtype = working_dtype(len(X), k, self.n_bits)
-        V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
-        R = random_rotation(k, self.n_bits, rng)
-        energy = axes.scatter[:k].sum()
-        products = products_of(self.batch_size, rng)
-        states = partial(rotations, V, energy, products=products)
-        R, *_ = self._resume(states, (R,), X)
-        W = product(P, R)
-        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return self._rotated(X, principal_axes(X), None, rng)

@@ -15,10 +15,11 @@ class DBCWeights(Config):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Weight of the norms of the hyperplanes, above 0. Below `lambda1`, machines with
-        more features than rows learn any labels by heart, and codes of the same class
-        drift apart.
+    gamma : float, default=None
+        Weight of the norms of the hyperplanes, above 0. Small ones let machines learn
+        any labels by heart, so that codes of the same class drift apart. None takes the
+        number of features over that of rows, which is the paper's 1 for rows of unit
+        length.
     lambda1 : float, default=1.0
         Weight of the slack, above 0. Larger makes labels easier to predict, smaller
         makes the rows of a class agree: with 1 labels hardly differ within a class,
@@ -27,16 +28,18 @@ class DBCWeights(Config):
         Weight of the pairs between classes; 0 leaves them out.
     """
 
-    gamma: float = 1.0
+    gamma: float | None = None
     lambda1: float = 1.0
     lambda2: float = 1.0
 
     def check(self) -> None:
-        check_number("weights.gamma", self.gamma, 0, above=True)
+        if self.gamma is not None:
+            check_number("weights.gamma", self.gamma, 0, above=True)
         check_number("weights.lambda1", self.lambda1, 0, above=True)
         check_number("weights.lambda2", self.lambda2, 0)
-        if not self.lambda1 / self.gamma <= _LARGEST_RATIO:
+        gamma = 1.0 if self.gamma is None else self.gamma
+        if not self.lambda1 / gamma <= _LARGEST_RATIO:
             raise ArgumentError(
                 f"weights.lambda1 may be at most {_LARGEST_RATIO:g} times "
-                f"weights.gamma, got {self.lambda1:g} and {self.gamma:g}"
+                f"weights.gamma, got {self.lambda1:g} and {gamma:g}"
             )

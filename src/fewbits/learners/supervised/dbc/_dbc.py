@@ -147,7 +147,8 @@ class DBC(ResumableLearner):
     ``lambda2=1`` is thus the sum of ``(N_c / N)^2`` in the paper's units, which is the
     ``N_c / N`` of the released code where classes have the same size. The constant
     ``lambda2`` is added, so that the objective is at least 0. Features are centred and
-    scaled to a mean variance of 1: their units do not matter.
+    scaled to a mean variance of 1: their units do not matter. For rows of unit length
+    the paper's ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1.
 
     Eq. (1) has a separate term for each bit. Nothing keeps two bits from being the same
     but where they started.
@@ -228,7 +229,7 @@ class DBC(ResumableLearner):
         P = axes.directions * scale
         Z = np.concatenate(list(Rows(X, axes.mean, P, keep=False)))
         even = self.class_weight is not None
-        objective = self._objective(Categories(sizes, even))
+        objective = self._objective(Categories(sizes, even), X.shape[1] / len(X))
         start = self._start(Z, objective)
         states = partial(self._states, Z, objective)
         state = _State(*self._resume(states, start, X, labels))
@@ -236,9 +237,10 @@ class DBC(ResumableLearner):
         W = P @ state.planes.W
         return LinearEncoder(W, bias=state.planes.bias - axes.mean @ W)
 
-    def _objective(self, categories: Categories) -> Objective:
+    def _objective(self, categories: Categories, usual_gamma: float) -> Objective:
         w = self._config("weights", DBCWeights)
-        return Objective(categories, w.gamma, w.lambda1, w.lambda2, self.balance_bits)
+        gamma = usual_gamma if w.gamma is None else w.gamma
+        return Objective(categories, gamma, w.lambda1, w.lambda2, self.balance_bits)
 
     def _start(self, Z: Float64Array, objective: Objective) -> _State:
         labels = initial_labels(

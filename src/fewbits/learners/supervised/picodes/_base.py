@@ -24,6 +24,7 @@ from fewbits.learners._core._parameters import (
 )
 from fewbits.learners._core._resumable import ResumableLearner
 from fewbits.learners.supervised.picodes._start import (
+    LEAST_COMPONENTS,
     STARTS,
     Components,
     components,
@@ -67,7 +68,7 @@ class PiCoDesLearner(ResumableLearner):
     def _start(self, X: Array, y: Any, *, line_search: bool = True) -> Start:
         self.classes_, numbers = one_class_each(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
-        x = components(X, self.n_components)
+        x = components(X, self.n_components or max(self.n_bits, LEAST_COMPONENTS))
         problem = Problem(
             x.rows,
             numbers,

@@ -15,10 +15,9 @@ class RelaxedTraining(Config):
     temperature : float, default=1.0
         T of the sigmoid ``1 / (1 + exp(-2 a'x / T))`` in the first epoch, in units of
         the root mean square that scores have at the start.
-    final_temperature : float, default=0.1
+    final_temperature : float, default=1.0
         T in the last epoch; it falls by the same factor after each. The paper states
-        neither its T nor whether it falls: give both temperatures the same value for
-        one that does not.
+        neither its T nor whether it falls.
     learning_rate : float, default=0.01
         Length of the steps of Adam.
     batch_size : int, default=100
@@ -26,7 +25,7 @@ class RelaxedTraining(Config):
     """
 
     temperature: float = 1.0
-    final_temperature: float = 0.1
+    final_temperature: float = 1.0
     learning_rate: float = 0.01
     batch_size: int = 100
 

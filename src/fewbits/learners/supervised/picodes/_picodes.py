@@ -9,6 +9,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.learners._core._checkpoint import Arrays
 from fewbits.learners._core._parameters import check_flag
 from fewbits.learners.supervised.picodes._base import PiCoDesLearner
+from fewbits.learners.supervised.picodes._forecast import Forecast
 from fewbits.learners.supervised.picodes._steps import (
     Problem,
     State,
@@ -50,7 +51,8 @@ class PiCoDes(PiCoDesLearner):
         halves of the classes.
     n_components : int, default=None
         Reduce the features to as many principal components first (the paper: 6,415 of
-        52,080). They are folded into the encoder, so encoding costs the same.
+        52,080). None takes as many as bits, and at least 128. They are folded into the
+        encoder, so encoding costs the same.
     n_iter : int, default=10
         Number of alternations between classifiers and projectors.
     tol : float, default=1e-3
@@ -80,6 +82,12 @@ class PiCoDes(PiCoDesLearner):
     n_iter_ : int
         Number of iterations done.
     n_features_in_ : int
+
+    Warns
+    -----
+    UserWarning
+        In the first iteration, when the fit will take minutes; `RelaxedPiCoDes` takes
+        seconds. When classes or bits are of no use, see above.
 
     Notes
     -----
@@ -148,15 +156,20 @@ class PiCoDes(PiCoDesLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         first = self._start(X, y, line_search=bool(self.line_search))
         state = start(first.problem, first.A, first.a0)
-        states = partial(descent, first.problem)
+        forecast = Forecast(self.n_iter, self.n_bits)
+        states = partial(descent, first.problem, forecast=forecast)
         state = State(*self._resume(states, state, X, first.problem.y))
         self._describe(state)
         return first.x.encoder(state.A, state.a0)
 
 
-def descent(problem: Problem, start: Arrays) -> Iterator[tuple[State, float]]:
+def descent(
+    problem: Problem, start: Arrays, *, forecast: Forecast
+) -> Iterator[tuple[State, float]]:
     """Yield ever better states with eq. (4), which never rises."""
     state = State(*start)
     while True:
-        state = learn_projectors(problem, learn_classifiers(problem, state))
+        state = learn_classifiers(problem, state)
+        forecast.classifiers_done()
+        state = learn_projectors(problem, state, forecast.projectors_done)
         yield state, objective(problem, state)

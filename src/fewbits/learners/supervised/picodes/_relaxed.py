@@ -43,7 +43,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
         First projectors, as in `PiCoDes`.
     n_components : int, default=None
-        Reduce the features to as many principal components first.
+        Reduce the features to as many principal components first. None takes as many
+        as bits, and at least 128.
     n_iter : int, default=10
         Number of epochs, each a walk over all rows.
     tol : float, default=0

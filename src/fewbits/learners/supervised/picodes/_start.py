@@ -19,6 +19,9 @@ Float64Array = NDArray[np.float64]
 
 STARTS = ("itq", "pca", "random", "classes")
 _ITQ_ITERATIONS = 20
+#: Fewer hold too little of the features, and more than bits let classes be learnt by
+#: heart.
+LEAST_COMPONENTS = 128
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,10 @@ class Components:
         return LinearEncoder(W, bias=a0 - self.mean @ W)
 
 
-def components(X: Array, n_components: int | None) -> Components:
+def components(X: Array, n_components: int) -> Components:
     """Return the principal components, the scale of the features taken out."""
     axes = principal_axes(X)
-    k = min(n_components or axes.rank, axes.rank)
+    k = min(n_components, axes.rank)
     # Scaled so that `C` means the same in any units.
     P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
     return Components(np.concatenate(list(Rows(X, axes.mean, P))), P, axes.mean)

@@ -4,6 +4,7 @@ Notation of the paper: N examples, K classes, C bits; ``h(x) = 1[a_c'x > 0]`` (e
 classifiers ``b_k + w_k'h(x)``, and the hinge loss ``l[t] = max(0, 1 - t)``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -130,8 +131,13 @@ def _class_objectives(problem: Problem, state: State) -> Float64Array:
     return parts
 
 
-def learn_projectors(problem: Problem, state: State) -> State:
-    """Step 2: one bit after the other, with the classifiers and other bits fixed."""
+def learn_projectors(
+    problem: Problem, state: State, done: Callable[[int], None] = lambda _: None
+) -> State:
+    """Step 2: one bit after the other, with the classifiers and other bits fixed.
+
+    `done` is told how many are.
+    """
     A, a0, H = state.A.copy(), state.a0.copy(), state.H.copy()
     M = state.margins
     for c, w in enumerate(state.W.T):
@@ -141,6 +147,7 @@ def learn_projectors(problem: Problem, state: State) -> State:
         if found is not None:
             A[:, c], a0[c], H[:, c] = found
         M += np.outer(H[:, c], w)
+        done(c + 1)
     return state._replace(A=A, a0=a0, H=H)
 
 

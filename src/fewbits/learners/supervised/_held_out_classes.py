@@ -1,0 +1,132 @@
+"""Choice of the supervision that pays for classes that were held out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from fewbits._repr import one_line
+from fewbits._typing import Array
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._core._progress import no_progress
+from fewbits.learners._core._shared_steps import shared_steps
+
+IntArray = NDArray[np.int64]
+
+#: Shares to choose from; the first is ITQ.
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+#: Every class is held out once; of the rows of other classes, as many are.
+_FOLDS = 3
+#: Rows that are learnt from and ranked, and those that ask, at most.
+_ROWS, _QUERIES = 20_000, 1000
+#: Of each child, at most: the order of shares is settled long before the rotation is.
+_ITERATIONS = 10
+#: In every fold a class is learnt from, asks and answers.
+_LEAST_ROWS = 2 * _FOLDS
+
+
+@dataclass(frozen=True, eq=False)
+class SupervisionScores:
+    """Mean average precision among rows held out, for each share of supervision.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n,)
+    known, new : ndarray of shape (n,)
+        Of queries of classes that were learnt from, and of classes held out.
+    """
+
+    shares: NDArray[np.float64]
+    known: NDArray[np.float64]
+    new: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+class _Fold(NamedTuple):
+    learn: IntArray
+    asked: tuple[IntArray, IntArray]  # of classes that are learnt from, and new ones
+    base: IntArray  # of both
+
+
+def best_supervision(
+    learner: Any, X: Array, y: IntArray
+) -> tuple[float, SupervisionScores]:
+    """Return the share that is best on known classes, and not worse on new ones.
+
+    Not worse than the first share by more than a standard error of the difference.
+
+    Parameters
+    ----------
+    learner : SupervisedITQ
+        Not fitted; clones of it are.
+    X : ndarray of shape (n, n_features)
+    y : ndarray of shape (n,), dtype int64
+        Numbers of classes.
+    """
+    rng = check_random_state(learner.random_state)
+    rows = np.sort(rng.permutation(len(y))[:_ROWS])
+    large = np.flatnonzero(np.bincount(y[rows]) >= _LEAST_ROWS)
+    if len(large) < _FOLDS:
+        raise ArgumentError(
+            f"supervision='validated' holds classes out: it needs {_FOLDS} of at least "
+            f"{_LEAST_ROWS} rows, got {len(large)}"
+        )
+    rows = rows[np.isin(y[rows], large)]
+    folds = _folds(y, rng.permutation(rows), rng.permutation(large))
+    with (
+        no_progress(),
+        shared_steps(),
+    ):  # the shares of a fold have the same principal axes
+        found = [_precisions(learner, X, y, fold) for fold in folds]
+    precisions = np.concatenate(found, axis=2)
+    known, new = np.nanmean(precisions, axis=2).T
+    lost = precisions[0, 1] - precisions[:, 1]
+    error = np.nanstd(lost, axis=1) / np.sqrt((~np.isnan(lost)).sum(axis=1))
+    worse = np.nanmean(lost, axis=1) > error
+    best = int(np.argmax(np.where(worse, -np.inf, known)))
+    return SHARES[best], SupervisionScores(np.array(SHARES), known, new)
+
+
+def _folds(y: IntArray, rows: IntArray, classes: IntArray) -> Iterator[_Fold]:
+    """Yield a fold for each part of the classes."""
+    place = np.empty(len(rows), np.int64)  # of a row in its class
+    for c in classes:
+        members = y[rows] == c
+        place[members] = np.arange(members.sum())
+    for fold in range(_FOLDS):
+        new = np.isin(y[rows], classes[fold::_FOLDS])
+        known = ~new & (place % _FOLDS == fold)
+        asks = np.where(new, place, place // _FOLDS) % 2 == 0
+        yield _Fold(
+            np.sort(rows[~new & ~known]),
+            (rows[known & asks][:_QUERIES], rows[new & asks][:_QUERIES]),
+            rows[(known | new) & ~asks],
+        )
+
+
+def _child(learner: Any, share: float) -> Any:
+    n_iter = min(learner.n_iter, _ITERATIONS)
+    given = {"supervision": share, "n_iter": n_iter, "checkpoint": None}
+    return clone(learner).set_params(**given, verbose=False)
+
+
+def _precisions(
+    learner: Any, X: Array, y: IntArray, fold: _Fold
+) -> NDArray[np.float64]:
+    """Return average precisions, shape (n_shares, 2, n_queries), padded with NaN."""
+    found = np.full((len(SHARES), 2, max(map(len, fold.asked))), np.nan)
+    for i, share in enumerate(SHARES):
+        encoder = _child(learner, share).fit(X[fold.learn], y[fold.learn]).encoder_
+        base = encoder.encode(X[fold.base])
+        for j, asked in enumerate(fold.asked):
+            relevance = same_label(y[asked], y[fold.base])
+            score = mean_average_precision(encoder.encode(X[asked]), base, relevance)
+            found[i, j, : len(asked)] = score.per_query
+    return found

@@ -1,0 +1,155 @@
+"""One code between ITQ and CCA-ITQ, and the choice of how much supervision pays."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fewbits.codes import hamming_distances
+from fewbits.errors import ArgumentError
+from fewbits.learners import CCAITQ, ITQ, SupervisedITQ
+from fewbits.learners.supervised import _held_out_classes
+from fewbits.learners.supervised._held_out_classes import SHARES
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600], y[:600]
+
+
+@pytest.mark.parametrize("n_bits", [4, 16, 100])
+def test_without_supervision_it_is_itq(digits, n_bits):
+    X, y = digits
+    ours = SupervisedITQ(n_bits, supervision=0, n_iter=5, random_state=3).fit(X, y)
+    itq = ITQ(n_bits, n_iter=5, random_state=3).fit(X)
+    np.testing.assert_array_equal(ours.encode(X), itq.encode(X))
+    np.testing.assert_array_equal(ours.objective_, itq.objective_)
+
+
+@pytest.mark.parametrize("n_bits", [4, 16, 100])
+def test_with_nothing_else_it_is_cca_itq(digits, n_bits):
+    X, y = digits
+    both = {"n_iter": 5, "reg": 0.3, "random_state": 3}
+    ours = SupervisedITQ(n_bits, supervision=1, **both).fit(X, y)
+    cca = CCAITQ(n_bits, **both).fit(X, y)
+    np.testing.assert_array_equal(ours.encode(X), cca.encode(X))
+
+
+@pytest.mark.parametrize("supervision", [0.2, 0.9])
+def test_scores_are_a_rotation_of_both_blocks(digits, supervision):
+    """Inner products of the scores are those of the blocks side by side."""
+    X, y = digits
+    ours = SupervisedITQ(80, supervision=supervision, n_iter=2, random_state=0)
+    encoder = ours.fit(X, y).encoder_
+    C = np.asarray(_canonical(X, y))
+    x = X - X.mean(axis=0)
+    blocks = [x * np.sqrt(1 - supervision), x @ C * np.sqrt(supervision)]
+    blocks[0] /= np.sqrt(x.var(axis=0).sum())
+    blocks[1] /= np.sqrt((x @ C).var(axis=0).sum())
+    both = np.hstack(blocks)
+    scores = encoder.project(X)
+    np.testing.assert_allclose(scores @ scores.T, both @ both.T, atol=1e-4)
+
+
+def _canonical(X, y, reg=1.0):
+    """Return directions times correlations, by the generalised eigenproblem."""
+    import scipy.linalg
+
+    Y = np.eye(10)[y]
+    d, C = X.shape[1], np.cov(np.hstack([X, Y]).T)
+    Cxx = C[:d, :d] + reg * np.trace(C[:d, :d]) / d * np.eye(d)
+    Cyy = C[d:, d:] + reg * np.eye(10)
+    M = C[:d, d:] @ np.linalg.solve(Cyy, C[d:, :d])
+    values, W = scipy.linalg.eigh(M, Cxx)
+    return W[:, -9:] * np.sqrt(values[-9:])
+
+
+def test_more_supervision_brings_classes_together(digits):
+    X, y = digits
+    same = y[:, None] == y
+    ratios = []
+    for supervision in (0, 0.5, 1):
+        learner = SupervisedITQ(32, supervision=supervision, random_state=0)
+        distances = hamming_distances(*2 * [learner.fit(X, y).encode(X)])
+        ratios.append(distances[same].mean() / distances[~same].mean())
+    assert ratios[0] > ratios[1] > ratios[2]
+
+
+def test_choice_holds_out_classes(digits):
+    X, y = digits
+    learner = SupervisedITQ(16, supervision="validated", n_iter=5, random_state=0)
+    learner.fit(X, y)
+    found = learner.validation_
+    assert learner.supervision_ in SHARES
+    assert found.shares.tolist() == list(SHARES)
+    chosen = SHARES.index(learner.supervision_)
+    assert found.known[chosen] >= found.known[0]
+    plain = SupervisedITQ(
+        16, supervision=learner.supervision_, n_iter=5, random_state=0
+    )
+    np.testing.assert_array_equal(learner.encode(X), plain.fit(X, y).encode(X))
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        ([0.5, 0.5, 0.5, 0.5, 0.5, 0.5], 1.0),
+        ([0.5, 0.5, 0.495, 0.3, 0.2, 0.1], 0.25),  # within an error of ITQ
+        ([0.5, 0.4, 0.4, 0.4, 0.4, 0.6], 1.0),
+        ([0.5, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0),
+    ],
+)
+def test_supervision_that_hurts_new_classes_is_not_chosen(
+    digits, monkeypatch, new, expected
+):
+    known = np.linspace(0.5, 0.9, 6)
+    noise = np.tile([-0.1, 0.1, -0.1, 0.1, np.nan], 10)  # errors of .1 / sqrt(120)
+
+    def precisions(learner, X, y, fold):
+        found = np.outer(known, np.ones(50)), np.outer(new, np.ones(50))
+        found[1][1:] += noise
+        return np.stack(found, axis=1)
+
+    monkeypatch.setattr(_held_out_classes, "_precisions", precisions)
+    learner = SupervisedITQ(8, n_iter=1, random_state=0)
+    share, found = _held_out_classes.best_supervision(learner, *digits)
+    assert share == expected
+    np.testing.assert_allclose(found.known, known)
+
+
+def test_folds_hold_every_class_out_once(digits):
+    _, y = digits
+    rows, classes = np.random.default_rng(0).permutation(600)[:500], np.arange(10)
+    new = []
+    for fold in _held_out_classes._folds(y, rows, classes):
+        known, novel = ({*y[asked].tolist()} for asked in fold.asked)
+        assert known == {*y[fold.learn].tolist()}
+        assert not known & novel
+        assert known | novel == {*y[fold.base].tolist()}
+        parts = [fold.learn, *fold.asked, fold.base]
+        assert sorted(np.concatenate(parts).tolist()) == sorted(rows.tolist())
+        new += sorted(novel)
+    assert sorted(new) == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("supervision", "message"),
+    [
+        (-0.1, "supervision must be a number"),
+        (1.5, "supervision must be a number at least 0 and at most 1"),
+        ("best", "from 0 to 1, or 'validated', got 'best'"),
+        (None, "supervision must be a number"),
+    ],
+)
+def test_mistakes(digits, supervision, message):
+    with pytest.raises(ArgumentError, match=message):
+        SupervisedITQ(supervision=supervision).fit(*digits)
+
+
+def test_classes_that_cannot_be_held_out_are_refused(digits):
+    X, y = digits
+    learner = SupervisedITQ(supervision="validated")
+    with pytest.raises(ArgumentError, match="needs 3 of at least 6 rows, got 2"):
+        learner.fit(X, y > 4)
+    with pytest.raises(ArgumentError, match="supervision='validated' needs one class"):
+        learner.fit(X, np.stack([y > 3, y > 6], axis=1).astype(int))
