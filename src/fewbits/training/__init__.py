@@ -2,6 +2,8 @@
 
 from fewbits.training._assemble import bundle_of
 from fewbits.training._codebooks import given_codebook
+from fewbits.training._compare import compare
+from fewbits.training._compared import MethodComparison, MethodScores
 from fewbits.training._descriptions import (
     Description,
     Setting,
@@ -17,9 +19,12 @@ __all__ = [
     "DEVICE_METHODS",
     "METHODS",
     "Description",
+    "MethodComparison",
+    "MethodScores",
     "Report",
     "Setting",
     "bundle_of",
+    "compare",
     "describe",
     "describe_all",
     "evaluate_bundle",
