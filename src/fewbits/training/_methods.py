@@ -20,6 +20,7 @@ METHODS: dict[str, type[Learner]] = {
     "hadamard": learners.Hadamard,
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
+    "block-itq": learners.BlockITQ,
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,

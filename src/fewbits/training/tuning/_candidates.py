@@ -26,6 +26,7 @@ METHODS = (
     "cbe",
     "cca-itq",
     "itq",
+    "block-itq",
     "dbc",
     "csq",
     "dch",
