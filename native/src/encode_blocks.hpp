@@ -52,9 +52,11 @@ void picked(std::size_t rows, std::size_t regs, const Args&... args) {
     picked_product<V, Rows, Regs>(args...);
 }
 
-/// The work space: bias and sums, readable a panel beyond their end.
+/// The work space: bias and sums, readable a panel beyond their end. A panel of weights
+/// is used by so many tiles of rows before the next is read.
 template <typename V>
 struct BlocksScratch {
+    static constexpr std::size_t rows = 8 * V::tile_rows;
     float *bias, *sums;
     std::size_t stride;
 
@@ -64,20 +66,20 @@ struct BlocksScratch {
     static std::size_t padded(const BlockMap& map) {
         return ceil_div(map.n_bits, 64) * 64 + Tile<V>::width;
     }
-    static std::size_t floats(const BlockMap& map) {
-        return (1 + V::tile_rows) * padded(map);
+    static std::size_t floats(const BlockMap& map, std::size_t n) {
+        return (1 + smaller(n, rows)) * padded(map);
     }
 };
 
 template <typename V>
 std::size_t blocks_scratch(const BlocksJob& job) {
-    return BlocksScratch<V>::floats(job.map);
+    return BlocksScratch<V>::floats(job.map, job.x.n);
 }
 
-/// Write all scores of at most `tile_rows` rows to the work space.
+/// Write all scores of some rows to the work space.
 template <typename V>
-void blocks_tile(const BlockMap& map, const float* x, std::size_t d, std::size_t rows,
-                 const BlocksScratch<V>& space) {
+void block_sums(const BlockMap& map, const float* x, std::size_t d, std::size_t rows,
+                const BlocksScratch<V>& space) {
     constexpr std::size_t width = Tile<V>::width;
     const float* weights = map.weights;
     for (std::size_t b = 0; b < map.n_blocks; ++b) {
@@ -87,9 +89,11 @@ void blocks_tile(const BlockMap& map, const float* x, std::size_t d, std::size_t
         const auto first = static_cast<std::size_t>(map.bit_starts[b]);
         const auto n = static_cast<std::size_t>(map.bit_starts[b + 1]) - first;
         for (std::size_t j = 0; j < n; j += width)
-            picked<V>(rows, ceil_div(smaller(width, n - j), V::lanes), x, d, features,
-                      depth, weights + j, n, space.bias + first + j,
-                      space.sums + first + j, space.stride);
+            for (std::size_t r = 0; r < rows; r += V::tile_rows)
+                picked<V>(smaller(V::tile_rows, rows - r),
+                          ceil_div(smaller(width, n - j), V::lanes), x + r * d, d,
+                          features, depth, weights + j, n, space.bias + first + j,
+                          space.sums + r * space.stride + first + j, space.stride);
         weights += depth * n;
     }
 }
@@ -100,11 +104,13 @@ void blocks_share(const BlocksJob& job, float* scratch) {
     const BlocksScratch<V> space(map, scratch);
     std::memset(space.bias, 0, space.stride * sizeof(float));
     std::memcpy(space.bias, map.bias, map.n_bits * sizeof(float));
-    std::memset(space.sums, 0, V::tile_rows * space.stride * sizeof(float));
     const std::size_t n = job.x.n, d = job.x.n_features;
-    for (std::size_t row = 0; row < n; row += V::tile_rows) {
-        const std::size_t rows = smaller(V::tile_rows, n - row);
-        blocks_tile<V>(map, job.x.data + row * d, d, rows, space);
+    for (std::size_t r = 0; r < smaller(n, space.rows); ++r)  // padding, which is read
+        std::memset(space.sums + r * space.stride + map.n_bits, 0,
+                    (space.stride - map.n_bits) * sizeof(float));
+    for (std::size_t row = 0; row < n; row += space.rows) {
+        const std::size_t rows = smaller(space.rows, n - row);
+        block_sums<V>(map, job.x.data + row * d, d, rows, space);
         for (std::size_t r = 0; r < rows; ++r)
             for (std::size_t j = 0; j < map.n_bits; j += 64)
                 put_row<V>(job.out, map.n_bits, row + r, j,

@@ -12,6 +12,7 @@ from fewbits.learners import (
     LSH,
     PCAH,
     BilinearProjections,
+    BlockITQ,
     FastNeighbourCodes,
     Hadamard,
     Learner,
@@ -50,6 +51,7 @@ LONGER_AT: dict[str, dict[int, tuple[str, ...]]] = {
 #: Other ways to learn maps that encode as others do.
 OTHER_WAYS = (*ITERATIVE, *LONGER.values())
 #: Of as many bits as features the same as CBE with targets of 0, as in its paper.
+BLOCKS = "Blocks 10%"
 CBE_FREE = "CBE-opt, rest free"
 
 #: Takes the number of bits, the seed and the number of iterations.
@@ -79,6 +81,7 @@ METHODS: dict[str, Make] = {
     "LSH": _plain(LSH),
     "PCAH": lambda n_bits, seed, _: PCAH(n_bits),
     "ITQ": _iterated(ITQ),
+    BLOCKS: _iterated(BlockITQ),
     **{named(density): _sparse(density=density) for density in DENSITIES},
     **{
         name: _sparse(solver__kind="iterative", solver__step=name.rpartition(" ")[2])
@@ -156,6 +159,7 @@ LEFT_OUT = (
     TooLong(("FastNeighbourCodes",), 2048, (_3X3,)),
     TooLong(_FORMS, 0, (_2X2, _3X3, _AMONG)),
     TooLong(_FORMS, 512, (_1280,)),
+    TooLong((BLOCKS,), 0, (_2X2, _3X3, _AMONG)),
     TooLong(ITERATIVE, 0, (_3X3, _AMONG)),
     TooLong(("SP 0.1%", "SP 30%"), 2048, (_2X2,)),
     TooLong(tuple({*_TRAINED} - {"ITQ", "SP 10%"}), 2048, (_3X3,)),
