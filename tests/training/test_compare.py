@@ -110,7 +110,7 @@ def test_an_interrupt_leaves_what_was_measured():
         ("lsh", [], {}, "at least one"),
         ("lsh", 16, {"n_fit": 1000}, "no base"),
         ("lsh", 16, {"k": 1000}, "too few for k=1000"),
-        ("unheard-of", 16, {}, "no method"),
+        ("magic", 16, {}, "no method"),
     ],
 )
 def test_mistakes_are_one_line(methods, bits, options, message):

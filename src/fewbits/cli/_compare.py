@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fewbits._checks import check_choice
 from fewbits.cli._options import (
     Column,
     InputPath,
@@ -79,6 +80,7 @@ def compare(
 
     if plot is not None:
         check_output(plot, ".svg", "drawings")
+        check_choice(metric, "metric", training.COMPARED_METRICS)
     chosen = methods or ["lsh", "itq", "neighbours"]
     place = place_of(device, chosen)
     source = inputs.read(

@@ -107,7 +107,7 @@ def _print_frontier(found: Any) -> None:
 
 
 def _print_floats(found: Any) -> None:
-    """Say where the vectors themselves are as good, or faster."""
+    """Print where the vectors themselves are as good, or faster."""
     floats = found.better_as_floats
     if floats is not None:
         say(

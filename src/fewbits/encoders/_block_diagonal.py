@@ -1,5 +1,6 @@
 """Sign of a block-diagonal affine map of chosen features."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -133,6 +134,27 @@ class BlockDiagonalEncoder(SizedEncoder):
         """Share of a dense map's weights."""
         return len(self.weights) / (self.n_features * self.n_bits)
 
+    def blocks(self) -> Iterator[tuple[NDArray[np.int32], slice, NDArray[np.float32]]]:
+        """Yield the features, the bits and the matrix (features, bits) of each block.
+
+        Examples
+        --------
+        >>> encoder = BlockDiagonalEncoder.from_blocks([([1], [[2.0]])], [0.0], 2)
+        >>> list(encoder.blocks())
+        [(array([1], dtype=int32), slice(0, 1, None), array([[2.]], dtype=float32))]
+        """
+        start = 0
+        for b in range(len(self.bit_starts) - 1):
+            listed = self.features[slice(*self.feature_starts[b : b + 2])]
+            bits = slice(*self.bit_starts[b : b + 2].tolist())
+            size = len(listed) * (bits.stop - bits.start)
+            yield (
+                listed,
+                bits,
+                self.weights[start : start + size].reshape(len(listed), -1),
+            )
+            start += size
+
     def tensors(self) -> Tensors:
         names = "features", "feature_starts", "bit_starts", "weights"
         return {**{name: getattr(self, name) for name in names}, **super().tensors()}
@@ -150,17 +172,13 @@ class BlockDiagonalEncoder(SizedEncoder):
         _kernels.block_encode(X, *arrays, self.zero_bit, codes, _kernels.num_threads())
 
     def _prefix(self, n_bits: int) -> Self:
-        blocks: list[tuple[ArrayLike, ArrayLike]] = []
-        start = 0
-        for b in range(int(np.searchsorted(self.bit_starts, n_bits))):
-            first, last = self.bit_starts[b : b + 2]
-            listed = self.features[slice(*self.feature_starts[b : b + 2])]
-            size = len(listed) * (last - first)
-            whole = self.weights[start : start + size].reshape(len(listed), -1)
-            blocks.append((listed, whole[:, : n_bits - first]))
-            start += size
+        kept: list[tuple[ArrayLike, ArrayLike]] = [
+            (listed, matrix[:, : n_bits - bits.start])
+            for listed, bits, matrix in self.blocks()
+            if bits.start < n_bits
+        ]
         bias = self.bias[:n_bits]
-        return self.from_blocks(blocks, bias, self._n_features, zero_bit=self.zero_bit)
+        return self.from_blocks(kept, bias, self._n_features, zero_bit=self.zero_bit)
 
     def _check_blocks(self, values: NDArray[np.float32]) -> None:
         """Refuse what the kernels, which trust these arrays, would read wrongly."""

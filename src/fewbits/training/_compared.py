@@ -49,7 +49,7 @@ class MethodScores:
 
 
 #: The metrics that a plot can show.
-METRICS = ("ann_map", "label_map", "recall", "recall_reranked", "svm")
+COMPARED_METRICS = ("ann_map", "label_map", "recall", "recall_reranked", "svm")
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,10 @@ class MethodComparison:
         ArgumentError
             When there is no such metric, or it needs labels that there are not.
         """
-        if metric not in METRICS:
-            raise ArgumentError(f"metric must be {', '.join(METRICS)}, got {metric!r}")
+        if metric not in COMPARED_METRICS:
+            raise ArgumentError(
+                f"metric must be {', '.join(COMPARED_METRICS)}, got {metric!r}"
+            )
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.scores:
             value = getattr(row, metric)
