@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits._checks import check_choice
 from fewbits.cli._options import (
     Column,
     InputPath,
@@ -77,6 +76,7 @@ def compare(
     Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256
     """
     from fewbits import inputs, training
+    from fewbits._checks import check_choice
 
     if plot is not None:
         check_output(plot, ".svg", "drawings")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from fewbits._checks import check_choice
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.report import Drawing
@@ -109,10 +110,7 @@ class MethodComparison:
         ArgumentError
             When there is no such metric, or it needs labels that there are not.
         """
-        if metric not in COMPARED_METRICS:
-            raise ArgumentError(
-                f"metric must be {', '.join(COMPARED_METRICS)}, got {metric!r}"
-            )
+        check_choice(metric, "metric", COMPARED_METRICS)
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.scores:
             value = getattr(row, metric)
