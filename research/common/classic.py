@@ -2,19 +2,15 @@
 
 import hashlib
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
-from sklearn.cluster import KMeans
 
 from fewbits.backbones import Backbone, ClassicDescriptors, cached_features
 from fewbits.backbones._cache import cache_folder
 from fewbits.backbones._classic_gist import colour_gist
-from fewbits.backbones._classic_image import as_grey, as_image
-from fewbits.backbones._classic_sift import dense_sift
+from fewbits.backbones._classic_image import as_image
 from fewbits.datasets import Dataset
 from fewbits.learners import HomogeneousKernelMap
 from fewbits.learners._core._rows import line_spans
@@ -44,49 +40,15 @@ def some_of_each(labels: NDArray[Any], leave_out: Collection[str]) -> NDArray[np
     )
 
 
-class OneDescriptor(Backbone):
-    """GIST (960 numbers), or VLAD: how SIFT descriptors lie about 16 words (2,048).
+class Gist(Backbone):
+    """GIST by itself: 960 numbers, as many as in the paper on sparse projections."""
 
-    VLAD as of Jegou et al., 2010: sums of differences from the nearest word, the root
-    of each with its sign, of length 1. Words are clusters of SIFT descriptors of images
-    that belong to no class.
-    """
-
-    kind = "images"
-
-    def __init__(self, name: str, data: Dataset) -> None:
-        self.id, self.n_features = name, {"gist": 960, "vlad": 2048}[name]
-        self.background = [data.items[row] for row in data.splits["background"]]
-
-    @property
-    def fingerprint(self) -> str:
-        return f"{self.id}, {len(self.background)} images without a class"
-
-    @cached_property
-    def words(self) -> Features:
-        found = [self._sift(item)[::20] for item in self.background]
-        clusters = KMeans(16, n_init=1, random_state=0).fit(np.concatenate(found))
-        words: Features = clusters.cluster_centers_
-        return words
+    id, kind, n_features = "gist", "images", 960
+    fingerprint = "gist"
 
     def extract(self, items: Any, *, progress: Any = None) -> Features:
-        describe = self._vlad if self.id == "vlad" else self._gist
-        return np.array([describe(item) for item in items], np.float32)
-
-    def _gist(self, item: Any) -> NDArray[Any]:
-        return colour_gist(as_image(item))
-
-    def _sift(self, item: Any) -> Features:
-        return dense_sift(as_grey(as_image(item))).vectors
-
-    def _vlad(self, item: Any) -> NDArray[Any]:
-        vectors = self._sift(item)
-        nearest = cdist(vectors, self.words).argmin(axis=1)
-        sums = np.zeros(self.words.shape)
-        np.add.at(sums, nearest, vectors - self.words[nearest])
-        roots = np.sign(sums) * np.sqrt(np.abs(sums))
-        found: NDArray[Any] = roots.ravel() / max(float(np.linalg.norm(roots)), 1e-9)
-        return found
+        """Return a row for each image."""
+        return np.array([colour_gist(as_image(item)) for item in items], np.float32)
 
 
 def classic_features(data: Dataset, rows: NDArray[np.int64]) -> Features:

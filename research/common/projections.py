@@ -28,7 +28,6 @@ from fewbits.learners.unsupervised.sparse_projections._splitting import (
 from research.common.settings import configured
 
 DENSITIES = (0.001, 0.01, 0.05, 0.1, 0.15, 0.3, 1.0)
-GIST_AND_VLAD = ("caltech101-gist", "caltech101-vlad")
 #: The paper does 50 iterations; codes as long as large features get fewer.
 USUAL_ITER = 50
 N_ITER = {
@@ -43,7 +42,6 @@ LENGTHS = {
     "caltech101-11520": (64, 256, 1024, 2048, 5760, 11520),
     "caltech101+cifar10": (256, 1280, 2560, 5120),
     "caltech101-gist": (256, 960),
-    "caltech101-vlad": (512, 2048),
     "cifar10": (64, 128, 256, 512, 1280),
     "glove": (16, 25, 32, 50, 64, 100, 200),
     "digits": (16, 64),
@@ -178,7 +176,7 @@ _FORMS = ("FastNeighbourCodes, 1 round", "FastNeighbourCodes, diagonals")
 #: no more axes than rows, and what few sets are enough to tell.
 _OF_FIGURES = ("LSH", "ITQ", "SP 10%", BLOCKS, "BP-opt", "CBE-opt")
 LEFT_OUT = (
-    TooLong(tuple({*METHODS} - {*_OF_FIGURES}), 0, GIST_AND_VLAD),
+    TooLong(tuple({*METHODS} - {*_OF_FIGURES}), 0, ("caltech101-gist",)),
     TooLong(("BRE", "BRE, Gaussian"), 512),
     TooLong(("PCAH",), 2048, (_3X3,)),
     TooLong(("NeighbourCodes",), 2048),

@@ -24,7 +24,6 @@ from research.common.features import SHAPES, UNSEEN_SEEDS, FeatureSet, load_feat
 from research.common.projections import (
     FORMS,
     FORMS_AT,
-    GIST_AND_VLAD,
     LONGER,
     LONGER_AT,
     METHODS,
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 DATA = (
     *("icd10", "caltech101-1280", "caltech101-5120", "caltech101-11520"),
-    *("caltech101+cifar10", "glove", *GIST_AND_VLAD),
+    *("caltech101+cifar10", "glove", "caltech101-gist"),
 )
 TINY = ("digits",)
 #: Of a tiny run.
