@@ -426,3 +426,19 @@ def test_on_a_device():
         2,
         "fewbits: error: no device 'tpu9': 'auto', 'cpu' or 'cuda'\n",
     )
+
+
+def test_the_vectors_themselves_are_told_and_recommended():
+    """A full scan finds all of the nearest, in less than any bound on its time."""
+    out = run("tune", "x.npy", "--query-ms", 1000, "-o", "t.json", *FEW)
+    assert "float32 vectors, full scan" in out
+    assert "vectors meet the target without any code" in " ".join(out.split())
+    again = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW, "--overwrite")
+    assert "vectors meet the target" not in " ".join(again.split())
+    assert "items that come later" in again
+
+
+def test_methods_that_are_not_measured_are_named(monkeypatch):
+    monkeypatch.setattr(_wanted, "default_methods", lambda *_, **__: ("lsh",))
+    out = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", "-b", 16)
+    assert "note: not tried unless named by --method: pcah, threshold" in out
