@@ -132,6 +132,37 @@ void bilinear_encode(Floats x, Floats left, Floats right, Vector<const float> bi
                       {nullptr, codes.data(), zero_bit != 0}, n_threads);
 }
 
+/// Of a block-diagonal map; the views live as long as the call.
+fewbits::BlockMap block_map(const Vector<const std::int32_t>& features,
+                            const Vector<const std::int64_t>& feature_starts,
+                            const Vector<const std::int64_t>& bit_starts,
+                            const Vector<const float>& weights,
+                            const Vector<const float>& bias) {
+    return {features.data(), feature_starts.data(), bit_starts.data(), weights.data(),
+            bias.data(),     bias.shape(0),         bit_starts.shape(0) - 1};
+}
+
+void block_scores(Floats x, Vector<const std::int32_t> features,
+                  Vector<const std::int64_t> feature_starts,
+                  Vector<const std::int64_t> bit_starts, Vector<const float> weights,
+                  Vector<const float> bias, Scores scores, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::blocks(::features(x),
+                    block_map(features, feature_starts, bit_starts, weights, bias),
+                    {scores.data(), nullptr, false}, n_threads);
+}
+
+void block_encode(Floats x, Vector<const std::int32_t> features,
+                  Vector<const std::int64_t> feature_starts,
+                  Vector<const std::int64_t> bit_starts, Vector<const float> weights,
+                  Vector<const float> bias, int zero_bit, Codes codes,
+                  std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::blocks(::features(x),
+                    block_map(features, feature_starts, bit_starts, weights, bias),
+                    {nullptr, codes.data(), zero_bit != 0}, n_threads);
+}
+
 void asymmetric_distances(Floats scores, Matrix<const std::uint8_t> database,
                           Matrix<const std::int64_t> rows, Scores distances,
                           std::size_t n_threads) {
@@ -188,6 +219,14 @@ void bind_encode(nb::module_& m) {
     m.def("circulant_encode", &circulant_encode, "X"_a.noconvert(),
           "diagonal"_a.noconvert(), "roots"_a.noconvert(), "spectra"_a.noconvert(),
           "bias"_a.noconvert(), "zero_bit"_a, "codes"_a.noconvert(), "n_threads"_a);
+    m.def("block_scores", &block_scores, "X"_a.noconvert(), "features"_a.noconvert(),
+          "feature_starts"_a.noconvert(), "bit_starts"_a.noconvert(),
+          "weights"_a.noconvert(), "bias"_a.noconvert(), "scores"_a.noconvert(),
+          "n_threads"_a);
+    m.def("block_encode", &block_encode, "X"_a.noconvert(), "features"_a.noconvert(),
+          "feature_starts"_a.noconvert(), "bit_starts"_a.noconvert(),
+          "weights"_a.noconvert(), "bias"_a.noconvert(), "zero_bit"_a,
+          "codes"_a.noconvert(), "n_threads"_a);
     m.def("bilinear_scores", &bilinear_scores, "X"_a.noconvert(), "left"_a.noconvert(),
           "right"_a.noconvert(), "bias"_a.noconvert(), "scores"_a.noconvert(),
           "n_threads"_a);

@@ -152,6 +152,18 @@ void circulant(const Features& x, const CirculantMap& map, const Output& out,
         kernels.circulant_scratch, kernels.circulant);
 }
 
+void blocks(const Features& x, const BlockMap& map, const Output& out,
+            std::size_t n_threads) {
+    const auto& kernels = encode_kernels(active_isa());
+    std::int64_t n_weights = 0;
+    for (std::size_t b = 0; b < map.n_blocks; ++b)
+        n_weights += (map.feature_starts[b + 1] - map.feature_starts[b]) *
+                     (map.bit_starts[b + 1] - map.bit_starts[b]);
+    run(BlocksJob{x, map, out, 0, map.n_bits},
+        x.n * static_cast<std::size_t>(n_weights), n_threads, all_outputs, 4,
+        kernels.blocks_scratch, kernels.blocks);
+}
+
 void bilinear(const Features& x, const BilinearMap& map, const Output& out,
               std::size_t n_threads) {
     const auto& kernels = encode_kernels(active_isa());

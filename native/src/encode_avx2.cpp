@@ -2,6 +2,7 @@
 
 #include "asymmetric_lanes.hpp"
 #include "encode_bilinear.hpp"
+#include "encode_blocks.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -93,6 +94,7 @@ const EncodeKernels encode_avx2{&linear_scratch<Avx2>, &linear_share<Avx2>,
                                 &asymmetric_share<Avx2>,
                                 &hadamard_scratch<Avx2>, &hadamard_share<Avx2>,
                                 &circulant_scratch<Avx2>, &circulant_share<Avx2>,
-                                &bilinear_scratch<Avx2>, &bilinear_share<Avx2>};
+                                &bilinear_scratch<Avx2>, &bilinear_share<Avx2>,
+                                &blocks_scratch<Avx2>, &blocks_share<Avx2>};
 
 }  // namespace fewbits

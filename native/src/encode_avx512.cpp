@@ -2,6 +2,7 @@
 
 #include "asymmetric_lanes.hpp"
 #include "encode_bilinear.hpp"
+#include "encode_blocks.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -106,6 +107,7 @@ const EncodeKernels encode_avx512{&linear_scratch<Avx512>, &linear_share<Avx512>
                                   &asymmetric_share<Avx512>,
                                   &hadamard_scratch<Avx512>, &hadamard_share<Avx512>,
                                   &circulant_scratch<Avx512>, &circulant_share<Avx512>,
-                                  &bilinear_scratch<Avx512>, &bilinear_share<Avx512>};
+                                  &bilinear_scratch<Avx512>, &bilinear_share<Avx512>,
+                                  &blocks_scratch<Avx512>, &blocks_share<Avx512>};
 
 }  // namespace fewbits

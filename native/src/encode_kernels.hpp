@@ -40,6 +40,7 @@ using SparseJob = EncodeJob<SparseWeights>;
 using HadamardJob = EncodeJob<HadamardMap>;
 using CirculantJob = EncodeJob<CirculantMap>;
 using BilinearJob = EncodeJob<BilinearMap>;
+using BlocksJob = EncodeJob<BlockMap>;
 
 /// One query of `asymmetric_distances` or `bit_sums`.
 struct AsymmetricJob {
@@ -68,6 +69,8 @@ struct EncodeKernels {
     void (*circulant)(const CirculantJob&, float* scratch);
     std::size_t (*bilinear_scratch)(const BilinearJob&);
     void (*bilinear)(const BilinearJob&, float* scratch);
+    std::size_t (*blocks_scratch)(const BlocksJob&);
+    void (*blocks)(const BlocksJob&, float* scratch);
 };
 
 extern const EncodeKernels encode_portable;

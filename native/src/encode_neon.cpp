@@ -2,6 +2,7 @@
 
 #include "asymmetric_lanes.hpp"
 #include "encode_bilinear.hpp"
+#include "encode_blocks.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -80,6 +81,7 @@ const EncodeKernels encode_neon{&linear_scratch<Neon>, &linear_share<Neon>,
                                 &asymmetric_share<Neon>,
                                 &hadamard_scratch<Neon>, &hadamard_share<Neon>,
                                 &circulant_scratch<Neon>, &circulant_share<Neon>,
-                                &bilinear_scratch<Neon>, &bilinear_share<Neon>};
+                                &bilinear_scratch<Neon>, &bilinear_share<Neon>,
+                                &blocks_scratch<Neon>, &blocks_share<Neon>};
 
 }  // namespace fewbits

@@ -1,5 +1,6 @@
 #include "asymmetric_lanes.hpp"
 #include "encode_bilinear.hpp"
+#include "encode_blocks.hpp"
 #include "encode_circulant.hpp"
 #include "encode_dense.hpp"
 #include "encode_hadamard.hpp"
@@ -103,6 +104,7 @@ const EncodeKernels encode_portable{&linear_scratch<Portable>, &linear_share<Por
                                     &asymmetric_share<Portable>,
                                     &hadamard_scratch<Portable>, &hadamard_share<Portable>,
                                     &circulant_scratch<Portable>, &circulant_share<Portable>,
-                                    &bilinear_scratch<Portable>, &bilinear_share<Portable>};
+                                    &bilinear_scratch<Portable>, &bilinear_share<Portable>,
+                                    &blocks_scratch<Portable>, &blocks_share<Portable>};
 
 }  // namespace fewbits

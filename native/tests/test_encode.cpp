@@ -299,6 +299,52 @@ void check_bilinear(Random& random) {
     check_rows(p, x.get(), map, "bilinear", bilinear_row, fewbits::bilinear);
 }
 
+void blocks_row(const float* x, std::size_t, const fewbits::BlockMap& map,
+                float* scores) {
+    const float* weights = map.weights;
+    for (std::size_t b = 0; b < map.n_blocks; ++b) {
+        const auto n = map.bit_starts[b + 1] - map.bit_starts[b];
+        for (auto j = map.bit_starts[b]; j < map.bit_starts[b + 1]; ++j) {
+            const float* weight = weights + (j - map.bit_starts[b]);
+            scores[j] = map.bias[j];
+            for (auto k = map.feature_starts[b]; k < map.feature_starts[b + 1]; ++k) {
+                scores[j] = std::fma(x[map.features[k]], *weight, scores[j]);
+                weight += n;
+            }
+        }
+        weights += (map.feature_starts[b + 1] - map.feature_starts[b]) * n;
+    }
+}
+
+void check_blocks(Random& random) {
+    Problem p;
+    p.n = between(random, 0, 20), p.zero_bit = between(random, 0, 1) == 1;
+    p.d = between(random, 1, 40);
+    const std::size_t n_blocks = between(random, 1, 4), kind = between(random, 0, 2);
+    Guarded<std::int64_t> feature_starts(n_blocks + 1), bit_starts(n_blocks + 1);
+    feature_starts[0] = bit_starts[0] = 0;
+    std::size_t n_weights = 0;
+    for (std::size_t b = 0; b < n_blocks; ++b) {
+        const std::size_t depth = between(random, 1, p.d), n = between(random, 1, 90);
+        feature_starts[b + 1] = feature_starts[b] + static_cast<std::int64_t>(depth);
+        bit_starts[b + 1] = bit_starts[b] + static_cast<std::int64_t>(n);
+        n_weights += depth * n;
+    }
+    p.b = static_cast<std::size_t>(bit_starts[n_blocks]);
+    Guarded<std::int32_t> features(static_cast<std::size_t>(feature_starts[n_blocks]));
+    for (std::size_t i = 0; i < features.size(); ++i)
+        features[i] = static_cast<std::int32_t>(between(random, 0, p.d - 1));
+    Guarded<float> x(p.n * p.d), bias(p.b),
+        weights(n_weights + fewbits::BlockMap::beyond_weights);
+    for (auto* array : {&x, &bias, &weights})
+        for (std::size_t i = 0; i < array->size(); ++i)
+            (*array)[i] = number(random, kind);
+    const fewbits::BlockMap map{features.get(), feature_starts.get(), bit_starts.get(),
+                                weights.get(),  bias.get(),           p.b,
+                                n_blocks};
+    check_rows(p, x.get(), map, "blocks", blocks_row, fewbits::blocks);
+}
+
 float distance(const float* score, const std::uint8_t* code, std::size_t n_bits) {
     float part[16] = {};
     for (std::size_t j = 0; j < n_bits; ++j)
@@ -346,6 +392,7 @@ int main(int argc, char** argv) {
             check_hadamard(random);
             check_circulant(random);
             check_bilinear(random);
+            check_blocks(random);
         }
         std::printf("%s: ok\n", fewbits::isa_name(isa));
     }

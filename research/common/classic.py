@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.backbones import ClassicDescriptors, cached_features
+from fewbits.backbones import Backbone, ClassicDescriptors, cached_features
 from fewbits.backbones._cache import cache_folder
+from fewbits.backbones._classic_gist import colour_gist
+from fewbits.backbones._classic_image import as_image
 from fewbits.datasets import Dataset
 from fewbits.learners import HomogeneousKernelMap
 from fewbits.learners._core._rows import line_spans
@@ -36,6 +38,17 @@ def some_of_each(labels: NDArray[Any], leave_out: Collection[str]) -> NDArray[np
     return np.sort(
         np.concatenate([order[labels[order] == c][:N_EACH] for c in classes])
     )
+
+
+class Gist(Backbone):
+    """GIST by itself: 960 numbers, as many as in the paper on sparse projections."""
+
+    id, kind, n_features = "gist", "images", 960
+    fingerprint = "gist"
+
+    def extract(self, items: Any, *, progress: Any = None) -> Features:
+        """Return a row for each image."""
+        return np.array([colour_gist(as_image(item)) for item in items], np.float32)
 
 
 def classic_features(data: Dataset, rows: NDArray[np.int64]) -> Features:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from fewbits.errors import ArgumentError
-from research.common.classic import classic_features, some_of_each
+from research.common.classic import Gist, classic_features, some_of_each
 
 N_QUERIES = 1000
 #: Seeds whose unseen queries are no other seed's. Queries of seed 0 were in view on two
@@ -26,6 +26,7 @@ TITLES = {
     "caltech101": "Caltech-101",
     "caltech101-1280": "Caltech-101",
     "caltech101-classic": "Caltech-101 classic",
+    "caltech101-gist": "Caltech-101 GIST",
     "caltech101-5120": "Caltech-101 2x2",
     "caltech101-11520": "Caltech-101 3x3",
     "caltech101+cifar10": "Caltech-101 + CIFAR-10",
@@ -40,6 +41,7 @@ SHAPES = {
     "icd10": (73_724, 256),
     "wordnet": (0, 256),
     "caltech101-1280": (5_494, 1_280),
+    "caltech101-gist": (5_494, 960),
     "caltech101-5120": (5_494, 5_120),
     "caltech101-11520": (5_494, 11_520),
     "caltech101+cifar10": (55_494, 1_280),
@@ -52,6 +54,7 @@ CALTECH = {
     "caltech101-1280": "efficientnet-lite0-128",
     "caltech101-5120": "efficientnet-lite0-128-2x2",
     "caltech101-11520": "efficientnet-lite0-128-3x3",
+    "caltech101-gist": "gist",
 }
 
 
@@ -145,8 +148,9 @@ def load_image_features(
 ) -> tuple[datasets.Dataset, NDArray[np.float32]]:
     """Return a data set of images and its features, which are kept on the disk."""
     data = datasets.load(name)
+    model = Gist() if backbone == "gist" else backbones.load(backbone)
     key = hashlib.sha256("\n".join(data.keys).encode()).hexdigest()[:16]
-    features = backbones.cached_features(backbones.load(backbone), data.items, key)
+    features = backbones.cached_features(model, data.items, key)
     return data, np.asarray(features)
 
 

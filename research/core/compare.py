@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from scipy import stats
 
+from fewbits.evaluation.statistics import summarize
 from research.core.record import Record
 
 CONFIDENCE = 0.95
@@ -40,12 +41,7 @@ class Effect:
 
 def effect(values: Sequence[float], *, exact: bool = False) -> Effect:
     """Return the mean of values and its standard error."""
-    n = len(values)
-    mean = math.fsum(values) / n
-    if n == 1:
-        return Effect(mean, math.nan, 1, exact)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    return Effect(mean, math.sqrt(variance / n), n, exact)
+    return Effect(*summarize(values), exact)
 
 
 def verdict(found: Effect, least: float, most: float = math.inf) -> Verdict:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fewbits.index import FlatIndex
     from fewbits.inputs import read
     from fewbits.learners import CCAITQ, ITQ, NeighbourCodes
-    from fewbits.training import fit_bundle
+    from fewbits.training import compare, fit_bundle
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -29,6 +29,7 @@ else:
             "Bundle": "fewbits.bundle",
             "FlatIndex": "fewbits.index",
             "NeighbourCodes": "fewbits.learners",
+            "compare": "fewbits.training",
             "connect": "fewbits.client",
             "fit_bundle": "fewbits.training",
             "neighbour_recall": "fewbits.evaluation",
@@ -45,6 +46,7 @@ __all__ = [
     "FlatIndex",
     "NeighbourCodes",
     "__version__",
+    "compare",
     "connect",
     "fit_bundle",
     "neighbour_recall",

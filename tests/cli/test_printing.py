@@ -259,6 +259,7 @@ def run_in(folder, words):
         ["search", "b", "-i", "x.npy", "-k", "2"],
         ["like", "b", "--id", "1", "--id", "2"],
         ["evaluate", "b", "q.npy", "x.npy"],
+        ["compare", "x.npy", "-m", "lsh", "-b", "16"],
         ["encode", "b", "x.npy", "-o", "codes.npy"],
     ],
     ids=" ".join,

@@ -46,10 +46,10 @@ def run(*arguments):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    np.save("x.npy", X[:500].astype(np.float32))
-    np.save("new.npy", X[500:520].astype(np.float32))
-    np.savez("d.npz", x=X[:500].astype(np.float32), y=y[:500])
-    np.savez("one.npz", x=X[:500].astype(np.float32), y=np.ones(500, int))
+    np.save("x.npy", X[:1000].astype(np.float32))
+    np.save("new.npy", X[1000:1020].astype(np.float32))
+    np.savez("d.npz", x=X[:1000].astype(np.float32), y=y[:1000])
+    np.savez("one.npz", x=X[:1000].astype(np.float32), y=np.ones(1000, int))
     return tmp_path
 
 
@@ -262,9 +262,12 @@ def test_the_fastest_is_told_where_none_is_fast_enough(folder):
             configuration=tuning.Configuration("lsh", bits),
             quality=quality,
             error=0.0,
+            memory_bytes=bits // 8,
             bytes_per_item=bits // 8,
             encode_us=microseconds,
             search_us=1.0,
+            query_us=20.0,
+            scan_us=0.0,
             fit_seconds=0.0,
             n_items=100,
             n_constant_bits=0,
@@ -423,3 +426,19 @@ def test_on_a_device():
         2,
         "fewbits: error: no device 'tpu9': 'auto', 'cpu' or 'cuda'\n",
     )
+
+
+def test_the_vectors_themselves_are_told_and_recommended():
+    """A full scan finds all of the nearest, in less than any bound on its time."""
+    out = run("tune", "x.npy", "--query-ms", 1000, "-o", "t.json", *FEW)
+    assert "float32 vectors, full scan" in out
+    assert "vectors meet the target without any code" in " ".join(out.split())
+    again = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW, "--overwrite")
+    assert "vectors meet the target" not in " ".join(again.split())
+    assert "items that come later" in again
+
+
+def test_methods_that_are_not_measured_are_named(monkeypatch):
+    monkeypatch.setattr(_wanted, "default_methods", lambda *_, **__: ("lsh",))
+    out = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", "-b", 16)
+    assert "note: not tried unless named by --method: pcah, threshold" in out

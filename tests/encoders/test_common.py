@@ -19,6 +19,7 @@ from fewbits.encoders import (
     AdditiveEncoder,
     AnchorEncoder,
     BilinearEncoder,
+    BlockDiagonalEncoder,
     BlockHadamardEncoder,
     CirculantEncoder,
     EigenfunctionEncoder,
@@ -42,7 +43,14 @@ _MEAN = np.full(N_FEATURES, 5.0)
 _ROUNDS = np.random.default_rng(1).normal(size=(1, 2, 64, 16)) / 30
 _SMALL = [_rng.normal(size=shape) / 30 for shape in ((N_FEATURES, 3), (3, 37))]
 
+_BLOCKS = [
+    (np.arange(first, N_FEATURES, 3), _WEIGHTS[first::3, : 12 + first // 2])
+    for first in range(3)
+]
+
 ENCODERS = [
+    BlockDiagonalEncoder.from_blocks(_BLOCKS, _BIAS, N_FEATURES),
+    BlockDiagonalEncoder.from_blocks(_BLOCKS, _BIAS, N_FEATURES, zero_bit=1),
     LinearEncoder(_WEIGHTS, _BIAS),
     LinearEncoder(_WEIGHTS, _BIAS, zero_bit=1),
     SparseEncoder.from_dense(_FEW, _BIAS),

@@ -13,6 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 import fewbits
 from fewbits.encoders import (
+    BlockDiagonalEncoder,
     EigenfunctionEncoder,
     LinearEncoder,
     MLPEncoder,
@@ -64,7 +65,7 @@ def check(encoder, X, folder, **options):
     same(Model(encoder, folder, **options)(X)[0], codes)
     again, scores = Model(encoder, folder, scores=True, **options)(X)
     same(again, codes)
-    if isinstance(encoder, SparseEncoder):  # 0 may be -0
+    if isinstance(encoder, SparseEncoder | BlockDiagonalEncoder):  # 0 may be -0
         np.testing.assert_array_equal(scores, encoder.project(X), strict=True)
     else:
         same(scores, encoder.project(X))
@@ -199,6 +200,20 @@ class TestExact:
         kept = np.random.default_rng(seed).random(weights.shape) < density
         weights = np.where(kept, weights, 0)
         check(SparseEncoder.from_dense(weights, bias, zero_bit=seed % 2), X, folder)
+
+    @settings(max_examples=20)
+    @given(problem=affine_maps(), seed=seeds)
+    def test_blocks(self, problem, seed, folder):
+        X, weights, bias = problem
+        n_blocks = min(3, *weights.shape)
+        rows, columns = (np.array_split(np.arange(n), n_blocks) for n in weights.shape)
+        encoder = BlockDiagonalEncoder.from_blocks(
+            [(f, weights[np.ix_(f, b)]) for f, b in zip(rows, columns, strict=True)],
+            bias,
+            len(weights),
+            zero_bit=seed % 2,
+        )
+        check(encoder, X, folder)
 
     @settings(max_examples=20)
     @given(

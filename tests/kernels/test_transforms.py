@@ -167,3 +167,43 @@ def test_large_bilinear_is_two_products(kernel, shape):
     kernel.bilinear_scores(X, left, right, np.zeros(b1 * b2, np.float32), scores, 2)
     products = left.T @ X.reshape(-1, d1, d2) @ right
     np.testing.assert_array_equal(scores, products.transpose(0, 2, 1).reshape(70, -1))
+
+
+@st.composite
+def block_maps(draw):
+    """Draw features, the shapes of blocks, and where these start."""
+    d = draw(st.integers(1, 60))
+    shapes = draw(
+        st.lists(
+            st.tuples(st.integers(1, d), st.integers(1, 70)), min_size=1, max_size=5
+        )
+    )
+    starts = [np.cumsum([0, *each]) for each in zip(*shapes, strict=True)]
+    return d, shapes, *starts
+
+
+@settings(max_examples=60)
+@given(
+    shape=block_maps(),
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 40),
+    kind=st.sampled_from(["normal", "integer", "special"]),
+    zero_bit=st.integers(0, 1),
+    threads=st.integers(1, 3),
+)
+def test_blocks_equal_the_definition(kernel, shape, seed, n, kind, zero_bit, threads):
+    d, shapes, feature_starts, bit_starts = shape
+    rng = np.random.default_rng(seed)
+    features = [np.sort(rng.choice(d, m, replace=False)) for m, _ in shapes]
+    b, size = bit_starts[-1], sum(m * bits for m, bits in shapes)
+    # What lies behind the weights is read, and changes nothing.
+    weights = np.append(numbers(rng, size, kind), np.full(16, np.nan, np.float32))
+    arguments = [
+        numbers(rng, (n, d), kind),
+        np.concatenate(features).astype(np.int32),
+        feature_starts,
+        bit_starts,
+        weights,
+        numbers(rng, b, kind),
+    ]
+    check(kernel, "block", arguments, n, b, zero_bit, threads)

@@ -98,6 +98,23 @@ struct BilinearMap {
     std::size_t d1, b1, d2, b2;  // d1 * d2 is at least the number of features
 };
 
+/// A dense map for each of some blocks: those outputs `bit_starts[b]` up to
+/// `bit_starts[b + 1]` see the features that `features` lists from `feature_starts[b]`
+/// up to `feature_starts[b + 1]`. The weights of a block, (features, outputs) row by row,
+/// lie behind those of the one before; `beyond_weights` numbers behind the last are read
+/// and ignored. No block is empty. A score is that of a dense map
+/// of the features of its block, in the order listed.
+struct BlockMap {
+    static constexpr std::size_t beyond_weights = 16;
+    const std::int32_t* features;
+    const std::int64_t* feature_starts;  // (n_blocks + 1,)
+    const std::int64_t* bit_starts;      // (n_blocks + 1,), from 0 to n_bits
+    const float* weights;
+    const float* bias;
+    std::size_t n_bits;
+    std::size_t n_blocks;
+};
+
 /// Where scores go: to `scores` (n, n_bits), or thresholded to `codes`
 /// (n, ceil(n_bits / 8)), most significant bit first, padding bits zero. A bit is
 /// `score >= 0` with `zero_bit`, else `score > 0`.
@@ -115,6 +132,8 @@ void hadamard(const Features& x, const HadamardMap& map, const Output& out,
               std::size_t n_threads);
 void circulant(const Features& x, const CirculantMap& map, const Output& out,
                std::size_t n_threads);
+void blocks(const Features& x, const BlockMap& map, const Output& out,
+            std::size_t n_threads);
 void bilinear(const Features& x, const BilinearMap& map, const Output& out,
               std::size_t n_threads);
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 DATA = (
     *("icd10", "caltech101-1280", "caltech101-5120", "caltech101-11520"),
-    *("caltech101+cifar10", "glove"),
+    *("caltech101+cifar10", "glove", "caltech101-gist"),
 )
 TINY = ("digits",)
 #: Of a tiny run.

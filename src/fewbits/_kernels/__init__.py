@@ -48,6 +48,8 @@ asymmetric_distances = _module.asymmetric_distances
 bilinear_encode = _module.bilinear_encode
 bilinear_scores = _module.bilinear_scores
 bit_sums = _module.bit_sums
+block_encode = _module.block_encode
+block_scores = _module.block_scores
 circulant_encode = _module.circulant_encode
 circulant_scores = _module.circulant_scores
 crc32c = _module.crc32c
@@ -83,6 +85,8 @@ __all__ = [
     "bilinear_encode",
     "bilinear_scores",
     "bit_sums",
+    "block_encode",
+    "block_scores",
     "circulant_encode",
     "circulant_scores",
     "crc32c",

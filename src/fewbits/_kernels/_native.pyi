@@ -122,6 +122,27 @@ def sparse_encode(
     codes: CodeArray,
     n_threads: int,
 ) -> None: ...
+def block_scores(
+    X: NDArray[np.float32],
+    features: NDArray[np.int32],
+    feature_starts: IdArray,
+    bit_starts: IdArray,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    scores: ScoreArray,
+    n_threads: int,
+) -> None: ...
+def block_encode(
+    X: NDArray[np.float32],
+    features: NDArray[np.int32],
+    feature_starts: IdArray,
+    bit_starts: IdArray,
+    weights: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None: ...
 def bilinear_scores(
     X: NDArray[np.float32],
     left: NDArray[np.float32],

@@ -34,6 +34,12 @@ from fewbits._kernels._reference_transforms import (
     bilinear_scores as bilinear_scores,
 )
 from fewbits._kernels._reference_transforms import (
+    block_encode as block_encode,
+)
+from fewbits._kernels._reference_transforms import (
+    block_scores as block_scores,
+)
+from fewbits._kernels._reference_transforms import (
     circulant_encode as circulant_encode,
 )
 from fewbits._kernels._reference_transforms import (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits._kernels import ring
 from fewbits._kernels._reference_fma import fused_multiply_add
-from fewbits._typing import CodeArray, ScoreArray
+from fewbits._typing import CodeArray, IdArray, ScoreArray
 
 Float32Array = NDArray[np.float32]
 
@@ -129,6 +129,45 @@ def bilinear_encode(
     n_threads: int,
 ) -> None:
     _encode(X, codes, zero_bit, bilinear_scores, left, right, bias, n_threads)
+
+
+def block_scores(
+    X: Float32Array,
+    features: NDArray[np.int32],
+    feature_starts: IdArray,
+    bit_starts: IdArray,
+    weights: Float32Array,
+    bias: Float32Array,
+    scores: ScoreArray,
+    n_threads: int,
+) -> None:
+    """Score with a small dense map for each block; 16 weights behind are ignored."""
+    start = 0
+    for b in range(len(bit_starts) - 1):
+        seen = X[:, features[feature_starts[b] : feature_starts[b + 1]]]
+        bits = slice(bit_starts[b], bit_starts[b + 1])
+        shape = seen.shape[1], bits.stop - bits.start
+        block = weights[start : start + shape[0] * shape[1]].reshape(shape)
+        start += block.size
+        total = np.broadcast_to(bias[bits], (len(X), shape[1]))
+        for k, row in enumerate(block):
+            total = fused_multiply_add(seen[:, k, None], row, total)
+        scores[:, bits] = total
+
+
+def block_encode(
+    X: Float32Array,
+    features: NDArray[np.int32],
+    feature_starts: IdArray,
+    bit_starts: IdArray,
+    weights: Float32Array,
+    bias: Float32Array,
+    zero_bit: int,
+    codes: CodeArray,
+    n_threads: int,
+) -> None:
+    maps = features, feature_starts, bit_starts, weights
+    _encode(X, codes, zero_bit, block_scores, *maps, bias, n_threads)
 
 
 def _product(Z: Float32Array, weights: Float32Array) -> Float32Array:

@@ -16,6 +16,7 @@ from fewbits.cli._parsing import refuse_twice
 NAMES = (
     "demo",
     "methods",
+    "compare",
     "tune",
     "fit",
     "encode",

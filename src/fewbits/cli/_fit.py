@@ -45,8 +45,8 @@ def fit(
         typer.Option(
             "--method",
             "-m",
-            help="itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, lsh, pcah, "
-            "sh, bre or threshold; with labels cca-itq, classemes, picodes, "
+            help="itq, block-itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, "
+            "lsh, pcah, sh, bre or threshold; with labels cca-itq, classemes, picodes, "
             "picodes-relaxed or dbc; with labels and torch llc, csq, dbdh, dch, dsdh, "
             "greedyhash, hashnet or orthohash; packed for vectors that are binary "
             "codes already. See 'fewbits methods'. Default: itq.",

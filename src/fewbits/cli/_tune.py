@@ -54,6 +54,13 @@ def tune(
             "machine; the choice keeps 5% of slack."
         ),
     ] = None,
+    query_ms: Annotated[
+        float | None,
+        typer.Option(
+            help="Maximum time in milliseconds from a single vector to its answer on "
+            "this machine."
+        ),
+    ] = None,
     quality: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +91,8 @@ def tune(
         ),
     ] = 10.0,
     rows: Annotated[
-        int, typer.Option(help="Maximum number of rows to use, besides the queries.")
+        int,
+        typer.Option(help="Maximum number of rows to learn from, and to search among."),
     ] = 200_000,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the Pareto frontier to a .svg file.")
@@ -123,8 +131,10 @@ def tune(
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Quality, bytes and encode time can be bounded, alone or together. The first of the
-    three that has no bound is optimised within the bounds of the others.
+    Quality, bytes and times can be bounded, alone or together. The first of quality,
+    bytes and encode time that has no bound is optimised within the other bounds.
+    Metrics are those of rows that come later: searches go through items that the codes
+    were not learnt from.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 
@@ -137,7 +147,7 @@ def tune(
     _check_files(output, plot, kept, overwrite=overwrite)
     least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
     name, at_least = _wanted(least, quality, labels is not None)
-    target = tuning.Target(name, at_least, max_bytes, encode_us)
+    target = tuning.Target(name, at_least, max_bytes, encode_us, query_ms)
     place = place_of(device, methods or ())
     source = inputs.read(
         items, column=column, label_column=labels, skip_blank=skip_blank

@@ -10,6 +10,8 @@ from fewbits._extras import install_hint
 from fewbits.cli._printing import print_table, say
 from fewbits.errors import ArgumentError
 
+_NAMED = 3  #: Of the configurations that there was no time for.
+
 
 def print_tuning(found: Any, asked: Sequence[str]) -> None:
     """Print the Pareto frontier, the choice, and what there is to say about it."""
@@ -19,10 +21,12 @@ def print_tuning(found: Any, asked: Sequence[str]) -> None:
     typer.echo(
         f"on held-out test queries: {found.measure} "
         f"{found.reported.quality:.3f} ± {found.reported.error:.3f} among "
-        f"{found.reported.n_items:,} items"
+        f"{found.reported.n_items:,} items that come later: the codes were learnt from "
+        "others"
     )
     if found.reached:
         _print_unconfirmed(found)
+    _print_floats(found)
     if n := found.reported.n_constant_bits:
         say(f"note: {n} of the bits are constant over all items")
     if found.best.configuration.keep_vectors:
@@ -51,12 +55,21 @@ def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
     for method, reason in found.refused.items():
         if method in methods:
             yield f"some of {method} could not be learnt: {reason}"
+    if found.not_tried and not methods:
+        yield f"not tried unless named by --method: {', '.join(found.not_tried)}"
     if found.n_untried:
         yield (
-            f"time was up before {found.n_untried:,} more were measured: run again to "
-            "resume, with more --minutes"
+            f"time was up before {found.n_untried:,} more were measured "
+            f"({_first_untried(found)}): run again to resume, with more --minutes"
             f"{' and --overwrite' if found.reached else ''}"
         )
+
+
+def _first_untried(found: Any) -> str:
+    """Return the configurations that there was no time for, the first few of many."""
+    named = [each.described() for each in found.untried]
+    more = ["..."] if len(named) > _NAMED else []
+    return "; ".join(named[:_NAMED] + more)
 
 
 def _print_frontier(found: Any) -> None:
@@ -70,18 +83,44 @@ def _print_frontier(found: Any) -> None:
         [
             "*" if each.configuration.key == chosen else "",
             each.configuration.described(),
+            f"{each.memory_bytes:,}",
             f"{each.bytes_per_item:,}",
             f"{each.quality:.3f}",
-            f"{each.encode_us:.2f}",
-            f"{each.search_us:.0f}",
+            f"{each.encode_us:.1f}",
+            f"{each.query_us:.0f}",
         ]
         for each in shown
     ]
-    header = ["", "configuration", "bytes each", found.measure]
-    header += ["encode µs", "search µs"]
+    rows += [
+        [
+            *("", f"{each.name} vectors, full scan"),
+            *([f"{each.bytes_per_item:,}"] * 2),
+            *(f"{each.quality:.3f}", "-", f"{each.query_us:.0f}"),
+        ]
+        for each in found.floats
+    ]
+    header = ["", "configuration", "in memory", "on disk", found.measure]
+    header += ["encode µs", "query µs"]
     n_items = f"{found.best.n_items:,} items"
     print_table(f"Pareto frontier among {n_items}", header, rows)
     typer.echo(tuning.frontier_text(*plotted(found)))
+
+
+def _print_floats(found: Any) -> None:
+    """Print where the vectors themselves are as good, or faster."""
+    floats = found.better_as_floats
+    if floats is not None:
+        say(
+            f"note: {floats.name} vectors meet the target without any code, with "
+            f"{found.measure} {floats.quality:.3f} in {floats.bytes_per_item:,} bytes "
+            f"and {floats.query_us:.0f} microseconds per query: keep the vectors"
+        )
+    elif found.reported.slower_than_scan:
+        say(
+            "note: a full scan of the float vectors takes "
+            f"{found.reported.scan_us:.0f} microseconds per query, less than the "
+            "choice: codes save memory here, not time"
+        )
 
 
 def plotted(found: Any) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from fewbits.encoders._additive import AdditiveEncoder
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._block_diagonal import BlockDiagonalEncoder
 from fewbits.encoders._block_hadamard import BLOCK_WIDTHS, BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
@@ -25,6 +26,7 @@ __all__ = [
     "AdditiveEncoder",
     "AnchorEncoder",
     "BilinearEncoder",
+    "BlockDiagonalEncoder",
     "BlockHadamardEncoder",
     "CirculantEncoder",
     "EigenfunctionEncoder",

@@ -10,6 +10,7 @@ from fewbits.encoders._additive import AdditiveEncoder
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
 from fewbits.encoders._bilinear import BilinearEncoder
+from fewbits.encoders._block_diagonal import BlockDiagonalEncoder
 from fewbits.encoders._block_hadamard import BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
@@ -39,6 +40,7 @@ _PLAIN_KINDS: dict[str, Any] = {
     cls.kind: cls
     for cls in (
         BilinearEncoder,
+        BlockDiagonalEncoder,
         BlockHadamardEncoder,
         CirculantEncoder,
         EigenfunctionEncoder,

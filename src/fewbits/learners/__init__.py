@@ -16,6 +16,7 @@ from fewbits.learners.supervised._supervised_itq import SupervisedITQ
 from fewbits.learners.supervised.dbc import DBC
 from fewbits.learners.supervised.picodes import PiCoDes, RelaxedPiCoDes
 from fewbits.learners.unsupervised._additive import AdditiveCodes
+from fewbits.learners.unsupervised._block_itq import BlockITQ
 from fewbits.learners.unsupervised._bre import BRE
 from fewbits.learners.unsupervised._itq import ITQ
 from fewbits.learners.unsupervised._lsh import LSH
@@ -36,6 +37,7 @@ __all__ = [
     "PCAH",
     "AdditiveCodes",
     "BilinearProjections",
+    "BlockITQ",
     "Classemes",
     "FastNeighbourCodes",
     "Hadamard",

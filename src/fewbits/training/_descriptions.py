@@ -33,6 +33,7 @@ _NAMES = {
     "hadamard": "Randomized Hadamard transforms (Andoni et al., 2015)",
     "additive": "Sums of vectors, one a bit; for re-ranking by scores (fewbits)",
     "itq": "Iterative quantization (Gong and Lazebnik, 2011)",
+    "block-itq": "ITQ within groups of features (of fewbits, after ITQ)",
     "cca-itq": "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",
     "supervised-itq": "ITQ of features and canonical correlates (of fewbits)",
     "sp": "Sparse projections (Xia et al., 2015)",

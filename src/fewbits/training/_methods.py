@@ -21,6 +21,7 @@ METHODS: dict[str, type[Learner]] = {
     "itq": learners.ITQ,
     "cca-itq": learners.CCAITQ,
     "supervised-itq": learners.SupervisedITQ,
+    "block-itq": learners.BlockITQ,
     "sp": learners.SparseProjections,
     "sh": learners.SpectralHashing,
     "bre": learners.BRE,

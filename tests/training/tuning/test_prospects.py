@@ -14,9 +14,12 @@ def measured(method, n_bits, quality, rerank=None, **parameters):
         n_items=1000,
         quality=quality,
         error=0.01,
+        memory_bytes=n_bits // 8,
         bytes_per_item=n_bits // 8 + vectors,
         encode_us=1.0,
         search_us=1.0,
+        query_us=1.0,
+        scan_us=1.0,
         fit_seconds=1.0,
         n_constant_bits=0,
     )

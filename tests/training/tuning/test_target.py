@@ -2,6 +2,7 @@
 
 import pytest
 
+from fewbits.errors import ArgumentError
 from fewbits.training.tuning import Target
 from tests.training.tuning._measured import measured
 
@@ -40,3 +41,29 @@ def test_of_what_is_cheap_enough_quality_decides():
     fewest = Target(at_least=0.9)
     assert best(fewest, measured(0.2, n_bytes=1), good) is good
     assert best(fewest, dear, measured(0.95, n_bytes=7), good).bytes_per_item == 7
+
+
+def test_what_a_full_scan_outruns_is_not_preferred():
+    quick, slow = (
+        measured(quality, query_us=time, scan_us=1000.0)
+        for quality, time in ((0.8, 900.0), (0.9, 1100.0))
+    )
+    assert best(Target(max_bytes=8), slow, quick) is quick
+    assert best(Target(at_least=0.7), slow, quick) is quick
+    # Where nothing else meets the bounds it is better than nothing ...
+    assert best(Target(at_least=0.85), slow, quick) is slow
+    # ... and nobody waits for a scan of such a time.
+    small = measured(0.9, query_us=190.0, scan_us=180.0)
+    assert not small.slower_than_scan
+    assert best(Target(max_bytes=8), small, quick) is small
+
+
+def test_a_query_takes_no_longer_than_allowed():
+    fast, good = measured(0.5, query_us=900.0), measured(0.9, query_us=1000.0)
+    target = Target(max_query_ms=1)
+    assert best(target, fast, good) is fast  # by a margin
+    assert target.screening.affords(good)
+    assert target.objective == "quality"
+    assert target.described() == "1 milliseconds per query"
+    with pytest.raises(ArgumentError, match="more than 0 milliseconds"):
+        Target(max_query_ms=0)

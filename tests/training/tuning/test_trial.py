@@ -8,7 +8,7 @@ from fewbits.errors import ArgumentError
 from fewbits.learners import LSH
 from fewbits.training.tuning import Configuration, _timing
 from fewbits.training.tuning._timing import seconds_alone
-from fewbits.training.tuning._trial import Trial
+from fewbits.training.tuning._trial import Trial, split
 
 X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
 
@@ -90,3 +90,32 @@ def test_equally_near_items_share_votes(how):
     trial = Trial(items, y, queries, truth, "accuracy", 3)
     (found,) = trial.measure(encoder, [Configuration("lsh", 2, **how)], 0.0)
     assert found.quality == 1
+
+
+def test_learning_base_and_queries_share_no_row():
+    parts = split(X, None, 30, 0)
+    rows = [parts.learn, parts.base, parts.choose, parts.report]
+    assert sorted(np.concatenate(rows).tolist()) == list(range(300))
+    trial = parts.trial(50, "recall", 5)
+    learnt = {row.tobytes() for row in trial.learnt_from.X}
+    assert not learnt & {row.tobytes() for row in trial.X}
+    assert len(learnt) == len(trial.X) == 50
+
+
+@pytest.mark.parametrize("quality", ["recall", "accuracy", "map"])
+def test_vectors_of_each_precision_stand_beside_codes(quality):
+    y = (X[:, 0] > 0).astype(int)
+    trial = Trial(X[100:], y[100:], X[:100], y[:100], quality, 5)
+    full, half, int8 = trial.floats()
+    assert [each.name for each in (full, half, int8)] == ["float32", "float16", "int8"]
+    assert [each.bytes_per_item for each in (full, half, int8)] == [32, 16, 16]
+    distances = np.linalg.norm(X[:100, None] - X[None, 100:], axis=2)
+    nearest = np.argsort(distances, axis=1)[:, :5]
+    if quality == "recall":
+        assert full.quality == 1
+    if quality == "accuracy":
+        votes = y[100:][nearest].mean(axis=1) > 0.5
+        assert full.quality == np.mean(votes == y[:100])
+    assert half.quality == pytest.approx(full.quality, abs=0.05)
+    assert int8.quality == pytest.approx(full.quality, abs=0.1)
+    assert full.query_us > 0

@@ -234,7 +234,7 @@ def test_it_beats_every_cheap_default_on_rows_it_has_not_seen():
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(X))
         known, unseen = order[300:], X[order[:300]]
-        source = digits(known)
+        source, fitted, base = digits(known), X[known[::2]], X[known[1::2]]
         found = tune(
             source,
             Target(max_bytes=4),
@@ -246,16 +246,16 @@ def test_it_beats_every_cheap_default_on_rows_it_has_not_seen():
         mine = make_learner(
             chosen.method, chosen.n_bits, chosen.random_state, chosen.parameters
         )
-        tuned = recall(mine.fit(X[known]).encoder_, X[known], unseen, chosen.shortlist)
+        tuned = recall(mine.fit(fitted).encoder_, base, unseen, chosen.shortlist)
         for method in CHEAP:
-            encoder = make_learner(method, 32, seed, {}).fit(X[known]).encoder_
+            encoder = make_learner(method, 32, seed, {}).fit(fitted).encoder_
             for how in SEARCHES:
-                theirs = recall(encoder, X[known], unseen, how)
+                theirs = recall(encoder, base, unseen, how)
                 gains[method, how].append(tuned - theirs)
     mean = {each: np.mean(values) for each, values in gains.items()}
     assert all(mean[method, None] > 0.01 for method in CHEAP)
     # With a shortlist that it does not have unasked, the best that was tried is a tie.
-    assert all(mean[method, 100] > -0.01 for method in TRIED)
+    assert all(mean[method, 100] > -0.02 for method in TRIED)
     assert all(mean[method, 100] > 0.01 for method in {*CHEAP}.difference(TRIED))
 
 
@@ -270,7 +270,8 @@ def test_what_would_not_end_in_time_is_not_begun(monkeypatch, minutes):
         ]
 
     monkeypatch.setattr(_measuring, "learn", slow)
-    monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+    monkeypatch.setattr(_race, "_LEAST_ROUND", 100)
+    monkeypatch.setattr(_race, "_ROWS_PER_NEIGHBOUR", 1)
     options = {"methods": ["itq"], "n_bits": [16, 32], "minutes": minutes}
     found = tune(digits(), Target(max_bytes=4), **options)
     measured = {each.configuration.n_bits for each in found.measured}
@@ -294,7 +295,8 @@ def learning_takes(monkeypatch):
             ]
 
         monkeypatch.setattr(_measuring, "learn", quick)
-        monkeypatch.setattr(_race, "_LEAST_ROUND", 200)
+        monkeypatch.setattr(_race, "_LEAST_ROUND", 100)
+        monkeypatch.setattr(_race, "_ROWS_PER_NEIGHBOUR", 1)
         return begun
 
     return set_seconds
@@ -402,7 +404,7 @@ def iterations_take(learning_takes, monkeypatch):
     return set_seconds
 
 
-ONE_ROUND = {"methods": ["lsh", "itq", "sp"], "n_bits": [32], "minutes": 1}
+ONE_ROUND = {"methods": ["lsh", "sh", "sp"], "n_bits": [32], "minutes": 1}
 
 
 def test_a_fit_is_ended_when_the_time_is_up(iterations_take, monkeypatch):
@@ -410,7 +412,7 @@ def test_a_fit_is_ended_when_the_time_is_up(iterations_take, monkeypatch):
     monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
     found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
     assert clock.now == 10 + 60  # and not 600, of the first that takes long
-    assert [group[0][0] for group in begun] == ["lsh, 32 bits", "itq, 32 bits"]
+    assert [group[0][0] for group in begun] == ["lsh, 32 bits", "sh, 32 bits"]
     assert {each.configuration.method for each in found.measured} == {"lsh"}
     assert found.n_untried == 4  # with variants
 
@@ -422,7 +424,7 @@ def test_what_is_nearly_learnt_has_a_tenth_of_the_time_more(
     monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
     found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
     assert clock.now == 10 + 55
-    assert {e.configuration.method for e in found.measured} == {"lsh", "itq"}
+    assert {e.configuration.method for e in found.measured} == {"lsh", "sh"}
 
 
 def test_what_takes_up_a_round_leaves_time_for_the_next(iterations_take):
@@ -431,7 +433,7 @@ def test_what_takes_up_a_round_leaves_time_for_the_next(iterations_take):
     n_first = begun[0][0][1]
     assert [words for ((words, n),) in begun if n == n_first] == [
         "lsh, 32 bits",
-        "itq, 32 bits",
+        "sh, 32 bits",
     ]
     last = [words for ((words, n),) in begun if n > n_first]
     assert last == ["lsh, 32 bits", "sp, 32 bits"]  # what is ended stays so
@@ -445,12 +447,12 @@ def test_time_left_over_goes_to_what_the_round_had_none_for(
         lambda each: 2.0 if each.method == "neighbours" else 0.4
     )
     monkeypatch.setattr(_race, "_LEAST_ROUND", 2000)
-    options = {**ONE_ROUND, "methods": ["itq", "sp", "neighbours"]}
+    options = {**ONE_ROUND, "methods": ["sh", "sp", "neighbours"]}
     found = tune(digits(), Target(max_bytes=4), **options)
     assert [group[0][0] for group in begun] == [
-        "itq, 32 bits",
-        "sp, 32 bits",
         "neighbours, 32 bits",
+        "sh, 32 bits",
+        "sp, 32 bits",
         "sp, 32 bits, 3% of the weights",  # up to here half of the time
         "sp, 32 bits, 30% of the weights",
         "neighbours, 32 bits, a tighter frame",
@@ -462,12 +464,12 @@ def test_time_left_over_goes_to_what_the_round_had_none_for(
 
 
 def test_time_left_over_goes_to_what_earlier_rounds_had_none_for(iterations_take):
-    seconds = {"lsh": 0.0, "itq": 0.3, "sp": 2.9}
+    seconds = {"lsh": 0.0, "sh": 0.3, "sp": 2.9}
     _, begun = iterations_take(lambda each: seconds[each.method])
     found = tune(digits(), Target(max_bytes=4), **ONE_ROUND)
     n_first = begun[0][0][1]
     last = [words for ((words, n),) in begun if n > n_first]
-    assert last == ["lsh, 32 bits", "itq, 32 bits", "sp, 32 bits, 3% of the weights"]
+    assert last == ["lsh, 32 bits", "sh, 32 bits", "sp, 32 bits, 3% of the weights"]
     assert "density" in found.measured[-1].configuration.parameters
     assert found.n_untried == 1
 
@@ -490,13 +492,13 @@ def test_what_takes_no_time_is_measured_although_the_time_is_up(learning_takes):
     """The best takes all of the last round."""
 
     def seconds(learner):
-        return 40.0 if learner.method == "itq" else 0.0
+        return 40.0 if learner.method == "sh" else 0.0
 
     begun = learning_takes(seconds)
-    options = {"methods": ["itq", "lsh"], "n_bits": [32], "minutes": 1}
+    options = {"methods": ["sh", "lsh"], "n_bits": [32], "minutes": 1}
     tune(digits(), Target(max_bytes=4), **options)
     last = [words for group in begun for words, n in group if n == begun[-1][0][1]]
-    assert last[:2] == ["lsh, 32 bits", "itq, 32 bits"]
+    assert last[:2] == ["lsh, 32 bits", "sh, 32 bits"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def export_onnx(
 
     Parameters
     ----------
-    encoder : LinearEncoder, SparseEncoder or MLPEncoder
+    encoder : LinearEncoder, SparseEncoder, BlockDiagonalEncoder or MLPEncoder
         The zero weights of a sparse one are written out.
     path : str or Path
         Replaced when it exists; left as it is when anything goes wrong.

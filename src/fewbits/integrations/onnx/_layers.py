@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
+from fewbits.encoders import (
+    BlockDiagonalEncoder,
+    Encoder,
+    LinearEncoder,
+    MLPEncoder,
+    SparseEncoder,
+)
 from fewbits.errors import ArgumentError
 
 #: Of one protocol buffer, which an ONNX file is; a little is left for the rest.
@@ -21,7 +27,7 @@ def affine_layers(encoder: Encoder) -> list[Layer]:
     ArgumentError
         When it is not a chain of affine maps, or one too large for a file.
     """
-    if isinstance(encoder, SparseEncoder):
+    if isinstance(encoder, SparseEncoder | BlockDiagonalEncoder):
         _check_size([(encoder.n_features, encoder.n_bits)])
         return [(_dense(encoder), encoder.bias)]
     if isinstance(encoder, LinearEncoder):
@@ -30,17 +36,21 @@ def affine_layers(encoder: Encoder) -> list[Layer]:
         layers = list(zip(encoder.weights, encoder.biases, strict=True))
     else:
         raise ArgumentError(
-            "ONNX models are made of LinearEncoder, SparseEncoder and MLPEncoder, got "
-            f"{encoder!r}"
+            "ONNX models are made of LinearEncoder, SparseEncoder, "
+            f"BlockDiagonalEncoder and MLPEncoder, got {encoder!r}"
         )
     _check_size([weights.shape for weights, _ in layers])
     return layers
 
 
-def _dense(encoder: SparseEncoder) -> NDArray[np.float32]:
+def _dense(encoder: SparseEncoder | BlockDiagonalEncoder) -> NDArray[np.float32]:
     # Leaving zeros out changes no score: x * 0 + total is total for a finite x. Only
     # the sign of a total of zero may change, and both are zero to a threshold.
     weights = np.zeros((encoder.n_features, encoder.n_bits), np.float32)
+    if isinstance(encoder, BlockDiagonalEncoder):
+        for features, each, matrix in encoder.blocks():
+            weights[features, each] = matrix
+        return weights
     bits = np.repeat(np.arange(encoder.n_bits), np.diff(encoder.indptr))
     weights[encoder.indices, bits] = encoder.values
     return weights

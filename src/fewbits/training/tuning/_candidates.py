@@ -26,6 +26,7 @@ METHODS = (
     "cbe",
     "cca-itq",
     "itq",
+    "block-itq",
     "dbc",
     "csq",
     "dch",
@@ -33,6 +34,13 @@ METHODS = (
     "sp",
     "neighbours",
     "fast-neighbours",
+)
+#: What is measured before anything else, and goes on to all rows: what is known to be
+#: good, and what costs nothing.
+ANCHORS: tuple[tuple[str, dict[str, int]], ...] = (
+    ("itq", {}),
+    ("itq", {"n_iter": 0}),
+    ("neighbours", {}),
 )
 _AXES = "pcah"  # has no more bits than there are features
 _SHORTEST = 16
@@ -136,11 +144,11 @@ def candidates(
 ) -> list[Configuration]:
     """Return every sensible configuration, in the order to try them.
 
-    Defaults come before variants. Very long codes are last: one of these may take
-    longer than everything else. Where quality is the `objective`, within so many bytes,
-    the longest codes that these allow are the best, and shorter ones are tried while
-    there is time. Where bytes are, codes of a middle length show whether shorter ones
-    suffice, or longer ones are needed.
+    `ANCHORS` come first, and defaults before variants. Very long codes are last: one of
+    these may take longer than everything else. Where quality is the `objective`, within
+    so many bytes, the longest codes that these allow are the best, and shorter ones are
+    tried while there is time. Where bytes are, codes of a middle length show whether
+    shorter ones suffice, or longer ones are needed.
     """
     made = [
         Configuration(method, n_bits, parameters, seed)
@@ -153,13 +161,19 @@ def candidates(
 
     def when(each: Configuration) -> tuple[float, ...]:
         n_bits, varied = each.n_bits or middle, bool(each.parameters)
+        later = not is_anchor(each)
         if n_bits > _USUAL:
-            return True, n_bits, varied
+            return True, n_bits, later, varied
         if objective == "bytes":
-            return False, varied, abs(math.log2(n_bits / middle)), -n_bits
-        return False, -n_bits if objective == "quality" else 0, varied
+            return False, later, varied, abs(math.log2(n_bits / middle)), -n_bits
+        return False, -n_bits if objective == "quality" else 0, later, varied
 
     return sorted(made, key=when)
+
+
+def is_anchor(learner: Configuration) -> bool:
+    """Return whether something is measured before anything else."""
+    return (learner.method, dict(learner.parameters)) in ANCHORS
 
 
 def _lengths_of(

@@ -67,7 +67,7 @@ class Measuring:
     def encoder(self, learner: Configuration, trial: Trial) -> Encoder:
         """Return an encoder, learnt again where only its metrics are known."""
         if learner.key not in self.encoders:
-            ((_, self.encoders[learner.key], _),) = learn([learner], trial.X, trial.y)
+            ((_, self.encoders[learner.key], _),) = learn([learner], *trial.learnt_from)
         return self.encoders[learner.key]
 
     def report(self, trial: Trial, best: Measured) -> Measured:
@@ -75,7 +75,7 @@ class Measuring:
         chosen, seconds = best.configuration, best.fit_seconds
         encoder = self.encoders.get(chosen.learner.key)
         if encoder is None:
-            ((_, encoder, seconds),) = learn([chosen], trial.X, trial.y)
+            ((_, encoder, seconds),) = learn([chosen], *trial.learnt_from)
         return trial.measure(encoder, [chosen], seconds)[0]
 
     def _known(
@@ -89,7 +89,7 @@ class Measuring:
 
     def _measure(self, trial: Trial, group: list[Configuration], alone: bool) -> None:
         try:
-            fitted = learn(group, trial.X, trial.y)
+            fitted = learn(group, *trial.learnt_from)
         except _REFUSALS as error:
             reason = str(error) or "there is not enough memory"
             self.refused.setdefault(group[0].method, reason)

@@ -10,9 +10,11 @@ import numpy as np
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners import shared_steps
+from fewbits.training.tuning._candidates import is_anchor
 from fewbits.training.tuning._clock import Clock, TimeUp
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
+from fewbits.training.tuning._floats import FloatScan
 from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import NESTED_BITS, grouped
 from fewbits.training.tuning._measured import Measured
@@ -72,6 +74,7 @@ class Race:
             ranked = survivors(latest, self.target.screening, _KEPT)
             if i < len(planned):
                 ranked += self._quick(latest, ranked, planned[i])
+                ranked += self._anchors(latest, ranked)
             wanted = [each.configuration.learner for each in ranked]
         left = sorted(self.untried, key=lambda each: each not in asked)
         latest += self._trained_longer(trial, latest)
@@ -186,6 +189,17 @@ class Race:
             return []
         return [best]
 
+    def _anchors(
+        self, latest: list[Measured], ranked: list[Measured]
+    ) -> list[Measured]:
+        """Return the best of each of `ANCHORS` that was left out."""
+        known = {_kind(each) for each in ranked}
+        best: dict[str, Measured] = {}
+        for each in sorted(latest, key=self.target.screening.rank):
+            if is_anchor(each.configuration) and _kind(each) not in known:
+                best.setdefault(_kind(each), each)
+        return list(best.values())
+
     def _trained_longer(self, trial: Trial, latest: list[Measured]) -> list[Measured]:
         """Measure the best with three times the training, if it has iterations.
 
@@ -274,13 +288,24 @@ class Race:
 
     def report(self, best: Measured) -> Measured:
         """Return the metrics of the choice on the other queries, with all rows."""
-        return self.measuring.report(
-            self._trial(len(self.parts.learn), last=True), best
-        )
+        return self.measuring.report(self._last, best)
+
+    def floats(self) -> list[FloatScan]:
+        """Return the metrics of the vectors themselves on the other queries."""
+        return self._last.floats()
+
+    @property
+    def _last(self) -> Trial:
+        return self._trial(len(self.parts.learn), last=True)
 
     def _trial(self, n_items: int, *, last: bool = False) -> Trial:
         trial = self.parts.trial(n_items, self.target.quality, self.k, last=last)
         return replace(trial, vectors=self.measuring.vectors)
+
+
+def _kind(found: Measured) -> str:
+    """Return what configurations of all lengths have in common."""
+    return found.configuration.changed(n_bits=0).learner.key
 
 
 def _note(group: Sequence[Configuration], best: Measured | None) -> str:

@@ -40,6 +40,14 @@ class Target:
     max_encode_us : float, default=None
         Maximum time in microseconds to encode a single vector on this
         machine; the choice stays 5 % below.
+    max_query_ms : float, default=None
+        Maximum time in milliseconds from a single vector to its answer, one query at a
+        time; as above.
+
+    Notes
+    -----
+    What a full scan of the vectors outruns is preferred to nothing that meets the
+    bounds, unless such a scan takes less than .2 ms.
 
     Raises
     ------
@@ -56,6 +64,7 @@ class Target:
     at_least: float | None = None
     max_bytes: int | None = None
     max_encode_us: float | None = None
+    max_query_ms: float | None = None
 
     def __post_init__(self) -> None:
         if self.quality not in QUALITIES:
@@ -72,11 +81,19 @@ class Target:
             raise ArgumentError(
                 f"encoding takes more than 0 microseconds, got {self.max_encode_us:g}"
             )
-        if (self.at_least, self.max_bytes, self.max_encode_us) == (None,) * 3:
+        if self.max_query_ms is not None and not self.max_query_ms > 0:
             raise ArgumentError(
-                "give a target: a minimum quality, a maximum of bytes or of "
-                "microseconds to encode (--recall 0.9, --bytes 32 or --encode-us 20)"
+                f"a query takes more than 0 milliseconds, got {self.max_query_ms:g}"
             )
+        if {self.at_least, self.max_bytes, *self._max_times} == {None}:
+            raise ArgumentError(
+                "give a target: a minimum quality, a maximum of bytes or of time "
+                "(--recall 0.9, --bytes 32, --encode-us 20 or --query-ms 1)"
+            )
+
+    @property
+    def _max_times(self) -> tuple[float | None, float | None]:
+        return self.max_encode_us, self.max_query_ms
 
     @property
     def objective(self) -> str:
@@ -107,19 +124,22 @@ class Target:
     @property
     def screening(self) -> Self:
         """The same for times that were measured once, and may be taken again."""
-        if self.max_encode_us is None:
-            return self
-        return replace(self, max_encode_us=(1 + _TIME_DOUBT) * self.max_encode_us)
+        encode, query = (
+            each if each is None else (1 + _TIME_DOUBT) * each
+            for each in self._max_times
+        )
+        return replace(self, max_encode_us=encode, max_query_ms=query)
 
     def affords(self, found: Measured) -> bool:
         """Return whether the costs meet their bounds, the time by a margin.
 
         A time at the bound in one measurement exceeds it in half of all others.
         """
-        cheap = self.affords_bytes(found.bytes_per_item)
-        if self.max_encode_us is None:
-            return cheap
-        return cheap and found.encode_us <= (1 - _TIME_MARGIN) * self.max_encode_us
+        times = found.encode_us, found.query_us / 1000
+        return self.affords_bytes(found.bytes_per_item) and all(
+            most is None or time <= (1 - _TIME_MARGIN) * most
+            for time, most in zip(times, self._max_times, strict=True)
+        )
 
     def affords_bytes(self, n_bytes: int) -> bool:
         """Return whether an item may take so many bytes."""
@@ -150,11 +170,12 @@ class Target:
             return 2, self._excess(found), quality, *costs
         if not self.meets(found):
             return 1, quality, *costs
+        scan = found.slower_than_scan
         if self.objective == "bytes":
-            return 0, costs[0], quality, costs[1]
+            return 0, scan, costs[0], quality, costs[1]
         if self.objective == "encode time":
-            return 0, _magnitude(found.encode_us), quality, *costs
-        return 0, quality, *costs
+            return 0, scan, _magnitude(found.encode_us), quality, *costs
+        return 0, scan, quality, *costs
 
     def _excess(self, found: Measured) -> float:
         """Return the metric that misses its bound by most, in units of that bound.
@@ -170,6 +191,9 @@ class Target:
         if self.max_encode_us is not None:
             most = (1 - _TIME_MARGIN) * self.max_encode_us
             shares.append(_rounded(found.encode_us) / most)
+        if self.max_query_ms is not None:
+            most = (1 - _TIME_MARGIN) * self.max_query_ms
+            shares.append(_rounded(found.query_us) / 1000 / most)
         return round(max(shares), _DIGITS)
 
     def described(self) -> str:
@@ -181,6 +205,8 @@ class Target:
             bounds.append(f"{self.max_bytes_named} per item")
         if self.max_encode_us is not None:
             bounds.append(f"{self.max_encode_us:g} microseconds to encode")
+        if self.max_query_ms is not None:
+            bounds.append(f"{self.max_query_ms:g} milliseconds per query")
         first, *others = bounds
         return f"{first} with {' and '.join(others)}" if others else first
 

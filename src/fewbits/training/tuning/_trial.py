@@ -1,4 +1,4 @@
-"""Items to learn from and search among, and queries that are not among them."""
+"""Items to learn from, others to search among, and queries that are neither."""
 
 import time
 from collections.abc import Iterator
@@ -22,6 +22,12 @@ from fewbits.evaluation import (
 )
 from fewbits.index import FlatIndex
 from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._floats import (
+    QUERIES_ALONE,
+    FloatScan,
+    scan_seconds,
+    stored,
+)
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._timing import seconds_alone
 
@@ -32,6 +38,13 @@ _SHORTLISTS = (3, 10, 30, 100)
 _LARGEST_SHARE = 10
 #: Minimum number of values for a standard error.
 _FEWEST = 2
+
+
+class Sample(NamedTuple):
+    """Rows to learn from, and their labels or None."""
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
 
 
 class _Coded(NamedTuple):
@@ -49,6 +62,7 @@ class Trial:
     Attributes
     ----------
     X : ndarray of shape (n_items, n_features)
+        Items to search among.
     y : ndarray of shape (n_items,) or (n_items, n_labels), or None
     queries : ndarray of shape (n_queries, n_features)
     query_labels : ndarray, or None
@@ -58,6 +72,8 @@ class Trial:
         Neighbours that count.
     vectors : bool
         Whether to try re-ranking by vectors, which takes most of the time.
+    sample : Sample or None
+        Rows to learn from; None takes those that are searched.
     """
 
     X: NDArray[Any]
@@ -67,6 +83,12 @@ class Trial:
     quality: str
     k: int
     vectors: bool = True
+    sample: Sample | None = None
+
+    @property
+    def learnt_from(self) -> Sample:
+        """The rows to learn from."""
+        return Sample(self.X, self.y) if self.sample is None else self.sample
 
     def searches(self, learner: Configuration) -> list[Configuration]:
         """Return the ways to search with one encoder.
@@ -101,6 +123,7 @@ class Trial:
             start = time.perf_counter()
             answer = self._search(coded, each, self.k)
             seconds = (time.perf_counter() - start) / len(codes)
+            alone = encode + self._seconds_alone(coded, each)
             values = self._values(answer, coded, each)
             vectors = 2 * self.X.shape[1] if each.keep_vectors else 0
             found.append(
@@ -109,19 +132,61 @@ class Trial:
                     n_items=len(self.X),
                     quality=float(values.mean()),
                     error=float(values.std(ddof=1) / np.sqrt(len(values))),
+                    memory_bytes=codes.shape[1],
                     bytes_per_item=codes.shape[1] + vectors,
                     encode_us=1e6 * encode,
                     search_us=1e6 * seconds,
+                    query_us=1e6 * alone,
+                    scan_us=self._scan_us,
                     fit_seconds=fit_seconds,
                     n_constant_bits=n_constant,
                 )
             )
         return found
 
+    def _seconds_alone(self, coded: _Coded, how: Configuration) -> float:
+        """Return the median time to search with one query at a time."""
+        index, codes, scores = coded
+        times = []
+        for row in range(min(len(codes), QUERIES_ALONE)):
+            one = slice(row, row + 1)
+            query = _Coded(index, codes[one], scores[one])
+            start = time.perf_counter()
+            self._search(query, how, self.k, one)
+            times.append(time.perf_counter() - start)
+        return float(np.median(times))
+
+    @cached_property
+    def _scan_us(self) -> float:
+        return 1e6 * scan_seconds(self.X, self.queries, self.k)
+
+    def floats(self) -> list[FloatScan]:
+        """Return the metrics of full scans, in each precision."""
+        return [
+            FloatScan(name, size, self._float_quality(rows), self._scan_us)
+            for name, size, rows in stored(self.X)
+        ]
+
+    def _float_quality(self, rows: NDArray[np.float32]) -> float:
+        if self.quality == "map":
+            relevance = same_label(self.query_labels, self.y)  # type: ignore[arg-type]
+            asked = np.asarray(self.queries, np.float32)
+            found = mean_average_precision(asked, rows, relevance, metric="euclidean")
+            return found.value
+        ids = exact_neighbours(self.queries, rows, self.k).ids
+        if self.quality == "recall":
+            return search_recall(ids, self._nearest).value
+        assert self.y is not None
+        order = np.broadcast_to(np.arange(self.k, dtype=np.int32), ids.shape)
+        classes = vote(Neighbours(order, ids), self.y, self.k).labels
+        return float(np.mean(classes == self.query_labels))
+
     def _index(self, encoder: Encoder) -> FlatIndex:
         return FlatIndex(encoder.encode(self.X))
 
-    def _search(self, coded: _Coded, how: Configuration, k: int) -> Any:
+    def _search(
+        self, coded: _Coded, how: Configuration, k: int, rows: slice = slice(None)
+    ) -> Any:
         """Search as a bundle does."""
         index, codes, scores = coded
         if how.rerank is None:
@@ -133,7 +198,7 @@ class Trial:
             scores=scores,
             shortlist=how.shortlist,
             vectors=vectors,
-            query_vectors=None if vectors is None else self.queries,
+            query_vectors=None if vectors is None else self.queries[rows],
         )
 
     def _values(self, answer: Any, coded: _Coded, how: Configuration) -> Values:
@@ -182,38 +247,42 @@ def _n_constant_bits(codes: CodeArray, n_bits: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Rows to learn from, in random order, and two sets of queries.
+    """Rows to learn from and rows to search, in random order, and two sets of queries.
 
-    One set is for validation, the other for testing the choice: the best of many
+    No row is in two of them, so that a quality is one for rows that come later. One
+    set of queries is for validation, the other for testing the choice: the best of many
     looks better on the queries that chose it than on others.
     """
 
     X: NDArray[Any]
     y: NDArray[Any] | None
     learn: NDArray[np.int64]
+    base: NDArray[np.int64]
     choose: NDArray[np.int64]
     report: NDArray[np.int64]
 
     def trial(self, n_items: int, quality: str, k: int, *, last: bool = False) -> Trial:
         """Return a trial with the first `n_items`; the `last` has the other queries."""
-        rows = np.sort(self.learn[:n_items])
         asked = self.report if last else self.choose
-        y = self.y
         return Trial(
-            np.ascontiguousarray(self.X[rows]),
-            None if y is None else y[rows],
-            np.ascontiguousarray(self.X[asked]),
-            None if y is None else y[asked],
+            *self._rows(np.sort(self.base[:n_items])),
+            *self._rows(asked),
             quality,
             k,
+            sample=self._rows(np.sort(self.learn[:n_items])),
         )
+
+    def _rows(self, rows: NDArray[np.int64]) -> Sample:
+        labels = None if self.y is None else self.y[rows]
+        return Sample(np.ascontiguousarray(self.X[rows]), labels)
 
 
 def split(X: NDArray[Any], y: NDArray[Any] | None, n_queries: int, seed: int) -> Parts:
     """Draw the parts."""
     order = np.random.default_rng(seed).permutation(len(X))
-    learn, choose, report = np.split(order, [-2 * n_queries, -n_queries])
-    return Parts(X, y, learn, choose, report)
+    rest, choose, report = np.split(order, [-2 * n_queries, -n_queries])
+    learn, base = np.split(rest[: len(rest) // 2 * 2], 2)
+    return Parts(X, y, learn, base, choose, report)
 
 
 def sizes(n: int, least: int) -> Iterator[int]:

@@ -15,12 +15,14 @@ from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.training._alarms import check_classes, checked_labels
 from fewbits.training._fit import features_of
+from fewbits.training._methods import DEEP_METHODS, METHODS
 from fewbits.training.tuning._candidates import (
     beyond_axes,
     own_lengths,
     too_long,
     without_torch,
 )
+from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
 from fewbits.training.tuning._race import Notes, Progress, Race
 from fewbits.training.tuning._target import Target, frontier
@@ -51,11 +53,14 @@ def tune(
 ) -> Tuning:
     """Choose how to learn and search codes, by measuring on held-out queries.
 
-    Every candidate is learnt from a sixteenth of the rows or so and searched among
-    them; the better third by the target, and what is on the frontier of bytes and
-    quality, go on with four times as many, until all rows take part. An eighth of the
-    rows, 1000 at most, are validation queries, or a hundredth of more than 100,000
-    rows, 5000 at most. As many others are test queries for the choice.
+    Metrics are those of rows that come later: half of the rows are learnt from, the
+    other half is searched, and queries are in neither. Every candidate begins with a
+    sixteenth of both halves or so; the better third by the target, and what is on the
+    frontier of bytes and quality, go on with four times as many, until all rows take
+    part. ITQ, a random rotation and neighbour-preserving codes are measured first, and
+    to the end. An eighth of the rows, 1000 at most, are validation queries, or a
+    hundredth of more than 100,000 rows, 5000 at most. As many others are test queries
+    for the choice.
 
     Parameters
     ----------
@@ -87,7 +92,7 @@ def tune(
         next iteration; methods without iterations end by themselves. The best candidate
         is always learnt to the end.
     max_rows : int, default=200_000
-        Maximum number of rows to use, besides the queries.
+        Maximum number of rows to learn from, and to search among.
     journal : str or Path, default=None
         A file for all measurements; a later call, after an interrupt or with
         another target, resumes from it.
@@ -152,7 +157,9 @@ def tune(
             target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
         ),
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
-        n_untried=len(race.untried),
+        untried=tuple(race.untried),
+        not_tried=_not_tried(wanted),
+        floats=tuple(race.floats()),
         without_torch=() if methods else without_torch(target),
         refused=race.measuring.refused,
         vector_bytes=2 * X.shape[1],
@@ -165,10 +172,17 @@ def _parts(
 ) -> Parts:
     """Return rows to learn from and queries; `k` must be of a size with the rows."""
     parts = split(X, y, _n_queries(len(X)), seed)
-    parts = replace(parts, learn=parts.learn[:max_rows])
+    fewer = parts.learn[:max_rows], parts.base[:max_rows]
+    parts = replace(parts, learn=fewer[0], base=fewer[1])
     if check_k(k) > len(parts.learn) // 2:
         raise ArgumentError(f"{_items_are(len(parts.learn))} too few for k={k}")
     return parts
+
+
+def _not_tried(wanted: Sequence[Configuration]) -> tuple[str, ...]:
+    """Return the methods that are not among the candidates."""
+    tried = {each.method for each in wanted}
+    return tuple(each for each in (*METHODS, *DEEP_METHODS) if each not in tried)
 
 
 def _about(X: NDArray[Any], y: NDArray[Any] | None, **settings: Any) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """Result of tuning."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fewbits._repr import one_line
 from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._floats import FloatScan
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._target import Target
 
@@ -34,8 +35,12 @@ class Tuning:
     beyond_axes : tuple of int
         Lengths that were given and not tried with ``pcah``: it has no more axes
         than there are features.
-    n_untried : int
-        Number of configurations that were left out because the time was up.
+    untried : tuple of Configuration
+        Configurations that were left out because the time was up.
+    not_tried : tuple of str
+        Methods that were not among the candidates.
+    floats : tuple of FloatScan
+        Full scans of the vectors themselves, by the test queries.
     without_torch : tuple of str
         Methods that were left out because torch is not installed.
     refused : dict of str
@@ -52,7 +57,9 @@ class Tuning:
     measured: list[Measured]
     too_long: tuple[int, ...] = ()
     beyond_axes: tuple[int, ...] = ()
-    n_untried: int = 0
+    untried: tuple[Configuration, ...] = ()
+    not_tried: tuple[str, ...] = ()
+    floats: tuple[FloatScan, ...] = ()
     without_torch: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     vector_bytes: int = 0
@@ -64,6 +71,29 @@ class Tuning:
     def reached(self) -> bool:
         """True if the choice meets the bounds of the target."""
         return self.target.meets(self.best)
+
+    @property
+    def n_untried(self) -> int:
+        """Number of configurations that there was no time for."""
+        return len(self.untried)
+
+    @property
+    def better_as_floats(self) -> FloatScan | None:
+        """The smallest vectors whose full scan meets the bounds with more quality.
+
+        Or with as much, where it is faster than the choice; None where codes are worth
+        their loss: they are smaller, faster than a scan, or the bounds ask for them.
+        """
+        if self.target.objective != "quality":
+            return None
+        fitting = [each for each in self.floats if self._affords(each)]
+        better = [e for e in fitting if e.quality >= self.reported.quality]
+        return min(better, key=lambda each: each.bytes_per_item, default=None)
+
+    def _affords(self, floats: FloatScan) -> bool:
+        most = self.target.max_query_ms
+        fast = most is None or floats.query_us <= 1000 * most
+        return fast and self.target.affords_bytes(floats.bytes_per_item)
 
     @property
     def configuration(self) -> Configuration:
@@ -119,6 +149,8 @@ class Tuning:
             "too_long": self.too_long,
             "beyond_axes": self.beyond_axes,
             "untried": self.n_untried,
+            "not_tried": self.not_tried,
+            "floats": [asdict(each) for each in self.floats],
             "without_torch": self.without_torch,
             "refused": dict(self.refused),
             "best": self.best.as_dict(),

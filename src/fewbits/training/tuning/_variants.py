@@ -20,6 +20,7 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
             "network.dropout": 0.5,
         },
     },
+    "itq": {"a random rotation": {"n_iter": 0}},
     "sp": {
         "3% of the weights": {"density": 0.03},
         "30% of the weights": {"density": 0.3},

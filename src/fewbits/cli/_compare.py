@@ -1,0 +1,144 @@
+"""``fewbits compare``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fewbits.cli._options import (
+    Column,
+    InputPath,
+    LabelColumn,
+    SkipBlank,
+    check_output,
+    json_option,
+    place_of,
+    print_json,
+    print_table,
+)
+from fewbits.cli._progress import annotated, progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare")(compare)
+
+
+def compare(
+    items: InputPath,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="Method to compare; may be repeated. Default: lsh, itq, neighbours.",
+        ),
+    ] = None,
+    bits: Annotated[
+        list[int] | None,
+        typer.Option("--bits", "-b", help="Number of bits; may be repeated."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
+    shortlist: Annotated[
+        int, typer.Option(help="Items that are re-ranked by the query's scores.")
+    ] = 100,
+    fit_rows: Annotated[
+        int | None,
+        typer.Option(help="Rows to learn from. Default: half of all but the queries."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw a metric by bits to a .svg file.")
+    ] = None,
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="Metric of the plot: ann_map, label_map, recall, recall_reranked or "
+            "svm."
+        ),
+    ] = "recall_reranked",
+    backbone: Annotated[
+        str | None,
+        typer.Option(help="Model that turns texts or images into features."),
+    ] = None,
+    column: Column = None,
+    labels: LabelColumn = None,
+    skip_blank: SkipBlank = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    device: Annotated[
+        str | None, typer.Option(help="Device of torch, for methods that use it.")
+    ] = None,
+    as_json: Annotated[bool, json_option("Print one JSON object.")] = False,
+) -> None:
+    """Compare methods and numbers of bits, side by side.
+
+    A sample of ITEMS is learnt from, other items are searched, and held-out queries
+    are in neither. With labels, metrics by labels are measured too.
+
+    Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256
+    """
+    from fewbits import inputs, training
+    from fewbits._checks import check_choice
+
+    if plot is not None:
+        check_output(plot, ".svg", "drawings")
+        check_choice(metric, "metric", training.COMPARED_METRICS)
+    chosen = methods or ["lsh", "itq", "neighbours"]
+    place = place_of(device, chosen)
+    source = inputs.read(
+        items, column=column, label_column=labels, skip_blank=skip_blank
+    )
+    with progress_bar("comparing", foretell=False) as bar, place:
+        progress, notes = annotated(bar)
+        found = training.compare(
+            chosen,
+            bits or [64, 256],
+            source,
+            k=k,
+            shortlist=shortlist,
+            n_fit=fit_rows,
+            backbone=backbone,
+            random_state=seed,
+            progress=progress,
+            notes=notes,
+        )
+    if plot is not None:
+        found.plot(metric).save(plot)
+    if as_json:
+        print_json(found.as_dict())
+        return
+    print_table(
+        f"{found.n_queries:,} queries among {found.n_base:,} items, learnt from "
+        f"{found.n_fit:,} others",
+        *_table(found),
+    )
+    for what, reason in found.refused.items():
+        typer.echo(f"note: {what} could not be learnt: {reason}")
+
+
+def _table(found: Any) -> tuple[list[str], list[list[str]]]:
+    """Return header and cells; columns by labels only where there are labels."""
+    labelled = any(row.label_map is not None for row in found.scores)
+    classes = any(row.svm is not None for row in found.scores)
+    header = ["method", "bits", "bytes each", "ANN mAP", f"recall@{found.k}"]
+    header += ["re-ranked", *["label mAP"] * labelled, *["SVM"] * classes]
+    rows = [
+        [
+            row.method,
+            "-" if row.n_bits is None else f"{row.n_bits:,}",
+            f"{row.bytes_per_item:,}",
+            *(f"{each:.3f}" for each in (row.ann_map, row.recall)),
+            f"{row.recall_reranked:.3f}",
+            *[_number(row.label_map)] * labelled,
+            *[_number(row.svm)] * classes,
+            *(["-", "-"] if row.n_bits is None else _times(row)),
+        ]
+        for row in found.scores
+    ]
+    return [*header, "fit s", "encode µs"], rows
+
+
+def _times(row: Any) -> list[str]:
+    return [f"{row.fit_seconds:.1f}", f"{row.encode_us:.1f}"]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,70 @@
+"""``fewbits compare``: a table, a plot, and what could not be learnt."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from typer.testing import CliRunner
+
+from fewbits.cli import app
+from fewbits.training import compare
+
+X, y = load_digits(return_X_y=True)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("d.npz", x=X[:400].astype(np.float32), y=y[:400])
+    np.save("x.npy", X[:400].astype(np.float32))
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["compare", *map(str, words)])
+
+
+def test_the_table_is_that_of_the_function(folder):
+    asked = ["d.npz", "--column", "x", "--labels", "y", "-m", "lsh", "-m", "pcah"]
+    found = run(*asked, "-b", 16, "-b", 128, "--plot", "p.svg")
+    assert found.exit_code == 0, found.stderr
+    title, header, *rows = found.stdout.splitlines()
+    assert title == "# 50 queries among 175 items, learnt from 175 others"
+    assert header.split("\t") == [
+        *("method", "bits", "bytes each", "ANN mAP", "recall@10", "re-ranked"),
+        *("label mAP", "SVM", "fit s", "encode µs"),
+    ]
+    assert [row.split("\t")[:2] for row in rows[:4]] == [
+        ["vectors", "-"],
+        ["lsh", "16"],
+        ["lsh", "128"],
+        ["pcah", "16"],
+    ]
+    assert rows[4].startswith("note: pcah, 128 bits could not be learnt: PCAH makes")
+    assert "<svg" in (folder / "p.svg").read_text()
+
+
+def test_as_json_without_labels():
+    found = json.loads(run("x.npy", "-m", "lsh", "-b", 16, "--json").stdout)
+    same = compare("lsh", 16, X[:400].astype(np.float32))
+    assert [row["recall"] for row in found["scores"]] == [
+        row.recall for row in same.scores
+    ]
+    assert found["scores"][1]["svm"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-m", "dbc"], "dbc learns from labels"),
+        (["-m", "lsh", "--plot", "p.png"], ".svg"),
+        (["-m", "lsh", "-b", 0], "a number of bits"),
+        (["-m", "lsh", "--plot", "p.svg", "--metric", "speed"], "metric must be"),
+    ],
+)
+def test_mistakes_are_one_line(words, message):
+    found = run("x.npy", *words)
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert found.stderr.count("\n") == 1

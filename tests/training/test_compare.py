@@ -1,0 +1,118 @@
+"""`compare`: three parts that share no row, metrics of brute force, interrupts."""
+
+from dataclasses import asdict
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import average_precision_score
+
+from fewbits import compare
+from fewbits.errors import ArgumentError, InterruptedWarning
+from fewbits.inputs import Input
+from fewbits.learners import ITQ, LSH
+from fewbits.training import _compare
+
+DIGITS, CLASSES = load_digits(return_X_y=True)
+DIGITS = (DIGITS[:600] + np.arange(64) / 100).astype(np.float32)
+LABELLED = Input("vectors", DIGITS, CLASSES[:600], "digits")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare({"a": "lsh", "b": ITQ(n_iter=5, random_state=0)}, [32, 64], LABELLED)
+
+
+def test_no_row_is_in_two_parts(found):
+    parts = _compare._parts(LABELLED, DIGITS, None, 1000, 0)
+    sides = [
+        {row.tobytes() for row in X} for X in (parts.fit, parts.base, parts.queries)
+    ]
+    assert sum(map(len, sides)) == len(set.union(*sides))
+    assert len(np.concatenate(parts.labels)) == 600
+    assert (found.n_fit, found.n_base, found.n_queries) == (262, 263, 75)
+
+
+def test_a_table_has_a_row_for_each_method_and_length(found):
+    table = found.table()
+    assert table.column("method").to_pylist() == ["vectors", *"aabb"]
+    assert table.column("n_bits").to_pylist() == [None, 32, 64, 32, 64]
+    assert table.to_pylist() == [asdict(row) for row in found.scores]
+
+
+def test_metrics_are_those_of_brute_force(found):
+    parts = _compare._parts(LABELLED, DIGITS, None, 1000, 0)
+    encoder = LSH(n_bits=64, random_state=0).fit(parts.fit).encoder_
+    bits, asked = (encoder.project(X) > 0 for X in (parts.base, parts.queries))
+    distances = (asked[:, None] != bits).sum(axis=2)
+    floats = np.linalg.norm(parts.queries[:, None] - parts.base, axis=2)
+    row = next(e for e in found.scores if (e.method, e.n_bits) == ("a", 64))
+    own = np.linalg.norm(parts.base[:, None] - parts.base, axis=2)
+    threshold = np.sort(own, axis=1)[:, 50].mean()  # the first is the row itself
+    near = [
+        average_precision_score(f < threshold, -d)
+        for f, d in zip(floats, distances, strict=True)
+        if (f < threshold).any()
+    ]
+    # scikit-learn takes tied items as one step; fewbits their expected order
+    assert row.ann_map == pytest.approx(np.mean(near), abs=0.03)
+    scores = encoder.project(parts.queries)
+    sums = scores @ np.where(bits, 1, -1).T
+    first = np.lexsort((np.arange(len(bits))[None].repeat(75, 0), distances))[:, :100]
+    order = np.argsort(-np.take_along_axis(sums, first, axis=1), axis=1)[:, :10]
+    ids = np.take_along_axis(first, order, axis=1)
+    true = np.argsort(floats, axis=1)[:, :10]
+    recall = np.mean([len({*a} & {*b}) / 10 for a, b in zip(ids, true, strict=True)])
+    assert row.recall_reranked == pytest.approx(recall, abs=1e-3)
+    assert row.bytes_per_item == 8
+
+
+def test_without_labels_there_are_no_metrics_by_labels():
+    found = compare("lsh", 16, DIGITS)
+    assert {(row.label_map, row.svm) for row in found.scores} == {(None, None)}
+    with pytest.raises(ArgumentError, match="labels"):
+        found.plot("label_map")
+    with pytest.raises(ArgumentError, match="metric must be"):
+        found.plot("speed")
+
+
+def test_a_plot_names_every_method(found, tmp_path):
+    found.plot("svm").save(tmp_path / "plot.svg")
+    text = (tmp_path / "plot.svg").read_text()
+    assert all(words in text for words in (">a<", ">b<", "64 bits: "))
+
+
+def test_what_cannot_be_learnt_is_said_and_the_rest_measured():
+    found = compare(["pcah", "lsh"], [16, 128], DIGITS)
+    assert list(found.refused) == ["pcah, 128 bits"]
+    assert [row.method for row in found.scores] == ["vectors", "pcah", "lsh", "lsh"]
+
+
+def test_an_interrupt_leaves_what_was_measured():
+    def interrupt(text):
+        if text == "itq":
+            raise KeyboardInterrupt
+
+    with pytest.warns(InterruptedWarning, match="after 1 of 2 codes"):
+        found = compare(["lsh", "itq"], 16, DIGITS, notes=interrupt)
+    assert [row.method for row in found.scores] == ["vectors", "lsh"]
+    early = patch.object(LSH, "fit", side_effect=KeyboardInterrupt)
+    with early, pytest.raises(KeyboardInterrupt):
+        compare("lsh", 16, DIGITS)
+
+
+@pytest.mark.parametrize(
+    ("methods", "bits", "options", "message"),
+    [
+        (["itq", ITQ()], 16, {}, "two methods are called itq"),
+        ("dbc", 16, {}, "learns from labels"),
+        ("lsh", [], {}, "at least one"),
+        ("lsh", 16, {"n_fit": 1000}, "no base"),
+        ("lsh", 16, {"k": 1000}, "too few for k=1000"),
+        ("magic", 16, {}, "no method"),
+    ],
+)
+def test_mistakes_are_one_line(methods, bits, options, message):
+    with pytest.raises(ArgumentError, match=message):
+        compare(methods, bits, DIGITS, **options)
