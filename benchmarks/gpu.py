@@ -37,9 +37,9 @@ from fewbits.learners import (
     FastNeighbourCodes,
     NeighbourCodes,
     SparseProjections,
-    on_device,
 )
 from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
+from fewbits.learners.fitting import on_device
 
 #: Rows, features and bits.
 SIZES = (

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fewbits.errors import ArgumentError, MissingDataError, MissingExtraError
-from fewbits.learners import on_device
+from fewbits.learners.fitting import on_device
 from research.core import study as studies
 from research.core.record import RESULTS
 from research.core.runner import run as run_tasks

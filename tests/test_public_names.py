@@ -46,7 +46,7 @@ def test_packages_are_found():
 @pytest.mark.parametrize("package", PACKAGES)
 def test_names_are_few_and_public(package):
     names = PACKAGES[package]
-    assert len(names) == len({*names}) <= 30
+    assert len(names) == len({*names}) <= 25
     private = [name for name in names if name.startswith("_")]
     assert private in ([], ["__version__"])
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners import on_progress
+from fewbits.learners.fitting import on_progress
 from fewbits.learners.unsupervised._bre import BRE
 from fewbits.learners.unsupervised._bre_descent import (
     Pairs,

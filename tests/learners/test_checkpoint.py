@@ -22,10 +22,10 @@ from fewbits.learners import (
     PiCoDes,
     RelaxedPiCoDes,
     SparseProjections,
-    on_progress,
 )
 from fewbits.learners._core import _checkpoint, _resumable
 from fewbits.learners._linalg import _rotation
+from fewbits.learners.fitting import on_progress
 from fewbits.learners.neighbours import _training
 from tests.learners._made import made
 
@@ -169,7 +169,8 @@ def test_tolerance_ends_a_resumed_fit_where_it_ended(path):
 KILL = """
 import os, signal, sys
 import numpy as np
-from fewbits.learners import ITQ, on_progress
+from fewbits.learners import ITQ
+from fewbits.learners.fitting import on_progress
 from fewbits.learners._core import _checkpoint
 
 _checkpoint._PAUSE, _checkpoint._WRITING_SHARE = 0.0, float("inf")

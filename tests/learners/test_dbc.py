@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fewbits import _kernels
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
-from fewbits.learners import ITQ, LSH, PCAH, on_progress
+from fewbits.learners import ITQ, LSH, PCAH
+from fewbits.learners.fitting import on_progress
 from fewbits.learners.supervised.dbc._dbc import DBC
 from fewbits.learners.supervised.dbc._descent import improve
 from fewbits.learners.supervised.dbc._labels import initial_labels, simultaneous

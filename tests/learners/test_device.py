@@ -23,12 +23,10 @@ from fewbits.learners import (
     NeighbourCodes,
     SparseProjections,
     SpectralHashing,
-    on_device,
-    on_progress,
-    shared_steps,
 )
 from fewbits.learners._core import _device, _rows
 from fewbits.learners._linalg import _axes, _procrustes
+from fewbits.learners.fitting import on_device, on_progress, shared_steps
 from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._graph import smallest
 from fewbits.learners.neighbours._rounds import transform_there

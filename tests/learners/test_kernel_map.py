@@ -20,8 +20,8 @@ from fewbits.learners import (
     PiCoDes,
     SpectralHashing,
     Thresholding,
-    on_progress,
 )
+from fewbits.learners.fitting import on_progress
 
 _rng = np.random.default_rng(0)
 X = _rng.dirichlet(np.full(12, 0.5), size=80)

@@ -23,9 +23,9 @@ from fewbits.learners import (
     Hadamard,
     NeighbourCodes,
     SparseProjections,
-    on_progress,
 )
 from fewbits.learners._linalg._adam import Adam
+from fewbits.learners.fitting import on_progress
 from fewbits.learners.neighbours import _training
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._graph import (

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
-from fewbits.learners import RelaxedPiCoDes, on_progress
+from fewbits.learners import RelaxedPiCoDes
 from fewbits.learners._linalg._adam import Adam
+from fewbits.learners.fitting import on_progress
 from fewbits.learners.supervised.picodes import _relaxation as relaxation
 from fewbits.learners.supervised.picodes import _steps as steps
 from tests.learners._made import made

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from fewbits.learners import CCAITQ, ITQ, SparseProjections, on_progress
+from fewbits.learners import CCAITQ, ITQ, SparseProjections
+from fewbits.learners.fitting import on_progress
 
 X = np.random.default_rng(0).normal(size=(100, 8))
 Y = np.arange(100) % 3

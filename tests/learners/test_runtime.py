@@ -21,13 +21,15 @@ from fewbits.errors import ArgumentError
 from fewbits.learners import (
     ITQ,
     KernelMapped,
+)
+from fewbits.learners._core._device import current_backend
+from fewbits.learners.fitting import (
     checkpoints_kept,
     on_device,
     on_progress,
     shared_steps,
     thread_limit,
 )
-from fewbits.learners._core._device import current_backend
 from tests.learners._witness import Witness, fitted, seen
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)

@@ -8,8 +8,8 @@ from fewbits.learners import (
     FastNeighbourCodes,
     NeighbourCodes,
     SparseProjections,
-    shared_steps,
 )
+from fewbits.learners.fitting import shared_steps
 
 X = np.random.default_rng(0).normal(size=(80, 12)).astype(np.float32)
 

@@ -19,9 +19,9 @@ from fewbits.learners import (
     Hadamard,
     Learner,
     NeighbourCodes,
-    shared_steps,
 )
 from fewbits.learners._core._shared_steps import SharedSteps
+from fewbits.learners.fitting import shared_steps
 from research.common.features import SHAPES, UNSEEN_SEEDS, load_features
 from research.common.projections import (
     FORMS,

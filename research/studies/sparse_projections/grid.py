@@ -18,8 +18,8 @@ from fewbits.learners import (
     Learner,
     NeighbourCodes,
     Thresholding,
-    shared_steps,
 )
+from fewbits.learners.fitting import shared_steps
 from research.common.features import SHAPES, UNSEEN_SEEDS, FeatureSet, load_features
 from research.common.projections import (
     FORMS,

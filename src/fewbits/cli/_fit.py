@@ -156,7 +156,7 @@ def fit(
     if kept := chosen.parameters.get("checkpoint"):
         checkpoint = Path(str(kept))
     place = place_of(device, [chosen.method])
-    with telling_what_is_left(output, checkpoint), learners.checkpoints_kept():
+    with telling_what_is_left(output, checkpoint), learners.fitting.checkpoints_kept():
         source = inputs.read(
             items, column=column, label_column=labels, skip_blank=skip_blank
         )

@@ -273,7 +273,7 @@ def place_of(
     if methods and {*methods} <= {*METHODS}.difference(DEVICE_METHODS):
         needed = f"{', '.join(DEVICE_METHODS)} or a deep method"
         check_unused({"--device": device}, f"{needed}, not {', '.join(methods)}")
-    return learners.on_device(device)
+    return learners.fitting.on_device(device)
 
 
 def check_unused(options: Mapping[str, Any], needed: str) -> None:

@@ -82,7 +82,7 @@ def annotated(
 @contextmanager
 def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
     """Drive a progress bar by the iterations of learners fitted in the block."""
-    from fewbits.learners import on_progress
+    from fewbits.learners.fitting import on_progress
 
     tell, notes = annotated(progress)
     with on_progress(lambda done, total, _: tell(done, total), notes):

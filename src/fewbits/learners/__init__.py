@@ -1,11 +1,6 @@
 """Methods that learn an encoder from data: scikit-learn estimators."""
 
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._checkpoint import checkpoints_kept
-from fewbits.learners._core._device import on_device
-from fewbits.learners._core._progress import on_progress
-from fewbits.learners._core._shared_steps import shared_steps
-from fewbits.learners._core._threads import thread_limit
 from fewbits.learners._kernel_map import HomogeneousKernelMap
 from fewbits.learners._kernel_mapped import KernelMapped
 from fewbits.learners.neighbours import FastNeighbourCodes, NeighbourCodes
@@ -51,9 +46,4 @@ __all__ = [
     "SpectralHashing",
     "SupervisedITQ",
     "Thresholding",
-    "checkpoints_kept",
-    "on_device",
-    "on_progress",
-    "shared_steps",
-    "thread_limit",
 ]

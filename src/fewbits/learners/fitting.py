@@ -1,11 +1,24 @@
-"""For programs that run fits: checks between iterations, interrupts, checksums, labels.
+"""What surrounds a fit: its device, threads and progress, and programs that run fits.
 
 Learners use the same; `fewbits.training` does what they do around a fit.
 """
 
-from fewbits.learners._core._checkpoint import data_checksum
+from fewbits.learners._core._checkpoint import checkpoints_kept, data_checksum
+from fewbits.learners._core._device import on_device
 from fewbits.learners._core._iterative import interrupts_passed_on
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._progress import also
+from fewbits.learners._core._progress import also, on_progress
+from fewbits.learners._core._shared_steps import shared_steps
+from fewbits.learners._core._threads import thread_limit
 
-__all__ = ["also", "data_checksum", "indicator", "interrupts_passed_on"]
+__all__ = [
+    "also",
+    "checkpoints_kept",
+    "data_checksum",
+    "indicator",
+    "interrupts_passed_on",
+    "on_device",
+    "on_progress",
+    "shared_steps",
+    "thread_limit",
+]

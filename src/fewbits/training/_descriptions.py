@@ -31,7 +31,7 @@ _NAMES = {
     "bp": "Bilinear projections (Gong et al., 2013)",
     "cbe": "Circulant binary embedding (Yu et al., 2014)",
     "hadamard": "Randomized Hadamard transforms (Andoni et al., 2015)",
-    "additive": "Sums of vectors, one a bit; for re-ranking by scores (fewbits)",
+    "additive": "Additive codes (of fewbits, after additive quantization, 2014)",
     "itq": "Iterative quantization (Gong and Lazebnik, 2011)",
     "block-itq": "ITQ within groups of features (of fewbits, after ITQ)",
     "cca-itq": "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",

@@ -87,7 +87,7 @@ def fit_bundle(
         `fewbits.training.tuning.Configuration.search_info`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
-        itself reports to `fewbits.learners.on_progress`.
+        itself reports to `fewbits.learners.fitting.on_progress`.
 
     Warns
     -----

@@ -56,7 +56,7 @@ SUPERVISED = {
     *(name for name, learner in METHODS.items() if learner.needs_labels),
     *DEEP_METHODS,
 }
-#: Methods that `fewbits.learners.on_device` speeds up; deep ones have a parameter.
+#: Methods that `fitting.on_device` speeds up; deep ones have a parameter.
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 

@@ -17,7 +17,6 @@ from fewbits.errors import (
     DivergedError,
     FewbitsError,
 )
-from fewbits.learners import on_progress
 from fewbits.learners.deep import (
     LLC,
     DeepHash,
@@ -28,6 +27,7 @@ from fewbits.learners.deep import (
 from fewbits.learners.deep._identity import described as described_value
 from fewbits.learners.deep._torch import deterministic
 from fewbits.learners.deep.losses import CSQ, LOSSES, HashNet
+from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
 
 y = np.repeat(np.arange(5), 30)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
-from fewbits.learners import on_progress
+from fewbits.learners.fitting import on_progress
 from fewbits.training.tuning import Target, _measuring, _race, _tune, tune
 from fewbits.training.tuning._journal import Journal
 

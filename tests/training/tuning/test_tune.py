@@ -8,9 +8,10 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
-from fewbits.learners import LSH, on_progress
+from fewbits.learners import LSH
 from fewbits.learners._core._progress import report
 from fewbits.learners._linalg import _axes
+from fewbits.learners.fitting import on_progress
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
     Configuration,

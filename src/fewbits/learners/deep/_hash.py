@@ -67,8 +67,8 @@ class DeepHash(DeepLearner):
         does not stop the second training. No items are left to calibrate
         probabilities with.
     device : str, default="auto"
-        "cpu", "cuda", or "auto": that of `fewbits.learners.on_device`, or a GPU if
-        there is one.
+        "cpu", "cuda", or "auto": that of `fewbits.learners.fitting.on_device`, or a
+        GPU if there is one.
     checkpoint : path or None, default=None
         File that is renewed after every epoch. When it is there, `fit` goes on from it
         and ends with the same result as without the interruption, which needs an

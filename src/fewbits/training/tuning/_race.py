@@ -9,7 +9,7 @@ import numpy as np
 
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
-from fewbits.learners import shared_steps
+from fewbits.learners.fitting import shared_steps
 from fewbits.training.tuning._candidates import is_anchor
 from fewbits.training.tuning._clock import Clock, TimeUp
 from fewbits.training.tuning._configuration import Configuration
