@@ -26,6 +26,10 @@ not all on one machine. A target is the ratio set for AVX-512; what misses it is
 One thread, unless a row says otherwise."""
 
 
+#: Features, at most, of the sets of rows that come later.
+WIDTHS = {"icd10": 256, "wordnet": 256, "glove": 64}
+
+
 class Section(NamedTuple):
     """A table of the page.
 
@@ -243,7 +247,6 @@ SERVED = {"serve": over_http, "explorer": in_a_browser}
 RATIO = {"ratio (target)": against_target()}
 SIZE = {"rows": value("n"), "features": value("d"), "bits": value("bits")}
 SHORTLISTS = ("float32", "faiss refine")
-TRAINED = ("trainer", "posterior", "posterior, convolutional")
 DECODERS = (
     "float",
     "nearest",
@@ -387,22 +390,6 @@ SECTIONS = (
         ),
     ),
     Section(
-        "training",
-        "Training deep codes",
-        "Seconds of an epoch, and their ratio to the plainest loop with the same loss "
-        "(*trainer*) or to training without posterior control: at most the target.",
-        {
-            "": value("name"),
-            "loss": value("loss"),
-            "bits": value("bits"),
-            "epoch": seconds("seconds"),
-            "ratio (target)": against_target(at_most=True),
-        },
-        lambda row: (
-            row["name"] in TRAINED and row["loss"] == "csq" and row["bits"] != 32
-        ),
-    ),
-    Section(
         "later_rows",
         "Rows that come after learning",
         "Recall@10 among rows that no encoder was learnt from; a shortlist of 100 by "
@@ -417,7 +404,7 @@ SECTIONS = (
             "queries/s": value("queries_per_second", ",.0f"),
             "learning": seconds("learning_seconds"),
         },
-        lambda row: row["seed"] == 0,
+        lambda row: row["seed"] == 0 and 8 * row["bytes"] >= WIDTHS[row["data"]],
     ),
     Section(
         "fit",
@@ -464,18 +451,6 @@ SECTIONS = (
             "bits that differ": value("flipped", ".2%"),
         },
         lambda row: row["part"] == "alike" and row["bits"] == 1024,
-    ),
-    Section(
-        "onnx",
-        "Encoders in ONNX Runtime",
-        "1,280 features to 64 bits. Exact models add in a fixed order.",
-        {
-            "": lambda row: f"{row['way']}, {row['head']}",
-            "one row": seconds("row_seconds"),
-            "100 rows": seconds("batch_seconds"),
-            "wrong bits": value("wrong_bits"),
-        },
-        lambda row: row["way"] != "exact scores",
     ),
 )
 
