@@ -26,7 +26,8 @@ def public_results():
         module = importlib.import_module(package.name)
         for name in getattr(module, "__all__", ()):
             value = getattr(module, name)
-            if inspect.isclass(value) and fields_of(value):
+            whole = inspect.isclass(value) and not inspect.isabstract(value)
+            if whole and fields_of(value):
                 found[name] = value
     return found
 

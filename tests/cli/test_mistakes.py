@@ -68,7 +68,7 @@ MISTAKES = {
     "fit x.npy -o n --seed -1": "random_state",
     "fit x.npy -o n -m lsh --checkpoint c": "lsh has no iterations to resume from",
     "fit x.npy -o n --device tpu9": "no device 'tpu9'",
-    "fit x.npy -o n -m hadamard --device cpu": "dbc or a deep method, not hadamard",
+    "fit x.npy -o n -m hadamard --device cpu": "ecoc or a deep method, not hadamard",
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m sh --device tpu9": "'tpu9'",
     "tune x.npy -o n.json --bytes 4 -m lsh -m bp --device cpu": "method, not lsh, bp",

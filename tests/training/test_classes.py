@@ -99,7 +99,12 @@ def test_codes_of_majorities_of_several_labels():
     _, y = items(0)
     several = (np.array(list("abcdefg")) == y[:, None]).astype(np.uint8)
     several[7, 6] = 1  # the only item of a label, held out or not
-    bundle = fitted(method="hashnet", n_bits=16, labels=several)
+    bundle = fitted(
+        method="hashnet",
+        n_bits=16,
+        labels=several,
+        parameters={"network.hidden": ()},
+    )
     assert len(bundle.classes) == 7
     assert bundle.metadata.several_labels
 

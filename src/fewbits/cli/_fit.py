@@ -45,10 +45,11 @@ def fit(
         typer.Option(
             "--method",
             "-m",
-            help="itq, block-itq, sp, neighbours, fast-neighbours, bp, cbe, hadamard, "
-            "lsh, pcah, sh, bre or threshold; with labels cca-itq, classemes, picodes, "
-            "picodes-relaxed or dbc; with labels and torch llc, csq, dbdh, dch, dsdh, "
-            "greedyhash, hashnet or orthohash; packed for vectors that are binary "
+            help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
+            "hadamard, lsh, pcah, sh, bre or threshold; with labels cca-itq, "
+            "supervised-itq, classemes, picodes, picodes-relaxed, dbc or ecoc; with "
+            "labels and torch llc, csq, dbdh, dch, dsdh, greedyhash, hashnet or "
+            "orthohash; packed for vectors that are binary "
             "codes already. See 'fewbits methods'. Default: itq.",
         ),
     ] = None,
@@ -113,8 +114,9 @@ def fit(
         typer.Option(
             help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
             "For deep methods, neighbours and fast-neighbours, and for large matrix "
-            "products of itq, sp, pcah, cca-itq, sh, classemes, picodes, "
-            "picodes-relaxed and dbc. A GPU speeds up short codes little."
+            "products of itq, block-itq, sp, additive, pcah, cca-itq, supervised-itq, "
+            "sh, classemes, picodes, picodes-relaxed, dbc and ecoc. A GPU speeds up "
+            "short codes little."
         ),
     ] = None,
     overwrite: Annotated[

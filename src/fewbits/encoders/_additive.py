@@ -60,7 +60,7 @@ class AdditiveEncoder(Encoder):
     >>> encoder = AdditiveEncoder([[2.0, 1.0, 1.0]], np.zeros(3))
     >>> encoder.encode([[4.0], [2.0]])
     array([[224],
-           [192]], dtype=uint8)
+           [160]], dtype=uint8)
     >>> encoder.decode(encoder.encode([[4.0], [2.0]]))
     array([[4.],
            [2.]], dtype=float32)

@@ -1,4 +1,4 @@
-"""What surrounds a fit: its device, threads and progress, and programs that run fits.
+"""Device, threads and progress of a fit, and what programs that run fits need.
 
 Learners use the same; `fewbits.training` does what they do around a fit.
 """

@@ -39,6 +39,9 @@ class RejectionThreshold(NamedTuple):
     false_accept_rate: float | None
     false_accept_interval: tuple[float, float] | None
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rejection:

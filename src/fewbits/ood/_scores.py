@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.errors import FeatureError
@@ -17,7 +18,7 @@ _MOST_WIDE, _SCALE = 2048, 0.7
 _BLOCK = 4096  # items at a time
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class RejectionScore(ABC):
     """Largest response of a ridge regression to the indicators of classes.
 
@@ -36,6 +37,9 @@ class RejectionScore(ABC):
     mean: Matrix
     scale: Matrix
     weights: Matrix
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
     @staticmethod
     @abstractmethod

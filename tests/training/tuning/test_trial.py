@@ -36,8 +36,11 @@ class Timed:
             self.sizes.append(self.clock.now)
         return None if self.encoder is None else self.encoder.encode(rows)
 
-    def project(self, rows):
-        return self.encoder.project(rows)
+    def query_scores(self, rows):
+        return self.encoder.query_scores(rows)
+
+    def offsets(self, codes):
+        return self.encoder.offsets(codes)
 
     @property
     def n_bits(self):

@@ -119,7 +119,7 @@ class DeepHash(DeepLearner):
     >>> X = np.eye(3, 16)[y] * 4 + np.random.default_rng(0).normal(size=(120, 16))
     >>> learner = DeepHash(8, training=TrainingConfig(max_epochs=5), random_state=0)
     >>> learner.fit(X, y).encoder_
-    MLPEncoder(16 -> 512 -> 8 bits)
+    MLPEncoder(16 -> 8 bits)
     """
 
     def __init__(

@@ -76,6 +76,8 @@ class AdditiveCodes(Learner):
     AdditiveEncoder(16 -> 24 bits)
     """
 
+    uses_device = True
+
     def __init__(
         self, n_bits: int = 64, *, whitening: float = 0.25, random_state: Any = None
     ) -> None:

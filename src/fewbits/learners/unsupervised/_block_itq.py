@@ -87,7 +87,7 @@ class BlockITQ(ResumableLearner):
     (BlockDiagonalEncoder(40 -> 40 bits), 0.1)
     """
 
-    uses_device = False
+    uses_device = True
 
     def __init__(
         self,

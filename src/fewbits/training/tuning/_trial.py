@@ -50,6 +50,7 @@ class Sample(NamedTuple):
 class _Coded(NamedTuple):
     """The items by their codes, and the queries by codes and scores."""
 
+    encoder: Encoder
     items: FlatIndex
     codes: CodeArray
     scores: NDArray[Any]
@@ -116,7 +117,7 @@ class Trial:
         """Return the metrics of some ways to search with an encoder."""
         (encode,) = seconds_alone([encoder], self.queries)
         codes, index = encoder.encode(self.queries), self._index(encoder)
-        coded = _Coded(index, codes, encoder.query_scores(self.queries))
+        coded = _Coded(encoder, index, codes, encoder.query_scores(self.queries))
         n_constant = _n_constant_bits(index.codes, encoder.n_bits)
         found = []
         for each in searches:
@@ -146,11 +147,11 @@ class Trial:
 
     def _seconds_alone(self, coded: _Coded, how: Configuration) -> float:
         """Return the median time to search with one query at a time."""
-        index, codes, scores = coded
+        encoder, index, codes, scores = coded
         times = []
         for row in range(min(len(codes), QUERIES_ALONE)):
             one = slice(row, row + 1)
-            query = _Coded(index, codes[one], scores[one])
+            query = _Coded(encoder, index, codes[one], scores[one])
             start = time.perf_counter()
             self._search(query, how, self.k, one)
             times.append(time.perf_counter() - start)
@@ -188,7 +189,7 @@ class Trial:
         self, coded: _Coded, how: Configuration, k: int, rows: slice = slice(None)
     ) -> Any:
         """Search as a bundle does."""
-        index, codes, scores = coded
+        encoder, index, codes, scores = coded
         if how.rerank is None:
             return index.search(codes, k)
         vectors = self._kept if how.keep_vectors else None
@@ -196,6 +197,7 @@ class Trial:
             codes,
             k,
             scores=scores,
+            offsets=encoder.offsets,
             shortlist=how.shortlist,
             vectors=vectors,
             query_vectors=None if vectors is None else self.queries[rows],
