@@ -1,1 +1,1 @@
-"""PiCoDes: codes for classes that nobody trained on."""
+"""PiCoDes: codes for classes that are not in the training data."""

@@ -9,9 +9,9 @@ from fewbits import _kernels
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._features import as_features
-from fewbits.encoders._linear import LinearEncoder, check_affine
+from fewbits.encoders._linear import LinearEncoder
 from fewbits.errors import ArgumentError
 
 _ROUNDS = 3
@@ -76,17 +76,16 @@ class AdditiveEncoder(Encoder):
         n_kept: int | None = None,
         zero_bit: int = 0,
     ) -> None:
-        self.weights, self.bias = frozen(weights), frozen(bias)
-        self.zero_bit = as_zero_bit(zero_bit)
-        check_affine(self.weights.shape, self.weights, self.bias)
+        self._linear = LinearEncoder(weights, bias, zero_bit=zero_bit)
+        self.weights, self.bias = self._linear.weights, self._linear.bias
+        self.zero_bit = self._linear.zero_bit
         n_kept = len(self.bias) if n_kept is None else int(n_kept)
         if not 1 <= n_kept <= len(self.bias):
             raise ArgumentError(
                 f"n_kept must be between 1 and {len(self.bias)}, got {n_kept}"
             )
         self.n_kept = n_kept
-        none = np.zeros(len(self.bias), np.float32)
-        gram = LinearEncoder(self.weights, none).project(self.weights.T)
+        gram = self._sums(self.weights.T, self.weights)
         if not np.isfinite(gram).all():
             raise ArgumentError("the weights are too large for float32: scale them")
         self._gram = frozen(gram)
@@ -115,7 +114,7 @@ class AdditiveEncoder(Encoder):
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return the products of centred rows with the vectors."""
         features = as_features(X, self.n_features)
-        return self._linear().project(features)[:, : self.n_kept]
+        return self._linear.project(features)[:, : self.n_kept]
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
         """Return a quarter of the squared length of what each code stands for."""
@@ -139,11 +138,11 @@ class AdditiveEncoder(Encoder):
         -------
         ndarray of shape (n, n_features), dtype float32
         """
-        weights = np.ascontiguousarray(self.weights[:, : self.n_kept].T)
+        weights = self.weights[:, : self.n_kept].T
         return self._sums(_signs(codes, self.n_kept), weights)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
-        found = self._linear().project(X)
+        found = self._linear.project(X)
         signs = np.where(found > 0, np.float32(1), np.float32(-1))
         sums, threads = self._sums(signs, self._gram), _kernels.num_threads()
         _kernels.additive_scores(
@@ -161,16 +160,13 @@ class AdditiveEncoder(Encoder):
             self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
         )
 
-    def _linear(self) -> LinearEncoder:
-        return LinearEncoder(self.weights, self.bias)
-
     @staticmethod
-    def _sums(signs: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:
+    def _sums(rows: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:
         """Return products that are the same on every processor."""
-        found = np.empty((len(signs), weights.shape[1]), np.float32)
+        found = np.empty((len(rows), weights.shape[1]), np.float32)
         none, threads = np.zeros(weights.shape[1], np.float32), _kernels.num_threads()
-        weights = np.ascontiguousarray(weights)
-        _kernels.linear_scores(signs, weights, none, found, threads)
+        rows, weights = map(np.ascontiguousarray, (rows, weights))
+        _kernels.linear_scores(rows, weights, none, found, threads)
         return found
 
 

@@ -48,6 +48,8 @@ class Reranking:
         pair = _vectors(*vectors, n, len(queries), metric)
         if bits is None and pair is None:
             raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
+        if offsets is not None and offsets(queries[:0]) is None:
+            offsets = None  # as of most encoders: nothing is gathered for it
         return cls(k, bits, pair, metric, offsets)
 
     def sized(self, shortlist: int | None, finalists: int | None) -> Self:

@@ -12,7 +12,7 @@ from fewbits.server._settings import Settings
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-#: Of a body that nobody wants: a client that is not heard out may not see the answer.
+#: Read of the body of a refused request: clients that are cut off see no answer.
 _DISCARDED_BYTES, _DISCARDED_SECONDS = 1 << 20, 1.0
 _CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
 
