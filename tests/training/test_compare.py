@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score
 from fewbits import compare
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input
-from fewbits.learners import ITQ, LSH
+from fewbits.learners import ITQ, LSH, AdditiveCodes
 from fewbits.training import _compare
 
 DIGITS, CLASSES = load_digits(return_X_y=True)
@@ -66,6 +66,20 @@ def test_metrics_are_those_of_brute_force(found):
     recall = np.mean([len({*a} & {*b}) / 10 for a, b in zip(ids, true, strict=True)])
     assert row.recall_reranked == pytest.approx(recall, abs=1e-3)
     assert row.bytes_per_item == 8
+
+
+def test_additive_codes_are_ranked_by_what_they_stand_for():
+    found = compare(["additive"], [64], LABELLED, shortlist=1000)
+    parts = _compare._parts(LABELLED, DIGITS, None, 1000, 0)
+    encoder = AdditiveCodes(64, random_state=0).fit(parts.fit).encoder_
+    sums = encoder.decode(encoder.encode(parts.base)) + parts.fit.mean(axis=0)
+    by_sums, by_floats = (
+        np.linalg.norm(parts.queries[:, None] - each, axis=2).argsort(axis=1)[:, :10]
+        for each in (sums, parts.base)
+    )
+    shared = [len({*a} & {*b}) for a, b in zip(by_sums, by_floats, strict=True)]
+    recall = found.scores[1].recall_reranked
+    assert recall == pytest.approx(np.mean(shared) / 10, abs=0.005)
 
 
 def test_without_labels_there_are_no_metrics_by_labels():

@@ -272,7 +272,8 @@ class _Trial:
         again = FlatIndex(base).search_reranked(
             asked,
             self.k,
-            scores=encoder.project(self.parts.queries),
+            scores=encoder.query_scores(self.parts.queries),
+            offsets=encoder.offsets,
             shortlist=self.shortlist,
         )
         return MethodScores(
