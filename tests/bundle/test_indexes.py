@@ -1,18 +1,23 @@
 """Each index gives the answers of brute force; tables in a folder change none."""
 
+import importlib
 import json
+import pkgutil
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+import fewbits.index
 from fewbits.bundle import Bundle, Metadata
+from fewbits.bundle._indexes import INDEXES
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex, MultiIndexHashing, _costs, _multi_index
+from fewbits.index import FlatIndex, Index, _costs, _multi_index
 from fewbits.index._tables import build_tables
+from tests.index._indexes import INDEXES as TESTED
 
 N, BITS = 400, 16
 ENCODER = LinearEncoder(np.eye(BITS), np.zeros(BITS))
@@ -20,7 +25,7 @@ rng = np.random.default_rng(0)
 X = np.repeat(rng.normal(size=(40, BITS)), 10, axis=0)
 X *= np.where(rng.random((N, BITS)) < 0.1, -1, 1)
 QUERIES = X[::37] * np.where(rng.random((11, BITS)) < 0.1, -1, 1)
-KINDS = ["auto", "flat", "multi-index"]
+KINDS = [*INDEXES]
 
 
 @pytest.fixture(autouse=True)
@@ -124,13 +129,21 @@ def test_kinds_of_index():
     bundle = bundle_of(range(20))
     wanted = bundle.search(QUERIES, 3).ids.tolist()
     for kind in KINDS:
-        made = FlatIndex if kind == "flat" else MultiIndexHashing
         other = bundle.with_index(kind)
-        assert type(other.index) is made
+        assert type(other.index) is INDEXES[kind].index
         assert other.search(QUERIES, 3).ids.tolist() == wanted
     assert bundle.with_index("flat").with_index("auto").metadata == bundle.metadata
     with pytest.raises(ArgumentError, match="index must be one of auto, flat, multi-"):
         bundle.with_index("hnsw")
+
+
+def test_every_index_is_public_tested_and_can_be_chosen():
+    for module in pkgutil.iter_modules(fewbits.index.__path__):
+        importlib.import_module(f"fewbits.index.{module.name}")
+    every = set(Index.__subclasses__())
+    assert {made.__name__ for made in every} <= set(fewbits.index.__all__)
+    assert every == {getattr(made, "func", made) for made in TESTED}
+    assert every == {kind.index for kind in INDEXES.values()}
 
 
 def test_a_bundle_keeps_its_choice(tmp_path):

@@ -11,7 +11,7 @@ from fewbits._checks import check_choice
 from fewbits._typing import CodeArray
 from fewbits.bundle._class_files import check_same_classes
 from fewbits.bundle._encoding import EncodingMixin, Progress, checked_codes
-from fewbits.bundle._indexes import AUTO, KINDS
+from fewbits.bundle._indexes import AUTO, INDEXES
 from fewbits.bundle._items import LABEL_COLUMN, Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.errors import ArgumentError
@@ -294,7 +294,7 @@ class CollectionMixin(EncodingMixin):
         >>> bundle.with_index("flat").index
         FlatIndex(2 codes of 1 byte)
         """
-        kind = check_choice(kind, "the index", KINDS)
+        kind = check_choice(kind, "the index", tuple(INDEXES))
         chosen = None if kind == AUTO else kind
         return replace(self, metadata=replace(self.metadata, index=chosen))
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._frozen import ReadOnlyDict
-from fewbits.bundle._indexes import FLAT, MULTI_INDEX
+from fewbits.bundle._indexes import AUTO, INDEXES
 from fewbits.bundle._kept import KEPT
 from fewbits.errors import ArgumentError
 
@@ -24,10 +24,11 @@ def form(name: str, value: Any) -> str | None:
 
 
 def index(name: str, value: Any) -> str | None:
-    if value is None or (isinstance(value, str) and value in (FLAT, MULTI_INDEX)):
+    known = [kind for kind in INDEXES if kind != AUTO]  # None stands for it
+    if value is None or (isinstance(value, str) and value in known):
         return value
     raise ArgumentError(
-        f"{name} must be one of {FLAT}, {MULTI_INDEX}, or None, got {_shown(value)}"
+        f"{name} must be one of {', '.join(known)}, or None, got {_shown(value)}"
     )
 
 

@@ -25,8 +25,8 @@ class Index(Contents, ABC):
     """Codes with ids that answer nearest-neighbour queries exactly.
 
     Every index gives the answers of `FlatIndex`, ordered by (distance, id), and differs
-    in how long it takes. A new one says in `_topk` and `_within` how it searches one
-    segment, and joins the list in ``tests/index/_indexes.py``.
+    in how long it takes. A subclass implements `_topk` and `_within`, which search one
+    segment; see "Adding an index" in CONTRIBUTING.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class Index(Contents, ABC):
     Warns
     -----
     UserWarning
-        When codes look like bits in a byte each, as ``transform`` of a learner gives
-        them.
+        When codes look unpacked, one bit a byte, as ``transform`` of a learner returns
+        them: `fewbits.pack` packs them.
 
     Raises
     ------
