@@ -130,3 +130,10 @@ def test_the_reference_lists_every_package():
     page = (DOCS / "reference/index.md").read_text("utf-8")
     listed = {line.strip() for line in page.splitlines()}
     assert sorted(PACKAGES.keys() - listed - ELSEWHERE) == []
+
+
+@pytest.mark.parametrize("folder", ["concepts", "how-to", "papers"])
+def test_an_index_links_to_every_page_of_its_folder(folder):
+    index = DOCS / folder / "index.md"
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index.read_text("utf-8")))
+    assert linked == {p.name for p in (DOCS / folder).glob("*.md")} - {index.name}

@@ -59,8 +59,10 @@ def decimal(value: float, digits: int = 3, sign: bool = False) -> str:
 def interval(found: Effect, digits: int = 3, sign: bool = True) -> str:
     """Return ``+.010 [-.002, +.022]``: an effect and its 95 % interval."""
     mean = decimal(found.mean, digits, sign)
-    if found.exact or isinf(found.interval[0]):
+    if found.exact:
         return mean
+    if isinf(found.interval[0]):
+        return f"{mean}, one seed"
     return f"{mean} [{', '.join(decimal(n, digits, sign) for n in found.interval)}]"
 
 
@@ -88,6 +90,9 @@ def at(finding: Finding, titles: Mapping[str, str]) -> str:
     parts = [titles.get(name, name)] if name else []
     if settings.get("bits"):
         parts.append(f"{settings['bits']:,} bits")
+    parts += [
+        form.format(settings[name]) for name, form in _SHOWN.items() if name in settings
+    ]
     if finding.claim.each != "data":
         parts.append(str(settings.get(finding.claim.each)))
     right = _method_beside(finding)
@@ -98,6 +103,8 @@ def at(finding: Finding, titles: Mapping[str, str]) -> str:
     return ", ".join(map(str, parts))
 
 
+#: Other settings that a claim is judged at.
+_SHOWN = {"each": "{} a class", "examples": "{} examples"}
 CLAIM_HEADER = ("claim", "effect where it is weakest", *VERDICTS, NOT_AS_STATED)
 
 
