@@ -94,5 +94,5 @@ class BundleParts:
 
     @property
     def shortlist(self) -> int | None:
-        """Number of items that are ranked again, None where nobody tuned it."""
+        """Number of items to re-rank; None where it was not tuned."""
         return self.metadata.shortlist

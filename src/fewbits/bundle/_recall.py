@@ -30,7 +30,7 @@ class RecallEstimate:
         Share of the `k` nearest vectors among the first `k` answers, the mean over the
         queries of the sample.
     low, high : float
-        Where the mean over all queries of this kind is.
+        Bounds of the confidence interval of the mean over all queries of this kind.
     n_queries : int
         Queries of the sample.
     confidence : float

@@ -27,7 +27,7 @@ FORMAT = "fewbits-codebook-1"
 class Codebook(Immutable):
     """One code for each class; an item belongs to the class whose code its own matches.
 
-    Several classes may share a code, as codebooks from side information may have it.
+    Several classes may share a code, as in codebooks from side information.
     Decoders count them as ties.
 
     Parameters
@@ -57,7 +57,8 @@ class Codebook(Immutable):
         beyond them is set.
     ArgumentError
         When there is no class, names do not fit, or `unique` is wanted and classes
-        share a code; the message names the length that would do if none this short can.
+        share a code; where `n_bits` are too few, the message names the least length
+        that suffices.
 
     References
     ----------

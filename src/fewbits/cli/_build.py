@@ -81,8 +81,9 @@ def build(
 
     Texts, paths of images and the columns of a table are stored beside the codes. With
     --labels, a novelty radius is learnt, beyond which `search` marks a query as
-    out-of-distribution: the distance within which 95% of the items find an item of
-    another class. Items of a new class that resembles known ones are not marked.
+    out-of-distribution: the 95th percentile of the distances of items to the nearest
+    item of another class. Items of a new class that resembles known ones are not
+    marked.
 
     Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
 

@@ -84,17 +84,17 @@ def classify(
     max_false_reject_rate: Annotated[
         float | None,
         typer.Option(
-            help="Reject items of unknown classes, and at most this share of known "
-            "items. Start with 0.05. Which share of unknown ones is accepted is "
-            "predicted below the table, and as 'accepted' with --json."
+            help="Reject unknown items; wrongly reject at most this share of known "
+            "ones. Start with 0.05. The expected false-accept rate is printed below "
+            "the table, and is 'accepted' with --json."
         ),
     ] = None,
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
             help="In its place: accept at most this share of the items of unknown "
-            "classes, by leaving out each known class. Needs many classes; 0.05 needs "
-            "19."
+            "classes, estimated by leave-one-class-out. Needs many classes; 0.05 "
+            "needs 19."
         ),
     ] = None,
     top: Annotated[

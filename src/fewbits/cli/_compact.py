@@ -22,8 +22,8 @@ def compact(
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
     folder at most twice as large as its items. Files that another process still reads
-    stay until a later change. Tables are written that make many queries faster, where
-    they do.
+    stay until a later change. Tables of multi-index hashing are
+    written where they make searches faster.
 
     Example: fewbits compact my-bundle
     """

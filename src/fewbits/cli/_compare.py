@@ -70,7 +70,7 @@ def compare(
 ) -> None:
     """Compare methods and numbers of bits, side by side.
 
-    A sample of ITEMS is learnt from, other items are searched, and held-out queries
+    A sample of INPUT is learnt from, other items are searched, and held-out queries
     are in neither. With labels, metrics by labels are measured too.
 
     Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256

@@ -22,8 +22,8 @@ def delete(
         str | None,
         typer.Option(
             help='Delete all items that meet an SQL-like condition, such as "year < '
-            "2015 and category = 'x'\". Nothing asks again: see with 'fewbits search "
-            "--filter' what meets it."
+            "2015 and category = 'x'\". There is no confirmation: preview it with "
+            "'fewbits search --filter'."
         ),
     ] = None,
     wait: Wait = None,

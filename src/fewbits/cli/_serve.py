@@ -30,11 +30,11 @@ def serve(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen at. Any but this machine's own needs a token."
+            help="Address to listen on. Addresses other than loopback need a token."
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="Port to listen at.", min=0, max=65535)
+        int, typer.Option(help="Port to listen on.", min=0, max=65535)
     ] = 8000,
     writable: Annotated[
         bool, typer.Option("--writable", help="Let requests change the collection.")
@@ -52,7 +52,7 @@ def serve(
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(help="Other web page that may ask, such as https://a.example."),
+        typer.Option(help="Origin allowed by CORS, such as https://a.example."),
     ] = None,
 ) -> None:
     """Serve BUNDLE over HTTP, with a page to explore it.

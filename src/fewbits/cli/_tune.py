@@ -131,10 +131,9 @@ def tune(
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Quality, bytes and times can be bounded, alone or together. The first of quality,
-    bytes and encode time that has no bound is optimised within the other bounds.
-    Metrics are those of rows that come later: searches go through items that the codes
-    were not learnt from.
+    Quality, bytes and times can be bounded, alone or together. What has no bound is
+    optimised: quality, else bytes, else the time to encode. Metrics are measured on
+    rows that were not used for training.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 

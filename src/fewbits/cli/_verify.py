@@ -22,7 +22,7 @@ def verify(
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
 ) -> None:
-    """Read all of BUNDLE, and name every damaged file with the rows that it takes.
+    """Read all of BUNDLE, and name every damaged file and the rows lost with it.
 
     Exit status 1 when something is damaged, or rows were lost in the repair.
 

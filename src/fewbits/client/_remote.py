@@ -62,7 +62,7 @@ class Remote(Asking, Changing):
 
 
 def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Remote:
-    """Return the bundle that a server has, with the verbs of a local one.
+    """Return the bundle of a server, with the methods of a local one.
 
     Parameters
     ----------

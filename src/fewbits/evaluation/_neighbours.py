@@ -116,7 +116,7 @@ def neighbour_recall(
     metric: str = "hamming",
     random_state: Any = None,
 ) -> Score:
-    """Recall k@R: share of the true `k` neighbours among the first R of a ranking.
+    """k-recall@R: share of the true `k` neighbours among the first R of a ranking.
 
     Parameters
     ----------

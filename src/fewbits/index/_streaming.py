@@ -31,7 +31,7 @@ def stream_range_search(
     Yields
     ------
     slice
-        Which queries.
+        Rows of `queries`.
     RangeSearchResult
         All hits of these, about a million at a time where queries have fewer.
 

@@ -25,7 +25,7 @@ class Coverage(NamedTuple):
     standard_error : float
         Of `share`; 0 where it is exact.
     upper : float
-        Sum over the class codes, at most 1: codes near several count several times.
+        Union bound: the sum over the class codes, at most 1.
     method : {"disjoint", "counted", "sampled", "bound"}
         ``disjoint``: no code lies near several, so the sum is exact. ``counted``:
         exact, over all codes of that length. ``sampled``: estimated. ``bound``: too

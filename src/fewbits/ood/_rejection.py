@@ -167,8 +167,8 @@ def learn_rejection(
 ) -> Rejection:
     """Learn to tell items of known classes from those of new ones.
 
-    The score is learnt in seconds, so that it is known what it would be without each
-    item and without each class. No item of an unknown class is needed. Features must
+    The score is linear, so that leaving out each item, and each class, takes seconds
+    together. No item of an unknown class is needed. Features must
     not have been trained on these classes.
 
     Parameters

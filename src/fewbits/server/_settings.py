@@ -43,21 +43,22 @@ class Settings:
     max_pixels : int, default=50_000_000
         Of an image that is sent.
     max_waiting : int, default=128
-        Requests that wait while others are worked on; more are refused with 429.
+        Requests that wait for a thread; more are refused with 429.
     max_batch : int, default=64
         Searches for one item each that are answered in one go.
     max_connections : int, default=1000
         Connections that are open at once; more are closed.
     threads : int, default=None
-        Requests that are worked on at once; None takes the number of cores, at least 2.
+        Requests that are processed concurrently; None takes the number of cores, at
+        least 2.
     time_limit : float, default=30.0
         Seconds until a request is given up with 503.
     head_time_limit : float, default=10.0
-        Seconds in which the head of a request must come.
+        Seconds within which the head of a request must arrive.
     body_time_limit : float, default=30.0
-        Seconds in which its body must come.
+        Seconds within which its body must arrive.
     refresh_seconds : float, default=0.5
-        How often the folder is looked at for changes that others make.
+        Interval at which the folder is checked for changes by other processes.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def fit_bundle(
     The bundle of a deep method also classifies, by the codes or centres that it has
     for classes or by the bitwise majority of the codes of their items. Held-out items
     (`validation`) also calibrate the probabilities of classes or, for multi-label
-    items, set the score thresholds of labels; after `refit` there are none.
+    items, set the score thresholds of labels; after `refit` no items are held out.
 
     The features of image files are cached on disk, see `fewbits.backbones.features`: in
     the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any

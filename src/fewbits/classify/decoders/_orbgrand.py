@@ -27,10 +27,10 @@ class Orbgrand(ScoreDecoder):
     """Guess which bits are wrong, likeliest first, until a guess is a class's code.
 
     Each guess is a look-up in a hash table, so it takes as long among a thousand
-    classes as among a million. With ``max_queries=1`` this is exact decoding; accuracy
-    rises with it to that of soft decoding, beyond that of the nearest class.
+    classes as among a million. With ``max_queries=1`` this is exact decoding; with more
+    of them its answers approach those of soft decoding.
 
-    ``lookups`` of the answer are the guesses up to the one that was right. In the order
+    ``lookups`` of the answer are the guesses up to the one that matched. In the order
     of costs they include the others of the same cost, which may find a lower row.
 
     Parameters

@@ -33,7 +33,7 @@ class CCAITQ(RotationLearner):
         Number of alternations between codes and rotation; 0 keeps a random rotation.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations. Not with `batch_size`.
+        0 disables early stopping. Not with `batch_size`.
     batch_size : int, default=None
         Rows per iteration, as in `ITQ`. None takes all rows.
     checkpoint : path or None, default=None
@@ -72,7 +72,7 @@ class CCAITQ(RotationLearner):
     With about as many features as rows, ``reg=1e-4, relative=False`` overfits
     completely, while ``reg=1.0`` makes this a strong baseline.
 
-    Classes may be of any size, even one row. A score of exactly 0 gives a 1. An
+    Classes may be of any size, even one row. A score of exactly 0 is encoded as 1. An
     interrupt keeps the rotation reached, with a warning.
 
     References

@@ -46,7 +46,7 @@ class SupervisedITQ(RotationLearner):
         Number of alternations between codes and rotation; 0 keeps a random rotation.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations. Not with `batch_size`.
+        0 disables early stopping. Not with `batch_size`.
     batch_size : int, default=None
         Rows per iteration, as in `ITQ`. None takes all rows.
     checkpoint : path or None, default=None

@@ -38,7 +38,7 @@ class BlockITQ(ResumableLearner):
         Number of alternations between codes and rotations. 0 keeps random rotations.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 disables early stopping.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.
@@ -67,8 +67,8 @@ class BlockITQ(ResumableLearner):
     variance are kept, of whichever group; where they are more, groups share the rest
     evenly, and their rotations are rectangular.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the rotations reached, with a
-    warning.
+    A score of exactly 0 is encoded as 1. An interrupt keeps the rotations reached,
+    with a warning.
 
     References
     ----------

@@ -22,7 +22,7 @@ class ITQ(RotationLearner):
         of the components, a baseline of its own.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations. Not with `batch_size`, which only estimates the
+        0 disables early stopping. Not with `batch_size`, which only estimates the
         objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
@@ -56,8 +56,8 @@ class ITQ(RotationLearner):
     `n_bits`, by constant features or too few rows: all the directions that exist are
     rotated into `n_bits` dimensions, and no bit is wasted on the others.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the rotation reached, with a
-    warning.
+    A score of exactly 0 is encoded as 1. An interrupt keeps the rotation reached,
+    with a warning.
 
     References
     ----------

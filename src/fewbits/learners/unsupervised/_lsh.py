@@ -39,7 +39,7 @@ class LSH(Learner):
     Notes
     -----
     The normals are drawn one bit after the other from N(0, 1), so with the same seed a
-    longer code begins with the shorter one. A score of exactly 0 gives a 1.
+    longer code begins with the shorter one. A score of exactly 0 is encoded as 1.
 
     References
     ----------

@@ -43,7 +43,7 @@ class PCAH(Learner):
     Notes
     -----
     The sign of a component is arbitrary; the largest weight of each is made positive.
-    A score of exactly 0 gives a 1.
+    A score of exactly 0 is encoded as 1.
 
     References
     ----------

@@ -95,7 +95,7 @@ class DBC(ResumableLearner):
         takes until no label changes. 0 keeps the hyperplanes that predict the start.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations. Those that change no label cost nothing.
+        0 disables early stopping. Those that change no label cost nothing.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.

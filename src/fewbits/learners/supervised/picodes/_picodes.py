@@ -38,7 +38,7 @@ class PiCoDes(PiCoDesLearner):
     class_weight : {'balanced', None}, default=None
         'balanced' lets the examples of a class weigh as much as all others together in
         its classifier, which the paper does not. With many classes and few bits, plain
-        classifiers say no to everything, and there is nothing to learn from.
+        classifiers predict negative for every item, and there is nothing to learn from.
     C : float, default=100
         Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
         scaled to a mean squared length of 1 and costs to a mean of 1.
@@ -77,7 +77,7 @@ class PiCoDes(PiCoDesLearner):
     n_dead_bits_ : int
         Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
-        Bits of which none is another one, or its opposite, on the training rows; a
+        Distinct bits, up to complement, on the training rows; a
         warning is given if they are half of the bits, or fewer.
     n_iter_ : int
         Number of iterations done.

@@ -64,7 +64,7 @@ class SparseProjections(ResumableLearner):
         Number of outer iterations.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations. Not with `batch_size`, which only estimates the
+        0 disables early stopping. Not with `batch_size`, which only estimates the
         objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
@@ -127,7 +127,7 @@ class SparseProjections(ResumableLearner):
     `batch_size`) cannot raise it in any iteration after the first. At ``density=1`` the
     two matrices are the same, and the iterations are those of ITQ, damped by `beta`.
 
-    A score of exactly 0 gives a 1.
+    A score of exactly 0 is encoded as 1.
 
     References
     ----------

@@ -41,7 +41,7 @@ class BilinearProjections(ResumableLearner):
         Number of alternations.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 disables early stopping.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.

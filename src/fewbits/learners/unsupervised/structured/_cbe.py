@@ -51,7 +51,7 @@ class CBE(ResumableLearner):
         Number of alternations.
     tol : float, default=0
         Stop when an iteration lowers the objective by no more than this share of it;
-        0 does all iterations.
+        0 disables early stopping.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.
@@ -82,7 +82,7 @@ class CBE(ResumableLearner):
     last have targets of 0, as in the paper, unless they are free. Both steps are exact,
     each frequency for itself, so that any number of features does.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the matrix reached, with a
+    A score of exactly 0 is encoded as 1. An interrupt keeps the matrix reached, with a
     warning. A longer code of random matrices begins with the shorter one of the same
     seed.
 

@@ -48,7 +48,7 @@ class Hadamard(Learner):
     The hyperplanes of one rotation are orthogonal (when no features were padded), so
     that the share of differing bits estimates the angle between centred rows with less
     variance than independent hyperplanes have. With the same seed and `n_rounds` a
-    longer code begins with the shorter one. A score of exactly 0 gives a 1.
+    longer code begins with the shorter one. A score of exactly 0 is encoded as 1.
 
     References
     ----------
