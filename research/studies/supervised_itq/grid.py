@@ -16,6 +16,7 @@ from fewbits._typing import CodeArray
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners import CCAITQ, DBC, ECOC, ITQ, SupervisedITQ
+from fewbits.learners.deep import DeepSupervisedITQ, TrainingConfig
 from research.common.problems import load_problem
 from research.core.record import Metrics
 from research.core.runner import Task, task
@@ -29,6 +30,8 @@ SEEDS, LENGTHS, SHARE_NEW = (0, 1, 2), (64, 256), 0.3
 #: Of a code of ITQ's bits and supervised ones.
 SHARE_SUPERVISED = 0.25
 VALIDATED = "SupervisedITQ, validated"
+DEEP_VALIDATED = "DeepSupervisedITQ, validated"
+TRAINING = TrainingConfig(max_epochs=30, validation=0, eval_every=0)
 
 
 def tasks(tiny: bool = False) -> Iterator[Task]:
@@ -46,6 +49,7 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Any]:
     """Return untrained learners by the names of their cells."""
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
     mixed = partial(SupervisedITQ, **both)
+    deep = partial(DeepSupervisedITQ, training=TRAINING, **both)
     return {
         "ITQ": ITQ(**both),
         "CCA-ITQ": CCAITQ(**both),
@@ -56,6 +60,8 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Any]:
         "SupervisedITQ, .5": mixed(supervision=0.5),
         "SupervisedITQ, .75": mixed(supervision=0.75),
         VALIDATED: mixed(supervision="validated"),
+        "DeepSupervisedITQ, .5": deep(supervision=0.5),
+        DEEP_VALIDATED: deep(supervision="validated"),
     }
 
 
@@ -117,7 +123,7 @@ def measure(data: str, seed: int, learner: Any) -> Metrics:
         ranked = mean_average_precision(queries, base, alike, at=problem.at)
         nearest = knn_accuracy(base, y[parts.base], queries, y[rows])
         found |= {f"{kind}_map": ranked.value, f"{kind}_nearest": nearest.value}
-    if isinstance(learner, SupervisedITQ):
+    if isinstance(learner, SupervisedITQ | DeepSupervisedITQ):
         found["supervision"] = learner.supervision_
     return found
 

@@ -48,8 +48,8 @@ def fit(
             help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
             "hadamard, lsh, pcah, sh, bre or threshold; with labels cca-itq, "
             "supervised-itq, classemes, picodes, picodes-relaxed, dbc or ecoc; with "
-            "labels and torch llc, csq, dbdh, dch, dsdh, greedyhash, hashnet or "
-            "orthohash; packed for vectors that are binary "
+            "labels and torch llc, deep-supervised-itq, csq, dbdh, dch, dsdh, "
+            "greedyhash, hashnet or orthohash; packed for vectors that are binary "
             "codes already. See 'fewbits methods'. Default: itq.",
         ),
     ] = None,

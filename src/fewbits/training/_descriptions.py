@@ -47,6 +47,7 @@ _NAMES = {
     "dbc": "Discriminative binary codes (Rastegari, Farhadi and Forsyth, 2012)",
     "ecoc": "Random error-correcting output codes (Dietterich and Bakiri, 1995)",
     "llc": "Learnt low-dimensional binary codes (Kusupati et al., 2021)",
+    "deep-supervised-itq": "Supervised ITQ beside a network (of fewbits)",
     "csq": "Central similarity quantization (Yuan et al., 2020)",
     "dbdh": "Deep balanced discrete hashing (Zheng, Zhang and Lu, 2020)",
     "dch": "Deep Cauchy hashing (Cao et al., 2018)",

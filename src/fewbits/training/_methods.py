@@ -34,9 +34,11 @@ METHODS: dict[str, type[Learner]] = {
     "dbc": learners.DBC,
     "ecoc": learners.ECOC,
 }
+#: Classes of `fewbits.learners.deep` with a name of their own; the rest are losses.
+_DEEP_CLASSES = {"llc": "LLC", "deep-supervised-itq": "DeepSupervisedITQ"}
 #: These need torch, which is imported when one is asked for.
 DEEP_METHODS = (
-    "llc",
+    *_DEEP_CLASSES,
     "csq",
     "dbdh",
     "dch",
@@ -131,9 +133,12 @@ def _constructor(method: str) -> Callable[..., Learner]:
             f"no method {method!r}{nearest(method, known)}; known are "
             f"{', '.join(known)}"
         )
-    from fewbits.learners.deep import LLC, DeepHash
+    from fewbits.learners import deep
 
-    return LLC if method == "llc" else partial(DeepHash, loss=method)
+    if method in _DEEP_CLASSES:
+        found: Callable[..., Learner] = getattr(deep, _DEEP_CLASSES[method])
+        return found
+    return partial(deep.DeepHash, loss=method)
 
 
 def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +189,7 @@ def _spelled(part: str, made: Any) -> dict[str, Any]:
 
 def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
     """Return the parts of a method: for each part, its choices by name."""
-    if method == "llc" or method not in DEEP_METHODS:
+    if method in _DEEP_CLASSES or method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep import CONTROLS
     from fewbits.learners.deep.losses import LOSSES
@@ -218,6 +223,8 @@ def method_of(learner: Learner) -> str:
     if isinstance(loss, str):
         return loss
     name = (kind if loss is None else type(loss)).__name__
+    names_of_classes = {known: name for name, known in _DEEP_CLASSES.items()}
+    name = names_of_classes.get(name, name)
     return name.lower() if name.lower() in DEEP_METHODS else name
 
 

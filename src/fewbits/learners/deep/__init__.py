@@ -17,6 +17,7 @@ from fewbits.learners.deep._export import export_backbone
 from fewbits.learners.deep._hash import CONTROLS, DeepHash
 from fewbits.learners.deep._llc import LLC
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
+from fewbits.learners.deep._supervised_itq import DeepSupervisedITQ
 
 __all__ = [
     "CONTROLS",
@@ -25,6 +26,7 @@ __all__ = [
     "CodebookConfig",
     "Control",
     "DeepHash",
+    "DeepSupervisedITQ",
     "MLflow",
     "NetworkConfig",
     "PosteriorControl",

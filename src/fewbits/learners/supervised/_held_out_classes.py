@@ -13,6 +13,7 @@ from fewbits._repr import one_line
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._shared_steps import shared_steps
 
@@ -55,6 +56,23 @@ class _Fold(NamedTuple):
     base: IntArray  # of both
 
 
+def is_validated(supervision: Any) -> bool:
+    """Return whether the share is to be chosen."""
+    return isinstance(supervision, str) and supervision == "validated"
+
+
+def check_supervision(supervision: Any) -> None:
+    """Refuse what is neither a share nor "validated"."""
+    if is_validated(supervision):
+        return
+    if isinstance(supervision, str):
+        raise ArgumentError(
+            "supervision must be a number from 0 to 1, or 'validated', got "
+            f"{supervision!r}"
+        )
+    check_number("supervision", supervision, 0, 1)
+
+
 def best_supervision(
     learner: Any, X: Array, y: IntArray
 ) -> tuple[float, SupervisionScores]:
@@ -64,7 +82,7 @@ def best_supervision(
 
     Parameters
     ----------
-    learner : SupervisedITQ
+    learner : SupervisedITQ or DeepSupervisedITQ
         Not fitted; clones of it are.
     X : ndarray of shape (n, n_features)
     y : ndarray of shape (n,), dtype int64
@@ -83,7 +101,7 @@ def best_supervision(
     with (
         no_progress(),
         shared_steps(),
-    ):  # the shares of a fold have the same principal axes
+    ):  # the shares of a fold have the same principal axes, and network
         found = [_precisions(learner, X, y, fold) for fold in folds]
     precisions = np.concatenate(found, axis=2)
     known, new = np.nanmean(precisions, axis=2).T
@@ -112,9 +130,11 @@ def _folds(y: IntArray, rows: IntArray, classes: IntArray) -> Iterator[_Fold]:
 
 
 def _child(learner: Any, share: float) -> Any:
+    child = clone(learner)
+    if hasattr(child, "checkpoint"):
+        child.set_params(checkpoint=None)
     n_iter = min(learner.n_iter, _ITERATIONS)
-    given = {"supervision": share, "n_iter": n_iter, "checkpoint": None}
-    return clone(learner).set_params(**given, verbose=False)
+    return child.set_params(supervision=share, n_iter=n_iter, verbose=False)
 
 
 def _precisions(

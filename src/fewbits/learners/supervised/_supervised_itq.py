@@ -8,13 +8,16 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArgumentError
 from fewbits.learners._core._labels import indicator, one_class_each
 from fewbits.learners._core._parameters import check_flag, check_number
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._rotation import RotationLearner
 from fewbits.learners.supervised._correlates import correlates
-from fewbits.learners.supervised._held_out_classes import best_supervision
+from fewbits.learners.supervised._held_out_classes import (
+    best_supervision,
+    check_supervision,
+    is_validated,
+)
 
 Float64Array = NDArray[np.float64]
 
@@ -137,18 +140,8 @@ class SupervisedITQ(RotationLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    @property
-    def _validates(self) -> bool:
-        return isinstance(self.supervision, str) and self.supervision == "validated"
-
     def _check_parameters(self) -> None:
-        if isinstance(self.supervision, str) and not self._validates:
-            raise ArgumentError(
-                "supervision must be a number from 0 to 1, or 'validated', got "
-                f"{self.supervision!r}"
-            )
-        if not self._validates:
-            check_number("supervision", self.supervision, 0, 1)
+        check_supervision(self.supervision)
         check_number("reg", self.reg, 0)
         check_flag("relative", self.relative)
         super()._check_parameters()
@@ -157,10 +150,11 @@ class SupervisedITQ(RotationLearner):
         self.classes_, Y = indicator(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
         self.validation_ = None
-        self.supervision_ = 0.0 if self._validates else float(self.supervision)
-        if self._validates:
+        if is_validated(self.supervision):
             _, numbers = one_class_each(y, X, "supervision='validated'")
             self.supervision_, self.validation_ = best_supervision(self, X, numbers)
+        else:
+            self.supervision_ = float(self.supervision)
         axes = principal_axes(X)
         if self.supervision_ == 0:
             return self._rotated(X, axes, None, rng, Y)

@@ -1,0 +1,225 @@
+"""The deep form of supervised ITQ: a network, and a linear path beside it."""
+
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array
+from fewbits.encoders import Encoder, LinearEncoder
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._base import Learner
+from fewbits.learners._core._dead_bits import warn_constant_bits
+from fewbits.learners._core._labels import indicator, one_class_each
+from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import check_n_bits, check_verbose
+from fewbits.learners._core._rows import checksum, column_means
+from fewbits.learners._core._shared_steps import cached_step
+from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
+from fewbits.learners.deep._hash import DeepHash
+from fewbits.learners.deep._linear_path import with_linear_path
+from fewbits.learners.deep._torch import as_device
+from fewbits.learners.supervised._held_out_classes import (
+    best_supervision,
+    check_supervision,
+    is_validated,
+)
+from fewbits.learners.unsupervised._itq import ITQ
+
+Float64Array = NDArray[np.float64]
+
+#: Scores of the network that are rotated together with the features.
+_N_SCORES = 64
+
+
+class DeepSupervisedITQ(Learner):
+    """Rotate features and a network's scores together: one code for all classes.
+
+    The deep form of `fewbits.learners.SupervisedITQ`. A network that is trained on
+    labels (CSQ, `DeepHash`) ranks known classes far better than linear maps do, and
+    classes that come later worse than ITQ; features beside its scores keep both.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536.
+    supervision : float or 'validated', default=0.5
+        Share of the variance that comes from the network, from 0, which is `ITQ`, to 1.
+        'validated' chooses it: classes and rows are held out, and the share taken that
+        ranks known classes best among those that rank classes held out no worse than
+        ITQ. It trains three networks more, on at most 20,000 rows.
+    network : NetworkConfig or None, default=None
+        Hidden layers, by default one; there is no backbone.
+    training : TrainingConfig or None, default=None
+        Epochs, batches, rates, and what is held out; None takes the defaults.
+    n_iter : int, default=50
+        Number of iterations of ITQ; 0 keeps a random rotation.
+    device : str, default="auto"
+        Of the network, as in `DeepHash`.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the network, the rotation, and which classes are held out.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder or MLPEncoder
+        The learnt encoder, without torch; save this, not the learner.
+    supervision_ : float
+        The share that was used.
+    validation_ : SupervisionScores or None
+        What was measured for each share; None unless it was chosen.
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : ndarray of shape (n_iter_,)
+        Of ITQ, as there.
+    n_iter_ : int
+        Number of iterations of ITQ done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ArgumentError
+        When y is missing or holds a single class; when 'validated' has fewer than three
+        classes of six rows.
+
+    Notes
+    -----
+    A method of fewbits. With scores ``g(x)`` of the network, the code is that of ITQ on
+    ``[sqrt(1 - a) x / s, sqrt(a) g(x) / t]``, where s and t make the total variance of
+    each block 1. The encoder is one network: its hidden layer passes the features on
+    beside its own units, as ``x = relu(x) - relu(-x)``.
+
+    References
+    ----------
+    Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
+    Binary Codes", CVPR 2011.
+
+    Yuan et al., "Central Similarity Quantization for Efficient Image and Video
+    Retrieval", CVPR 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners.deep import DeepSupervisedITQ, TrainingConfig
+    >>> y = np.repeat([0, 1, 2], 40)
+    >>> X = np.eye(3, 16)[y] * 4 + np.random.default_rng(0).normal(size=(120, 16))
+    >>> short = TrainingConfig(max_epochs=5)
+    >>> DeepSupervisedITQ(8, training=short, random_state=0).fit(X, y).encoder_
+    MLPEncoder(16 -> 8 bits)
+    """
+
+    configs: ClassVar[dict[str, type[Config]]] = {
+        "network": NetworkConfig,
+        "training": TrainingConfig,
+    }
+    needs_labels = True
+
+    def __init__(
+        self,
+        n_bits: int = 64,
+        *,
+        supervision: float | str = 0.5,
+        network: NetworkConfig | None = None,
+        training: TrainingConfig | None = None,
+        n_iter: int = 50,
+        device: str = "auto",
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bits = n_bits
+        self.supervision = supervision
+        self.network = network
+        self.training = training
+        self.n_iter = n_iter
+        self.device = device
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_n_bits(self.n_bits)
+        check_supervision(self.supervision)
+        check_verbose(self.verbose)
+        self._check_configs()
+        as_device(self.device)
+        if self.network is not None and self.network.backbone is not None:
+            raise ArgumentError(
+                "DeepSupervisedITQ takes features: leave network.backbone out"
+            )
+
+    def _learn(self, X: Array, y: Any) -> Encoder:
+        self.classes_, _ = indicator(y, X, type(self).__name__)
+        self.validation_ = None
+        share = 0.0
+        if is_validated(self.supervision):
+            _, numbers = one_class_each(y, X, "supervision='validated'")
+            share, self.validation_ = best_supervision(self, X, numbers)
+        else:
+            share = float(self.supervision)
+        self.supervision_ = share
+        if share == 0:
+            return self._rotated(X)
+        network = self._network_of(X, y)
+        Z, scale, mean = blocks(X, network, share)
+        itq = self._rotated(Z)
+        outer = scale[:, None] * itq.weights.astype(np.float64)
+        bias = itq.bias - mean @ outer
+        encoder = with_linear_path(network, outer, bias)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+    def _network_of(self, X: Array, y: Any) -> Encoder:
+        """Return a network's map to scores; fits that share their steps share it."""
+        rng = check_random_state(self.random_state)
+        learner = DeepHash(
+            _N_SCORES,
+            network=self.network,
+            training=self.training,
+            device=self.device,
+            verbose=self.verbose,
+            random_state=int(rng.randint(2**31 - 1)),
+        )
+        settings = repr(learner.get_params())
+        _, Y = indicator(y, X, type(self).__name__)
+        labels = Y.indptr.tobytes(), Y.indices.tobytes()
+        return cached_step(
+            "network",
+            lambda: (checksum(X), labels, settings),
+            lambda: learner.fit(X, y).encoder_,
+        )
+
+    def _rotated(self, X: Array) -> LinearEncoder:
+        """Return ITQ's encoder of these rows; its iterations are this learner's."""
+        itq = ITQ(
+            self.n_bits,
+            n_iter=self.n_iter,
+            verbose=self.verbose,
+            random_state=self.random_state,
+        ).fit(X)
+        self.objective_, self.n_iter_ = itq.objective_, itq.n_iter_
+        self.n_dead_bits_ = itq.n_dead_bits_
+        return cast("LinearEncoder", itq.encoder_)
+
+
+def blocks(
+    X: Array, network: Encoder, share: float
+) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
+    """Return features and scores side by side, with their shares of the variance.
+
+    Returns
+    -------
+    Z : ndarray of shape (n, n_features + n_scores), dtype float32
+        ``scale * ([x, g(x)] - mean)``
+    scale, mean : ndarray of shape (n_features + n_scores,)
+    """
+    parts = np.asarray(X, np.float32), network.project(X)
+    means = [column_means(part) for part in parts]
+    scales = []
+    for part, mean, each in zip(parts, means, (1 - share, share), strict=True):
+        variance = float(np.square(part - mean).sum(axis=1).mean())
+        scale = np.sqrt(each / variance) if variance else 0.0
+        scales.append(np.full(len(mean), scale))
+    scale, mean = np.concatenate(scales), np.concatenate(means)
+    return ((np.hstack(parts) - mean) * scale).astype(np.float32), scale, mean
