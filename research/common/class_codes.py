@@ -19,6 +19,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC from SVD": {"codebook": "learnt", "init": "svd", "codebook_epochs": 15},
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
     "predictable": {"codebook": "predictable"},
+    "LLC from predictable": {"init": "predictable", "codebook_rate": 1e-3},
     "LLC with a bias": {"codebook": "learnt", "bias": True},
 }
 #: Epochs for items and for the codebook.

@@ -53,7 +53,8 @@ MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 def cells(data: str) -> list[tuple[int, str]]:
     """Return bits and methods; other lengths, and other ways, with a linear head."""
-    found = [(0, "float"), (N_BITS, "LLC"), (N_BITS, "random")]
+    found = [(N_BITS, m) for m in ("LLC", "random", "LLC from predictable")]
+    found.append((0, "float"))
     linear = [(N_BITS, m) for m in ("LLC", "random", "predictable", *AS_IS)]
     linear += [(n_bits, "LLC") for n_bits in LENGTHS]
     linear += [(N_BITS, m) for m in ("LLC from SVD", "LLC from CCA", CHEAP)]

@@ -32,6 +32,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "CCA": {"codebook": "cca"},
     "random": {"codebook": "random"},
     "predictable": {"codebook": "predictable"},
+    "learnt from predictable": {"init": "predictable", "codebook_rate": 1e-3},
 }
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")

@@ -32,7 +32,7 @@ def accuracy(fitted):
     return np.mean(fitted.classes_[distances.argmin(axis=1)] == y)
 
 
-@pytest.mark.parametrize("codebook", ["learnt", "random", "svd", "cca"])
+@pytest.mark.parametrize("codebook", ["learnt", "random", "semantic", "svd", "cca"])
 def test_classes_get_codes_of_their_own_and_items_get_theirs(codebook):
     fitted = learner(codebook=codebook, validation=0).fit(X, y)
     assert fitted.codebook_.shape == (L, 10)  # 2 ceil(log2(20))
@@ -90,6 +90,15 @@ def test_warm_start(start):
     cold = learner(**options).fit(X, y)
     warm = learner(init=start, **options).fit(X, y)
     assert warm.codebook_history_[-1]["loss"] < cold.codebook_history_[-1]["loss"]
+
+
+@pytest.mark.parametrize("start", ["predictable", "semantic"])
+def test_a_slow_codebook_stays_near_its_start(start):
+    options = {"codebook_epochs": 5, "max_epochs": 1}
+    fixed = learner(codebook=start, max_epochs=1).fit(X, y).codebook_
+    slow = learner(init=start, codebook_rate=1e-4, **options).fit(X, y).codebook_
+    free = learner(init=start, codebook_rate=0.5, **options).fit(X, y).codebook_
+    assert np.mean(slow != fixed) < 0.05 < np.mean(free != fixed)
 
 
 def test_prefixes_of_a_nested_codebook_classify():

@@ -21,12 +21,13 @@ from fewbits.learners.deep._targets import class_means
 from fewbits.learners.deep.losses import LossContext
 from fewbits.learners.deep.losses._centres import (
     PREDICTABLE,
+    SEMANTIC,
     given_codes,
     make_centres,
 )
 from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss
 
-CODEBOOKS = ("learnt", "predictable", "random", "svd", "cca")
+CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
 _CLASSIFIER_EPOCHS = 20
 
 
@@ -94,10 +95,6 @@ class CodebookLearner(DeepLearner):
             return self._given(problem)
         if self.codebook == "learnt":
             C = self._learnt(problem, network)
-        elif self.codebook == PREDICTABLE:
-            features = partial(self._class_features, problem)
-            context = LossContext(self._n_bits, problem.targets, problem.seed, features)
-            C = make_centres(PREDICTABLE, context).numpy()
         elif self.codebook == "random":
             C = codebooks.random_codebook(
                 problem.targets.n_classes, self._n_bits, random_state=problem.seed
@@ -165,13 +162,15 @@ class CodebookLearner(DeepLearner):
         C = self._made(problem, kind, None)
         return codebooks.widen(C, self._n_bits, random_state=problem.seed)
 
-    def _made(
-        self, problem: Problem, kind: str, n_bits: int | None
-    ) -> NDArray[np.float64]:
+    def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
         """Return a codebook that is not learnt, before its signs are taken.
 
         Without `n_bits` it has as many as there are directions.
         """
+        if kind in (PREDICTABLE, SEMANTIC):
+            features = partial(self._class_features, problem)
+            context = LossContext(self._n_bits, problem.targets, problem.seed, features)
+            return make_centres(kind, context).numpy()
         if kind == "svd":
             return codebooks.svd_codebook(self._classifier(problem), n_bits)
         F = self._class_features(problem)

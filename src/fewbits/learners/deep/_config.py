@@ -18,6 +18,7 @@ from fewbits.learners._core._parameters import (
 )
 
 _HIDDEN, _DROPOUT = 512, 0.5
+_STARTS = ("svd", "cca", "predictable", "semantic")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -213,10 +214,11 @@ class CodebookConfig(Config):
     label_smoothing : float, default=0.1
         Share of the target probability that is spread evenly over all classes, as in
         `torch.nn.CrossEntropyLoss`. Without effect on multi-label items.
-    init : {"svd", "cca"} or None, default=None
+    init : {"svd", "cca", "predictable", "semantic"} or None, default=None
         Start of the codebook: the SVD of a linear classifier, CCA of features and
-        labels, or None for random numbers. Bits beyond their directions are random,
-        too.
+        labels, codes that are predictable or semantic (see `LLC`), or None for random
+        numbers. Bits beyond the directions of "svd" and "cca" are random, too. With a
+        `learning_rate` of 1e-3, "predictable" keeps like classes near.
     nested_bits : sequence of int, default=()
         Lengths at which the first bits must form a codebook, too (nested codes); each
         at least ``log2(n_classes)``.
@@ -235,5 +237,5 @@ class CodebookConfig(Config):
         )
         check_number("codebook_training.label_smoothing", self.label_smoothing, 0, 0.99)
         if self.init is not None:
-            check_choice("codebook_training.init", self.init, ("svd", "cca"))
+            check_choice("codebook_training.init", self.init, _STARTS)
         check_integers("codebook_training.nested_bits", self.nested_bits)

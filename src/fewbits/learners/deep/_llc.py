@@ -41,7 +41,8 @@ class LLC(CodebookLearner):
     codebook : str, Codebook or array-like of shape (n_classes, n_bits)
         "learnt", the default, does phase 1. "predictable" takes its place: codes whose
         bits can be predicted from the features of unseen items, see
-        `fewbits.learners.deep.centres.predictable_centres`. "random", "svd" (of a
+        `fewbits.learners.deep.centres.predictable_centres`. "semantic" ones are near
+        each other where the means of the classes' features are. "random", "svd" (of a
         linear classifier) and "cca" are the baselines of the paper. A
         `fewbits.classify.Codebook` is taken as it is, by the names of its classes, and
         so is an array of -1 and 1 in the order of the sorted labels: a codebook learnt
