@@ -9,7 +9,7 @@ cell, so that both sides have the same dropout. Rates are chosen for each cell.
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +30,11 @@ from research.common.class_codes import HIDDEN
 from research.common.problems import choice_problem, load_problem
 from research.core.record import Metrics, Settings, store_of
 from research.core.runner import Task, task
+from research.core.table import markdown
 from research.studies.lower_bound.nets import unseen
+
+if TYPE_CHECKING:
+    from research.core.study import Study
 
 DATA, N_BITS, SEEDS, MAX_EPOCHS = ("icd10-words", "caltech101"), 32, 3, 30
 BASES, RATES, WEIGHTS = ("csq", "hashnet", "greedyhash"), (1e-3, 5e-3), (0.1, 1.0)
@@ -88,6 +92,22 @@ def _cell(at: dict[str, Any]) -> Iterator[Task]:
         settings = {**at, "seed": seed}
         measure = partial(rank, {**settings, "rate": rate, "weight": weight})
         yield task("controls", settings, measure)
+
+
+def table(study: "Study") -> str:
+    """Return the mAP of each control by data, of cells with all seeds."""
+    rows = []
+    for method, controls in ((ALONE, REPLACING), *((b, ()) for b in BASES)):
+        for control in controls or (*BESIDE, "D at weight 1"):
+            cells = []
+            for data in DATA:
+                at = {"data": data, "method": method, "control": control}
+                found = study.select("controls", **at)
+                full = len(found) == SEEDS
+                cells.append(study.mean("controls", "map", **at) if full else "")
+            if any(cells):
+                rows.append([f"{method}, {control}".strip(", "), *cells])
+    return markdown(["32 bits", *(study.titles[data] for data in DATA)], rows)
 
 
 def learner(settings: Settings, **training: Any) -> DeepHash:

@@ -233,6 +233,7 @@ def page(study: "Study") -> dict[str, Any]:
     return {
         "drawn": study.panels("ranking", "map", DRAWN, DATA, **at),
         **{"gains": gains(study), "added": added, "reached": reached},
+        "controls": controls.table(study),
         **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }
 
