@@ -1,12 +1,12 @@
 """Bits that are chosen together, so that a sum of vectors comes near the row."""
 
+from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, Tensors, frozen
@@ -16,7 +16,6 @@ from fewbits.errors import ArgumentError
 
 _ROUNDS = 3
 _TOLERANCE = 1e-6  # of the mean squared length of a vector
-_BLOCK = 1 << 20  # entries of codes unpacked at a time
 
 
 @final
@@ -118,14 +117,21 @@ class AdditiveEncoder(Encoder):
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
         """Return a quarter of the squared length of what each code stands for."""
-        found = np.empty(len(codes), np.float32)
-        gram = self._gram[: self.n_kept, : self.n_kept]
-        for span in spans(len(codes), max(1, _BLOCK // self.n_kept)):
-            bits = _signs(codes[span], self.n_kept)
-            terms = self._sums(bits, gram) * bits
-            # One after the other, so that no processor adds them up otherwise.
-            found[span] = np.cumsum(terms, axis=1, dtype=np.float64)[:, -1] / 4
-        return found
+        products, step, squares = self._pairs
+        sums = np.empty(len(codes), np.int64)
+        codes = np.ascontiguousarray(codes)
+        _kernels.pair_sums(products, codes, sums, _kernels.num_threads())
+        return ((squares + 2 * step * sums) / 4).astype(np.float32)
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.int8], float, float]:
+        """The products of different vectors in steps, a step, and all squares."""
+        gram = self._gram[: self.n_kept, : self.n_kept].astype(np.float64)
+        above = np.triu(gram, 1)
+        step = float(np.abs(above).max(initial=0)) / 127 or 1.0
+        products = np.zeros((self.n_kept, -(-self.n_kept // 64) * 64), np.int8)
+        products[:, : self.n_kept] = np.rint(above / step)
+        return products, step, float(np.trace(gram))
 
     def decode(self, codes: CodeArray) -> NDArray[np.float32]:
         """Return what codes stand for: centred rows.
