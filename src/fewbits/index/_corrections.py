@@ -78,7 +78,9 @@ class Corrections:
         """Two bytes for each row, read-only."""
         return self._values
 
-    def apply(self, distances: Float32Array, scores: Float32Array, rows: IdArray) -> None:
+    def apply(
+        self, distances: Float32Array, scores: Float32Array, rows: IdArray
+    ) -> None:
         """Correct the asymmetric distances of queries to rows; those of -1 stay.
 
         Parameters
