@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from fewbits._spans import spans
+from fewbits._typing import CodeArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._encoding import Progress
 from fewbits.codes import n_bytes
@@ -56,21 +57,21 @@ class ReencodingMixin(CollectionMixin):
         items = other.collection
         self._check_vectors_of(other)
         codes = np.empty((len(items), n_bytes(self.encoder.n_bits)), np.uint8)
-        has_corrections = self.encoder.correction_table is not None
-        corrections = np.empty((len(items), 2), np.uint8) if has_corrections else None
+        corrections: list[CodeArray] = []
         for span in spans(len(items), max(1, _NUMBERS // self.encoder.n_features)):
             vectors = items.some_vectors(np.arange(span.start, span.stop))
             assert vectors is not None
             codes[span] = self.encoder.encode(vectors)
-            if corrections is not None:
-                corrections[span] = self._corrections_of(vectors, codes[span])
+            found = self._corrections_of(vectors, codes[span])
+            corrections += [] if found is None else [found]
             if progress is not None:
                 progress(span.stop, len(items))
+        beside = np.concatenate(corrections) if corrections else None
         names: dict[str, Any] = {
             name: getattr(other.metadata, name)
             for name in ("raw_column", "label_column", "id_column")
         }
-        return self._holding(items.with_codes(codes, corrections), **names)
+        return self._holding(items.with_codes(codes, beside), **names)
 
     def with_column(self, name: str, values: Any) -> Self:
         """Return this bundle with another column of the user's, in memory until saved.

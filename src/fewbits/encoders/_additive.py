@@ -95,7 +95,7 @@ class AdditiveEncoder(Encoder):
         if (mean is None) != (table is None):
             raise ArgumentError("corrections need both mean and table")
         self._mean = _checked(mean, "mean", (self.n_features,))
-        self._table = _checked(table, "table", (256, 2))
+        self._table: NDArray[np.float32] | None = _checked(table, "table", (256, 2))
         gram = self._sums(self.weights.T, self.weights)
         if not np.isfinite(gram).all():
             raise ArgumentError("the weights are too large for float32: scale them")

@@ -74,6 +74,11 @@ class Corrections:
         return f"Corrections({len(self):,} rows)"
 
     @property
+    def n_bytes(self) -> int:
+        """Bytes of a row."""
+        return N_BYTES
+
+    @property
     def values(self) -> NDArray[np.uint8]:
         """Two bytes for each row, read-only."""
         return self._values
