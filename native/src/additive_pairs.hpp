@@ -38,41 +38,41 @@ void each_set(std::uint64_t word, std::size_t first, const Visit& visit) {
         visit(first + static_cast<std::size_t>(__builtin_ctzll(word)));
 }
 
-/// The sum of the products of all pairs of bits that are both set: rows of such bits are
-/// added, block after block of columns.
+/// Rows of bits that are set are added, block after block of columns. With signs of bits
+/// in place of bits: h h' = 4 b b' - 2 b - 2 b' + 1.
 template <typename V>
-std::int64_t sum_of_set_pairs(const SignedPairs& pairs, const std::uint64_t* words) {
+std::int64_t pair_sum_of(const PairJob& job, const std::uint64_t* words) {
     constexpr std::size_t step = rows_of_sums / pair_block;
-    const std::size_t n_words = (pairs.n_bits + pair_block - 1) / pair_block;
+    const std::size_t n_words = (job.pairs.n_bits + pair_block - 1) / pair_block;
     const std::size_t columns = n_words * pair_block;
-    std::int64_t sum = 0;
+    std::int64_t both = 0, single = 0;
     for (std::size_t k = 0; k < n_words; ++k) {
         const V block(words[k]);
-        const std::int8_t* const products = pairs.products + k * pair_block;
+        const std::int8_t* const products = job.pairs.products + k * pair_block;
         for (std::size_t w = 0; w <= k; w += step) {
             typename V::Sums sums{};
-            for (std::size_t v = w; v < w + step && v <= k; ++v)
-                each_set(words[v], v * pair_block, [&](std::size_t row) {
-                    block.add(sums, products + row * columns);
+            const auto add = [&](std::size_t row) {
+                block.add(sums, products + row * columns);
+            };
+            for (std::size_t v = w; v < w + step && v < k; ++v)
+                each_set(words[v], v * pair_block, add);
+            if (k < w + step)
+                each_set(words[k], k * pair_block, [&](std::size_t row) {
+                    add(row);
+                    single += job.row_sums[row];
                 });
-            sum += block.total(sums);
+            both += block.total(sums);
         }
     }
-    return sum;
+    return 4 * both - 2 * single + job.sum;
 }
 
-/// With signs of bits in place of bits: h h' = 4 b b' - 2 b - 2 b' + 1.
 template <typename V>
 void pair_sums_of(const PairJob& job) {
     const std::size_t n_bytes = (job.pairs.n_bits + 7) / 8;
     for (std::size_t i = job.first; i < job.last; ++i) {
         load_words(job.pairs.codes + i * n_bytes, n_bytes, job.scratch);
-        std::int64_t single = 0;
-        for (std::size_t w = 0; 8 * w < n_bytes; ++w)
-            each_set(job.scratch[w], w * pair_block,
-                     [&](std::size_t row) { single += job.row_sums[row]; });
-        const std::int64_t both = sum_of_set_pairs<V>(job.pairs, job.scratch);
-        job.sums[i] = 4 * both - 2 * single + job.sum;
+        job.sums[i] = pair_sum_of<V>(job, job.scratch);
     }
 }
 
