@@ -40,7 +40,8 @@ class AdditiveCodes(Learner):
         by its standard deviation to this power: 0 leaves them, 1 makes all alike.
     correction : bool, default=False
         Whether codes come with two bytes for each row that make the distances of
-        re-ranking more exact. A bundle stores and takes them by itself.
+        re-ranking more exact: with as many bits as features, or where the lengths of
+        rows differ. A bundle stores and takes them by itself.
     random_state : int, RandomState instance or None, default=None
         Seeds the rotation, and the rows that take part where there are over 40,000.
 
