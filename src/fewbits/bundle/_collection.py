@@ -266,7 +266,7 @@ class CollectionMixin(EncodingMixin):
 
     @cached_property
     def _offsets(self) -> Any:
-        """What re-ranking by scores adds to the distance of each row."""
+        """The terms that re-ranking by scores adds to distances."""
         table, values = self.encoder.correction_table, self.collection.corrections
         if table is None or values is None:
             return self.encoder.offsets

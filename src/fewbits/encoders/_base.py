@@ -174,7 +174,7 @@ class Encoder(Immutable, ABC):
 
     @property
     def correction_table(self) -> NDArray[np.float32] | None:
-        """What the bytes of `corrections` stand for, (256, 2); None, as a rule."""
+        """Meaning of the bytes of `corrections`, (256, 2); None, as a rule."""
         return None
 
     def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
