@@ -188,12 +188,22 @@ void additive_scores(Scores scores, Scores sums, Floats gram, std::size_t n_roun
         n_rounds, tolerance, n_threads);
 }
 
+void pair_sums(Matrix<const std::int8_t> products, Matrix<const std::uint8_t> codes,
+               Vector<std::int64_t> sums, std::size_t n_threads) {
+    nb::gil_scoped_release release;
+    fewbits::pair_sums(
+        {products.data(), codes.data(), codes.shape(0), products.shape(0)}, sums.data(),
+        n_threads);
+}
+
 }  // namespace
 
 void bind_encode(nb::module_& m) {
     m.def("additive_scores", &additive_scores, "scores"_a.noconvert(),
           "sums"_a.noconvert(), "gram"_a.noconvert(), "n_rounds"_a, "tolerance"_a,
           "n_threads"_a);
+    m.def("pair_sums", &pair_sums, "products"_a.noconvert(), "codes"_a.noconvert(),
+          "sums"_a.noconvert(), "n_threads"_a);
     m.def("linear_scores", &linear_scores, "X"_a.noconvert(), "weights"_a.noconvert(),
           "bias"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
     m.def("linear_encode", &linear_encode, "X"_a.noconvert(), "weights"_a.noconvert(),

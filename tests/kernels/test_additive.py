@@ -64,3 +64,28 @@ def test_no_single_change_brings_the_sum_nearer(kernel):
         changed = bits.copy()
         changed[:, j] *= -1
         assert (distance(changed) >= distance(bits) - 1e-2).all()
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(0, 40),
+    b=st.integers(1, 300),
+    largest=st.sampled_from([1, 127]),
+    threads=st.integers(1, 3),
+)
+def test_pair_sums_are_those_of_their_definition(kernel, seed, n, b, largest, threads):
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2, (n, b))
+    if seed % 4 == 0:
+        bits[:] = seed % 8 == 0
+    products = np.zeros((b, -(-b // 64) * 64), np.int8)
+    low = -largest if seed % 3 else largest
+    products[:, :b] = np.triu(rng.integers(low, largest, (b, b), endpoint=True), 1)
+    found = np.full(n, -1, np.int64)
+    codes = np.packbits(bits.astype(np.uint8), axis=1)
+    kernel.pair_sums(products, codes, found, threads)
+    signs = 2 * bits - 1
+    outer = signs[:, :, None] * signs[:, None, :]
+    expected = (outer * products[:, :b].astype(np.int64)).sum(axis=(1, 2))
+    np.testing.assert_array_equal(found, expected)

@@ -130,3 +130,10 @@ def test_an_interrupt_leaves_what_was_measured():
 def test_mistakes_are_one_line(methods, bits, options, message):
     with pytest.raises(ArgumentError, match=message):
         compare(methods, bits, DIGITS, **options)
+
+
+def test_corrections_of_rows_count_and_are_taken():
+    learners = {"plain": AdditiveCodes(64), "both": AdditiveCodes(64, correction=True)}
+    plain, corrected = compare(learners, [64], DIGITS, shortlist=1000).scores[-2:]
+    assert (plain.bytes_per_item, corrected.bytes_per_item) == (8, 10)
+    assert corrected.recall_reranked > plain.recall_reranked

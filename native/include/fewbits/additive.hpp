@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace fewbits {
 
@@ -22,5 +23,22 @@ struct AdditiveRows {
 /// processor: float32 operations are one for each bit, totals are in float64, in order.
 void additive_scores(const AdditiveRows& rows, std::size_t n_rounds, float tolerance,
                      std::size_t n_threads);
+
+/// Columns of `SignedPairs::products` come in blocks of so many.
+constexpr std::size_t pair_block = 64;
+
+/// Codes, and a whole number for each pair of bits.
+struct SignedPairs {
+    // (n_bits, columns), -127 to 127; zero where the column is not after the row.
+    // `columns` is `n_bits`, rounded up to whole blocks.
+    const std::int8_t* products;
+    const std::uint8_t* codes;  // (n, ceil(n_bits / 8))
+    std::size_t n;
+    std::size_t n_bits;
+};
+
+/// Write for each code the sum of the products of all pairs of bits, those of bits that
+/// differ subtracted.
+void pair_sums(const SignedPairs& pairs, std::int64_t* sums, std::size_t n_threads);
 
 }  // namespace fewbits

@@ -67,6 +67,7 @@ linear_scores = _module.linear_scores
 multi_index_build = _module.multi_index_build
 multi_index_nearest = _module.multi_index_nearest
 multi_index_topk = _module.multi_index_topk
+pair_sums = _module.pair_sums
 sparse_encode = _module.sparse_encode
 sparse_scores = _module.sparse_scores
 vector_distances = _module.vector_distances
@@ -105,6 +106,7 @@ __all__ = [
     "multi_index_nearest",
     "multi_index_topk",
     "num_threads",
+    "pair_sums",
     "set_num_threads",
     "sparse_encode",
     "sparse_scores",

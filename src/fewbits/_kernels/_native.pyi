@@ -53,6 +53,9 @@ def additive_scores(
     tolerance: float,
     n_threads: int,
 ) -> None: ...
+def pair_sums(
+    products: NDArray[np.int8], codes: CodeArray, sums: IdArray, n_threads: int
+) -> None: ...
 def bit_sums(
     weights: NDArray[np.float32],
     codes: CodeArray,

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._kernels._reference_additive import additive_scores as additive_scores
+from fewbits._kernels._reference_additive import pair_sums as pair_sums
 from fewbits._kernels._reference_checksum import crc32c as crc32c
 from fewbits._kernels._reference_fma import fused_multiply_add
 from fewbits._kernels._reference_multi_index import Budget as Budget
@@ -58,7 +60,6 @@ Mask = NDArray[np.uint8]
 
 _PADDING = -1
 _BLOCK = 1 << 20  # matrix entries handled at once
-_MOST_CHANGES = 4  # of each bit, in a round of coordinate descent
 _LANES = 16  # sums that an asymmetric distance is split into
 
 
@@ -187,52 +188,6 @@ def _sum_by_lanes(terms: Float32Array) -> Float32Array:
             low, high = np.split(total, 2, axis=1)
             total = low + high
     return total[:, 0]
-
-
-def additive_scores(
-    scores: ScoreArray,
-    sums: ScoreArray,
-    gram: Float32Array,
-    n_rounds: int,
-    tolerance: float,
-    n_threads: int,
-) -> None:
-    """Choose bits by coordinate descent; leave the score of each given the others.
-
-    See additive.hpp. `scores` and `sums` are overwritten.
-    """
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for each, beside in zip(scores, sums, strict=True):
-            _descend(each, beside, gram, n_rounds, np.float32(tolerance))
-
-
-def _descend(
-    scores: Float32Array,
-    sums: Float32Array,
-    gram: Float32Array,
-    n_rounds: int,
-    tolerance: np.float32,
-) -> None:
-    bits = np.where(scores > 0, np.float32(1), np.float32(-1))
-    diagonal, scale = np.diagonal(gram), np.float32(1)
-    for turn in range(n_rounds):
-        if turn:
-            along, squared = (
-                np.cumsum(each * bits, dtype=np.float64)[-1] for each in (scores, sums)
-            )
-            found = np.float32(squared / along)
-            if not (along > 0 and 0 < found <= np.finfo(np.float32).max):
-                break
-            scale = found
-        for _ in range(_MOST_CHANGES * len(bits)):
-            gains = bits * (scale * scores - sums) + diagonal
-            best = np.fmin.reduce(gains)
-            if not best < -tolerance:
-                break
-            at = int(np.argmax(gains == best))
-            bits[at] = -bits[at]
-            sums += 2 * bits[at] * gram[at]
-    scores[:] = (scale * scores - sums) + bits * diagonal
 
 
 def linear_scores(

@@ -15,7 +15,7 @@ from fewbits.bundle._indexes import AUTO, INDEXES
 from fewbits.bundle._items import LABEL_COLUMN, Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.errors import ArgumentError
-from fewbits.index import Index
+from fewbits.index import Corrections, Index
 from fewbits.inputs import Input
 from fewbits.inputs import read as read_input
 from fewbits.ood import novelty_radius
@@ -138,11 +138,13 @@ class CollectionMixin(EncodingMixin):
             names_of_columns = _named_columns(items)
             items = self.checked_kind(items).values
         features = self.features(items, progress=progress)
+        codes = self._encoded(features, progress)
         made = Items.make(
-            self._encoded(features, progress),
+            codes,
             ids=ids,
             columns=columns,
             vectors=kept_vectors(features, keep_vectors),
+            corrections=self._corrections_of(features, codes),
         )
         return made, names_of_columns
 
@@ -261,6 +263,14 @@ class CollectionMixin(EncodingMixin):
         deleted. It does not change; ``copy.copy(bundle.index)`` can be added to.
         """
         return self.collection.index(self.metadata.index or AUTO)
+
+    @cached_property
+    def _offsets(self) -> Any:
+        """The terms that re-ranking by scores adds to distances."""
+        table, values = self.encoder.correction_table, self.collection.corrections
+        if table is None or values is None:
+            return self.encoder.offsets
+        return Corrections(values, table)
 
     def with_index(self, kind: str) -> Self:
         """Return this bundle with another index; answers are the same with each.

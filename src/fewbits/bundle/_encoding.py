@@ -68,6 +68,13 @@ class EncodingMixin(BundleParts):
         report = progress if self.backbone is None else None
         return self.encoder.encode(features, progress=report)
 
+    def _corrections_of(
+        self, features: NDArray[Any], codes: CodeArray
+    ) -> CodeArray | None:
+        """Return what is stored beside codes, if the encoder gives any."""
+        found = self.encoder.corrections(features, codes)
+        return None if found is None else found.values
+
     def _as_items(self, items: Any) -> Any:
         """Return raw items as a matrix of features, or as a list of texts or images."""
         if isinstance(self.encoder, PackedEncoder):

@@ -18,6 +18,7 @@ from fewbits.bundle._indexes import AUTO, Caches, index_of
 from fewbits.bundle._runs import Run, taken
 from fewbits.bundle._table_part import (
     CODE,
+    CORRECTION,
     ID,
     TablePart,
     Vectors,
@@ -70,6 +71,7 @@ class Items(Immutable):
         ids: Any = None,
         columns: Mapping[str, Any] | None = None,
         vectors: Vectors | None = None,
+        corrections: CodeArray | None = None,
     ) -> Self:
         """Put columns side by side; what may change later is copied.
 
@@ -79,8 +81,17 @@ class Items(Immutable):
             When lengths differ, ids repeat, a column takes a reserved name, or its
             values are of several types.
         """
-        made = TablePart.make(codes, ids=ids, columns=columns, vectors=vectors)
-        return cls([made])
+        return cls(
+            [
+                TablePart.make(
+                    codes,
+                    ids=ids,
+                    columns=columns,
+                    vectors=vectors,
+                    corrections=corrections,
+                )
+            ]
+        )
 
     @classmethod
     def of_store(
@@ -174,6 +185,14 @@ class Items(Immutable):
         codes = [run.codes for run in self._runs]
         return codes[0] if len(codes) == 1 else frozen_array(np.concatenate(codes))
 
+    @cached_property
+    def corrections(self) -> CodeArray | None:
+        """Corrections of the items, (n, 2), as `codes`; None without any."""
+        if self._parts[0].corrections is None:
+            return None
+        found = [run.only_rows(run.part.corrections) for run in self._runs]
+        return found[0] if len(found) == 1 else frozen_array(np.concatenate(found))
+
     def codes_at(self, rows: IdArray) -> CodeArray:
         """Return the codes of some rows, (n, n_bytes)."""
         codes = np.empty((len(rows), self.code_bytes), np.uint8)
@@ -208,8 +227,9 @@ class Items(Immutable):
 
     @property
     def bytes_per_item(self) -> int:
-        """Bytes of the code and of the vector of an item."""
+        """Bytes of the code, the correction and the vector of an item."""
         vectors, size = self._some_stored, self.code_bytes
+        size += 0 if self._parts[0].corrections is None else 2
         if isinstance(vectors, Int8Vectors):
             return size + int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
         return size if vectors is None else size + int(vectors[:1].nbytes)
@@ -269,11 +289,18 @@ class Items(Immutable):
         """Return the items with the first `n_bits` bits of their codes, in memory."""
         return self.with_codes(prefix(self.codes, n_bits))
 
-    def with_codes(self, codes: CodeArray) -> Self:
-        """Return the items with other codes, in memory."""
+    def with_codes(
+        self, codes: CodeArray, corrections: CodeArray | None = None
+    ) -> Self:
+        """Return the items with other codes and corrections, in memory."""
         table = self.table
+        if CORRECTION in table.column_names:
+            table = table.drop_columns(CORRECTION)
         place = table.column_names.index(CODE)
-        return self._with(table.set_column(place, CODE, fixed_binary(codes)))
+        table = table.set_column(place, CODE, fixed_binary(codes))
+        if corrections is not None:
+            table = table.add_column(place + 1, CORRECTION, fixed_binary(corrections))
+        return self._with(table)
 
     def with_column(self, name: str, values: Any) -> Self:
         """Return the items with another column of the user's, in memory."""

@@ -179,7 +179,7 @@ class RecallMixin(SearchMixin):
             return  # which have no scores beside their bits
         options: dict[str, Any] = {
             "scores": self.encoder.query_scores(asked.vectors),
-            "offsets": self.encoder.offsets,
+            "offsets": self._offsets,
             "shortlist": shortlist + more,
             "finalists": 4 * k + more,
         }

@@ -9,7 +9,6 @@ from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._encoding import Progress
-from fewbits.bundle._items import Items
 from fewbits.codes import n_bytes
 from fewbits.errors import ArgumentError
 
@@ -58,15 +57,21 @@ class ReencodingMixin(CollectionMixin):
         items = other.collection
         self._check_vectors_of(other)
         codes = np.empty((len(items), n_bytes(self.encoder.n_bits)), np.uint8)
+        corrections: list[CodeArray] = []
         for span in spans(len(items), max(1, _NUMBERS // self.encoder.n_features)):
-            codes[span] = self._encoded_rows(items, span)
+            vectors = items.some_vectors(np.arange(span.start, span.stop))
+            assert vectors is not None
+            codes[span] = self.encoder.encode(vectors)
+            found = self._corrections_of(vectors, codes[span])
+            corrections += [] if found is None else [found]
             if progress is not None:
                 progress(span.stop, len(items))
+        beside = np.concatenate(corrections) if corrections else None
         names: dict[str, Any] = {
             name: getattr(other.metadata, name)
             for name in ("raw_column", "label_column", "id_column")
         }
-        return self._holding(items.with_codes(codes), **names)
+        return self._holding(items.with_codes(codes, beside), **names)
 
     def with_column(self, name: str, values: Any) -> Self:
         """Return this bundle with another column of the user's, in memory until saved.
@@ -84,11 +89,6 @@ class ReencodingMixin(CollectionMixin):
             When there are not as many values as items, or they are of several types.
         """
         return replace(self, items=self.collection.with_column(name, values))
-
-    def _encoded_rows(self, items: Items, span: slice) -> CodeArray:
-        vectors = items.some_vectors(np.arange(span.start, span.stop))
-        assert vectors is not None
-        return self.encoder.encode(vectors)
 
     def _check_vectors_of(self, other: CollectionMixin) -> None:
         vectors = other.collection.vectors

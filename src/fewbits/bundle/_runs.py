@@ -44,8 +44,12 @@ class Run(Immutable):
     @property
     def codes(self) -> CodeArray:
         """Codes; a copy where rows are deleted."""
-        codes, live = self.part.codes, self.part.live
-        return codes if live is None else frozen_array(codes[live])
+        return self.only_rows(self.part.codes)
+
+    def only_rows(self, matrix: CodeArray) -> CodeArray:
+        """Return the rows of a matrix that are not deleted."""
+        live = self.part.live
+        return matrix if live is None else frozen_array(matrix[live])
 
     @property
     def vectors(self) -> VectorPart:

@@ -274,7 +274,7 @@ class SearchMixin(CodeSearchMixin):
             self.encoder.encode(features),
             k,
             scores=self.encoder.query_scores(features),
-            offsets=self.encoder.offsets,
+            offsets=self._offsets,
             shortlist=shortlist,
             allowed=mask,
             vectors=vectors,

@@ -17,9 +17,11 @@ from fewbits.index import Int8Vectors
 
 #: Columns that are not the user's.
 ID, CODE, VECTOR = "_id", "_code", "_vector"
+#: Two bytes for each row, see `fewbits.index.Corrections`.
+CORRECTION = "_correction"
 #: Of int8 vectors the scale and the offset of each block, one after another.
 BLOCKS = "_blocks"
-RESERVED = (ID, CODE, VECTOR, BLOCKS)
+RESERVED = (ID, CODE, CORRECTION, VECTOR, BLOCKS)
 
 Vectors = NDArray[Any] | Int8Vectors
 
@@ -49,6 +51,7 @@ class TablePart(Immutable):
         ids: Any = None,
         columns: Mapping[str, Any] | None = None,
         vectors: Vectors | None = None,
+        corrections: CodeArray | None = None,
     ) -> Self:
         """Put columns side by side; what may change later is copied."""
         import pyarrow as pa
@@ -56,6 +59,8 @@ class TablePart(Immutable):
         codes = as_codes(codes)
         given = columns or {}
         parts = {ID: checked_ids(ids, len(codes)), CODE: fixed_binary(codes)}
+        if corrections is not None:
+            parts[CORRECTION] = fixed_binary(corrections)
         parts |= {name: user_column(name, column) for name, column in given.items()}
         parts |= {} if vectors is None else _vector_columns(vectors)
         for name, column in parts.items():
@@ -96,7 +101,16 @@ class TablePart(Immutable):
     @cached_property
     def codes(self) -> CodeArray:
         """Codes of the items, a read-only view of the table."""
-        column = _only_chunk(self._table[CODE])
+        return self._bytes_of(CODE)
+
+    @cached_property
+    def corrections(self) -> CodeArray | None:
+        """Corrections of the items, a view of the table, or None without any."""
+        there = CORRECTION in self._table.column_names
+        return self._bytes_of(CORRECTION) if there else None
+
+    def _bytes_of(self, name: str) -> CodeArray:
+        column = _only_chunk(self._table[name])
         width = column.type.byte_width
         data = np.frombuffer(column.buffers()[1], np.uint8)
         start = column.offset * width

@@ -1,22 +1,24 @@
 """Bits that are chosen together, so that a sum of vectors comes near the row."""
 
-from typing import Any, ClassVar, Self, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, Tensors, frozen
-from fewbits.encoders._features import as_features
+from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._linear import LinearEncoder
 from fewbits.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from fewbits.index import Corrections
+
 _ROUNDS = 3
 _TOLERANCE = 1e-6  # of the mean squared length of a vector
-_BLOCK = 1 << 20  # entries of codes unpacked at a time
 
 
 @final
@@ -37,6 +39,9 @@ class AdditiveEncoder(Encoder):
         Minus their products with the mean row.
     n_kept : int or None, default=None
         Bits of a code, the first ones of those chosen; None means all.
+    mean, table : array-like of shape (n_features,) and (256, 2), default=None
+        The mean row, and the rising factors and offsets that bytes of `corrections`
+        stand for; without both there are none.
 
     Attributes
     ----------
@@ -74,6 +79,8 @@ class AdditiveEncoder(Encoder):
         bias: ArrayLike,
         *,
         n_kept: int | None = None,
+        mean: ArrayLike | None = None,
+        table: ArrayLike | None = None,
         zero_bit: int = 0,
     ) -> None:
         self._linear = LinearEncoder(weights, bias, zero_bit=zero_bit)
@@ -85,6 +92,10 @@ class AdditiveEncoder(Encoder):
                 f"n_kept must be between 1 and {len(self.bias)}, got {n_kept}"
             )
         self.n_kept = n_kept
+        if (mean is None) != (table is None):
+            raise ArgumentError("corrections need both mean and table")
+        self._mean = _checked(mean, "mean", (self.n_features,))
+        self._table: NDArray[np.float32] | None = _checked(table, "table", (256, 2))
         gram = self._sums(self.weights.T, self.weights)
         if not np.isfinite(gram).all():
             raise ArgumentError("the weights are too large for float32: scale them")
@@ -100,10 +111,12 @@ class AdditiveEncoder(Encoder):
         return self.n_kept
 
     def tensors(self) -> Tensors:
+        given = {"mean": self._mean, "table": self._table}
         return {
             "weights": self.weights,
             "bias": self.bias,
             "n_kept": np.array([self.n_kept], np.int64),
+            **{name: each for name, each in given.items() if each is not None},
         }
 
     @classmethod
@@ -118,14 +131,67 @@ class AdditiveEncoder(Encoder):
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
         """Return a quarter of the squared length of what each code stands for."""
-        found = np.empty(len(codes), np.float32)
-        gram = self._gram[: self.n_kept, : self.n_kept]
-        for span in spans(len(codes), max(1, _BLOCK // self.n_kept)):
-            bits = _signs(codes[span], self.n_kept)
-            terms = self._sums(bits, gram) * bits
-            # One after the other, so that no processor adds them up otherwise.
-            found[span] = np.cumsum(terms, axis=1, dtype=np.float64)[:, -1] / 4
-        return found
+        products, step, squares = self._pairs
+        sums = np.empty(len(codes), np.int64)
+        codes = np.ascontiguousarray(codes)
+        _kernels.pair_sums(products, codes, sums, _kernels.num_threads())
+        return ((squares + 2 * step * sums) / 4).astype(np.float32)
+
+    @property
+    def correction_table(self) -> NDArray[np.float32] | None:
+        return self._table
+
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+        """Return a factor and an offset for each row, of a byte each, if learnt.
+
+        With them, codes are ranked by estimates of the distances of rows themselves.
+        """
+        from fewbits.index import Corrections
+
+        if self._table is None:
+            return None
+        features = as_features(X, self.n_features)
+        values = np.empty((len(features), 2), np.uint8)
+        between = (self._table[1:] + self._table[:-1]) / 2
+        for span, block in feature_blocks(features):
+            terms = self.correction_terms(block, self._mean, codes[span])
+            for i, each in enumerate(terms):
+                values[span, i] = np.searchsorted(between[:, i], each)
+        return Corrections(values, self._table)
+
+    def correction_terms(
+        self, X: NDArray[np.float32], mean: Any, codes: CodeArray
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return factors and offsets before they are rounded to a table.
+
+        The factor is the geometric mean of the one that gives the sum the length of the
+        row, and of RaBitQ's, which gives it the row's component along the row. The
+        offset is a quarter of the squared length of the row.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_features), dtype float32
+        mean : ndarray of shape (n_features,)
+        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        row = _total(np.square(X - mean)) / 4
+        signs = _signs(codes, self.n_kept)
+        along = _total(self.query_scores(X) * signs) / 4
+        found = self.offsets(codes)
+        assert found is not None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = np.sqrt(row / along * np.sqrt(row / found))
+        return np.where((along > 0) & (found > 0), factors, 1.0), row
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.int8], float, float]:
+        """The products of different vectors in steps, a step, and all squares."""
+        gram = self._gram[: self.n_kept, : self.n_kept].astype(np.float64)
+        above = np.triu(gram, 1)
+        step = float(np.abs(above).max(initial=0)) / 127 or 1.0
+        products = np.zeros((self.n_kept, -(-self.n_kept // 64) * 64), np.int8)
+        products[:, : self.n_kept] = np.rint(above / step)
+        return products, step, float(np.trace(gram))
 
     def decode(self, codes: CodeArray) -> NDArray[np.float32]:
         """Return what codes stand for: centred rows.
@@ -156,6 +222,7 @@ class AdditiveEncoder(Encoder):
         codes[:] = pack(scores >= 0 if self.zero_bit else scores > 0)
 
     def _prefix(self, n_bits: int) -> Self:
+        # Factors and offsets were learnt of whole codes.
         return type(self)(
             self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
         )
@@ -168,6 +235,21 @@ class AdditiveEncoder(Encoder):
         rows, weights = map(np.ascontiguousarray, (rows, weights))
         _kernels.linear_scores(rows, weights, none, found, threads)
         return found
+
+
+def _checked(given: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Any:
+    if given is None:
+        return None
+    array = frozen(given)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ArgumentError(f"{name} must be finite numbers of shape {shape}")
+    return array
+
+
+def _total(terms: NDArray[Any]) -> NDArray[np.float64]:
+    """Return sums of rows, one after the other, alike on every processor."""
+    found: NDArray[np.float64] = np.cumsum(terms, axis=1, dtype=np.float64)[:, -1]
+    return found
 
 
 def _signs(codes: CodeArray, n_bits: int) -> NDArray[np.float32]:

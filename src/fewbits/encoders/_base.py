@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.index import Corrections
 
 Tensors = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -165,6 +168,39 @@ class Encoder(Immutable, ABC):
         >>> from fewbits.encoders import LinearEncoder
         >>> encoder = LinearEncoder([[1.0, -2.0]], [0.0, 1.0])
         >>> encoder.offsets(encoder.encode([[3.0]])) is None
+        True
+        """
+        return None
+
+    @property
+    def correction_table(self) -> NDArray[np.float32] | None:
+        """Meaning of the bytes of `corrections`, (256, 2); None, as a rule."""
+        return None
+
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+        """Return what ranking takes of each row beside its code; None, as a rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        codes : ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+            ``encode(X)``.
+
+        Returns
+        -------
+        fewbits.index.Corrections or None
+            Two bytes for each row.
+
+        Raises
+        ------
+        FeatureError
+            When X has the wrong width or holds NaN or infinity.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> encoder = LinearEncoder([[1.0, -2.0]], [0.0, 1.0])
+        >>> encoder.corrections([[3.0]], encoder.encode([[3.0]])) is None
         True
         """
         return None

@@ -128,12 +128,16 @@ def _code_row(
 ) -> Comparison:
     codes, asked = encoder.encode(database), encoder.encode(queries)
     index = FlatIndex(codes)
+    beside = encoder.corrections(database, codes)
     reranked = index.search_reranked(
-        asked, k, scores=encoder.query_scores(queries), offsets=encoder.offsets
+        asked,
+        k,
+        scores=encoder.query_scores(queries),
+        offsets=beside or encoder.offsets,
     )
     return Comparison(
         name,
-        codes.shape[1],
+        codes.shape[1] + (0 if beside is None else beside.n_bytes),
         neighbour_recall(asked, codes, truth, k).value,
         search_recall(reranked.ids, truth).value,
         len(queries) / _seconds(lambda: index.search(encoder.encode(queries), k)),

@@ -2,6 +2,7 @@
 
 from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._base import Index
+from fewbits.index._corrections import Corrections
 from fewbits.index._flat import FlatIndex
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._multi_index import MultiIndexHashing
@@ -12,6 +13,7 @@ from fewbits.index._vector_parts import VectorPart, VectorParts
 
 __all__ = [
     "METRICS",
+    "Corrections",
     "FlatIndex",
     "Index",
     "Int8Vectors",

@@ -212,9 +212,9 @@ class Index(Contents, ABC):
             At least 1; where fewer codes can be found, the rest is inf and -1.
         scores : array-like of shape (n_queries, n_bits), default=None
             The queries before thresholding, ``encoder.query_scores(X)``.
-        offsets : callable, default=None
-            ``encoder.offsets``: from codes to what is added to their asymmetric
-            distances, or to None.
+        offsets : callable or Corrections, default=None
+            ``encoder.offsets``, from codes to what is added to their asymmetric
+            distances; or ``encoder.corrections(X, codes)`` of the rows, in their order.
         vectors : array-like (n, n_features), Int8Vectors or VectorParts, default=None
             A vector for each row of the index, in the order given; float16, float32 or
             a memory map of such. Only the rows of finalists are read; other dtypes and

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_choice, check_k
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError
+from fewbits.index._corrections import Corrections
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._matrices import as_query_vectors, as_scores, as_vectors
 from fewbits.index._rerank import METRICS, Stored, asymmetric, best, exact
 from fewbits.index._segments import Segments
 from fewbits.index._vector_parts import VectorParts
 
-#: Returns what is added to the asymmetric distance of each code, or None.
-Offsets = Callable[[CodeArray], NDArray[np.float32] | None]
+#: Returns what is added to the asymmetric distance of each code, or None; or a
+#: correction of each row.
+Offsets: TypeAlias = Callable[[CodeArray], NDArray[np.float32] | None] | Corrections
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,12 @@ class Reranking:
         pair = _vectors(*vectors, n, len(queries), metric)
         if bits is None and pair is None:
             raise ArgumentError("re-ranking needs scores, or vectors and query_vectors")
-        if offsets is not None and offsets(queries[:0]) is None:
+        if isinstance(offsets, Corrections):
+            if len(offsets) != n:
+                raise ArgumentError(
+                    f"corrections must have {n} rows, got {len(offsets)}"
+                )
+        elif offsets is not None and offsets(queries[:0]) is None:
             offsets = None  # as of most encoders: nothing is gathered for it
         return cls(k, bits, pair, metric, offsets)
 
@@ -67,7 +74,9 @@ class Reranking:
             passed = self.finalists if self.vectors else self.k
             codes, rows = segments.codes_at(places)
             each = asymmetric(self.scores, codes, rows)
-            if self.offsets is not None:
+            if isinstance(self.offsets, Corrections):
+                self.offsets.apply(each, self.scores, segments.rows_at(places))
+            elif self.offsets is not None:
                 _add_offsets(each, self.offsets, codes, rows)
             distances, places = best(each, places, passed)
         if self.vectors is not None:
@@ -77,7 +86,10 @@ class Reranking:
 
 
 def _add_offsets(
-    distances: NDArray[np.float32], offsets: Offsets, codes: CodeArray, rows: IdArray
+    distances: NDArray[np.float32],
+    offsets: Callable[[CodeArray], NDArray[np.float32] | None],
+    codes: CodeArray,
+    rows: IdArray,
 ) -> None:
     """Add those of the rows, each computed once."""
     there = rows >= 0

@@ -16,7 +16,7 @@ from fewbits.store._publish import collect, publish
 from fewbits.store._report import Repaired
 from fewbits.store._rescue import rescued_state
 from fewbits.store._salvage import Salvage
-from fewbits.store._schema import CODE, ID, OF_VECTORS, RESERVED, ROW
+from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, RESERVED, ROW
 from fewbits.store._segment import SegmentFiles
 from fewbits.store._snapshot import Part
 from fewbits.store._sources import Stored
@@ -88,7 +88,7 @@ def _intact(
     user = [f for f in schema if f.name not in RESERVED]
     lost_id = salvage.lost(ID)
     lost = lost_id | salvage.lost(CODE)
-    for name in OF_VECTORS:
+    for name in (CORRECTION, *OF_VECTORS):
         if name in schema.names:
             lost |= salvage.lost(name)
     for each in user:

@@ -8,8 +8,9 @@ from fewbits._arrow import plain_type, stored_column
 from fewbits.errors import ArgumentError, one_line
 
 #: The columns of a store: the sequence number, and what users of it give.
-ROW, ID, CODE, VECTOR, BLOCKS = "_row", "_id", "_code", "_vector", "_blocks"
-RESERVED = (ROW, ID, CODE, VECTOR, BLOCKS)
+ROW, ID, CODE, CORRECTION = "_row", "_id", "_code", "_correction"
+VECTOR, BLOCKS = "_vector", "_blocks"
+RESERVED = (ROW, ID, CODE, CORRECTION, VECTOR, BLOCKS)
 OF_VECTORS = (VECTOR, BLOCKS)
 
 
@@ -29,6 +30,8 @@ def checked_schema(schema: Any, n_bits: int) -> Any:
         raise ArgumentError(f"a column cannot be called {ROW!r}; rename it")
     width = -(-n_bits // 8)
     wanted = {ID: (pa.int64(), pa.large_string()), CODE: (pa.binary(width),)}
+    if CORRECTION in schema.names:
+        wanted[CORRECTION] = (pa.binary(2),)
     for name, kinds in wanted.items():
         found = schema.field(name).type if name in schema.names else None
         if found not in kinds:

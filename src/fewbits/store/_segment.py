@@ -16,7 +16,7 @@ from fewbits.store._files import write_file
 from fewbits.store._ids import IdIndex, keys_of
 from fewbits.store._manifest import FileEntry, Manifest, SegmentEntry
 from fewbits.store._names import ids_name, rows_name, sums_name, vectors_name
-from fewbits.store._schema import CODE, ID, OF_VECTORS, ROW, file_schema
+from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, ROW, file_schema
 from fewbits.store._sums import FileSums, parse_sums, sums_bytes
 
 #: Segments with fewer rows get no index of ids: sorting them is as fast as reading it.
@@ -199,7 +199,15 @@ class OpenSegment:
     @cached_property
     def codes(self) -> CodeArray:
         """The codes (n_rows, n_bytes), a view of the map."""
-        column = self.rows.column(CODE)
+        return self._bytes_of(CODE)
+
+    @cached_property
+    def corrections(self) -> CodeArray:
+        """The corrections (n_rows, 2), a view of the map."""
+        return self._bytes_of(CORRECTION)
+
+    def _bytes_of(self, name: str) -> CodeArray:
+        column = self.rows.column(name)
         width = column.type.byte_width
         start = self.rows.values_start(column)
         data = self.rows.checked.bytes[start : start + self.entry.n_rows * width]

@@ -16,7 +16,7 @@ from fewbits.store._deletes import read_live
 from fewbits.store._derived import has_derived, read_derived
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._schema import BLOCKS, ID, RESERVED, ROW, VECTOR
+from fewbits.store._schema import BLOCKS, CORRECTION, ID, RESERVED, ROW, VECTOR
 from fewbits.store._segment import ArrowFile, OpenSegment
 from fewbits.store._some_rows import take_rows
 
@@ -79,6 +79,12 @@ class Part:
     def codes(self) -> CodeArray:
         """Codes (n_rows, n_bytes), a read-only view of the mapped file."""
         return self._segment.codes
+
+    @property
+    def corrections(self) -> CodeArray | None:
+        """Corrections (n_rows, 2), a read-only view; None where none are kept."""
+        known = CORRECTION in self._manifest.schema.names
+        return self._segment.corrections if known else None
 
     @cached_property
     def ids(self) -> Any:

@@ -269,17 +269,18 @@ class _Trial:
         alike = None
         if self._alike is not None:
             alike = mean_average_precision(asked, base, self._alike).value
+        beside = encoder.corrections(self.parts.base, base)
         again = FlatIndex(base).search_reranked(
             asked,
             self.k,
             scores=encoder.query_scores(self.parts.queries),
-            offsets=encoder.offsets,
+            offsets=beside or encoder.offsets,
             shortlist=self.shortlist,
         )
         return MethodScores(
             method=name,
             n_bits=encoder.n_bits,
-            bytes_per_item=base.shape[1],
+            bytes_per_item=base.shape[1] + (0 if beside is None else beside.n_bytes),
             ann_map=near,
             label_map=alike,
             recall=neighbour_recall(asked, base, self._nearest, self.k).value,

@@ -12,7 +12,7 @@ from fewbits.encoders import AdditiveEncoder
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import product
-from fewbits.learners._core._parameters import check_n_bits, check_number
+from fewbits.learners._core._parameters import check_flag, check_n_bits, check_number
 from fewbits.learners._core._rows import ChosenRows, Readable, Rows
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
@@ -38,6 +38,10 @@ class AdditiveCodes(Learner):
     whitening : float, default=0.25
         The vectors start as a random rotation of the principal components, each divided
         by its standard deviation to this power: 0 leaves them, 1 makes all alike.
+    correction : bool, default=False
+        Whether codes come with two bytes for each row that make the distances of
+        re-ranking more exact: with as many bits as features, or where the lengths of
+        rows differ. A bundle stores and takes them by itself.
     random_state : int, RandomState instance or None, default=None
         Seeds the rotation, and the rows that take part where there are over 40,000.
 
@@ -79,15 +83,22 @@ class AdditiveCodes(Learner):
     uses_device = True
 
     def __init__(
-        self, n_bits: int = 64, *, whitening: float = 0.25, random_state: Any = None
+        self,
+        n_bits: int = 64,
+        *,
+        whitening: float = 0.25,
+        correction: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.n_bits = n_bits
         self.whitening = whitening
+        self.correction = correction
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_number("whitening", self.whitening, 0, 1)
+        check_flag("correction", self.correction)
 
     def _learn(self, X: Array, y: Any) -> AdditiveEncoder:
         rng = check_random_state(self.random_state)
@@ -104,6 +115,8 @@ class AdditiveCodes(Learner):
         vectors = np.linalg.solve(gram, product(signs.T, scaled)).T
         self.objective_ = np.array([np.square(scaled - signs @ vectors.T).mean()])
         encoder = AdditiveEncoder(vectors, -axes.mean @ vectors, zero_bit=1)
+        if self.correction:
+            encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
@@ -114,6 +127,29 @@ class AdditiveCodes(Learner):
         turned = random_rotation(k, self.n_bits, rng)
         found: Float64Array = (axes.directions[:, :k] * spread) @ turned
         return found
+
+
+def _with_corrections(
+    encoder: AdditiveEncoder, X: Float64Array, mean: Float64Array
+) -> AdditiveEncoder:
+    """Let two bytes stand for the factors and offsets that rows need."""
+    rows = X.astype(np.float32)
+    terms = encoder.correction_terms(rows, mean, encoder.encode(rows))
+    return AdditiveEncoder(
+        encoder.weights,
+        encoder.bias,
+        mean=mean,
+        table=np.stack([_geometric(each) for each in terms], axis=1),
+        zero_bit=encoder.zero_bit,
+    )
+
+
+def _geometric(values: Float64Array) -> Float64Array:
+    """Return 256 numbers in equal ratios, a tenth beyond those that were seen."""
+    most = float(values.max())
+    least = max(float(values.min()), 1e-4 * most)
+    found: Float64Array = np.geomspace(least / 1.1, most * 1.1, 256)
+    return found
 
 
 def _fitted_length(V: Float64Array, vectors: Float64Array) -> Float64Array:
