@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 from fewbits import demo
 from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.demo import _icd10
+from fewbits.learners import ITQ
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,7 @@ def told_by(folder):
 
 def test_on_a_slice(data, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "load", lambda: data)
+    monkeypatch.setattr(_icd10, "ITQ", partial(ITQ, n_iter=5))
     answers = told_by(tmp_path / "d")
     assert [*answers] == [*demo.QUESTIONS]
     (answer,) = demo.ask(Bundle.load(tmp_path / "d"), [data.items[0]])

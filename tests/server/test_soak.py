@@ -14,7 +14,7 @@ import fewbits
 from tests.server._running import process, small_bundle, vectors
 from tests.server._sizes import NIGHTLY
 
-SECONDS = float(os.environ.get("FEWBITS_SOAK_SECONDS", 600 if NIGHTLY else 6))
+SECONDS = float(os.environ.get("FEWBITS_SOAK_SECONDS", 600 if NIGHTLY else 3))
 MIB = 1 << 20
 
 
