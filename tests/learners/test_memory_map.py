@@ -25,7 +25,7 @@ def used():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
-y = np.arange(400_000) % 5
+y = np.arange(600_000) % 5
 CCAITQ(2).fit(np.random.default_rng(0).normal(size=(999, 9)), y[:999])  # starts BLAS
 X = np.load(sys.argv[1], mmap_mode="r")
 limit = used() + int(sys.argv[2])
@@ -54,22 +54,22 @@ for learner in [
     ),
 ]:
     # A median passes over the rows many times: half of them do not fit, either.
-    n = 200_000 if isinstance(learner, Thresholding) else len(X)
+    n = 300_000 if isinstance(learner, Thresholding) else len(X)
     print(learner.fit(X[:n], y[:n]).encoder_)
 try:
     np.array(X)
 except MemoryError:
     print("no room for a copy")
 """
-ALLOWED = 48 << 20
+ALLOWED = 64 << 20
 
 
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "X.npy"
-    X = np.lib.format.open_memmap(path, "w+", np.float32, (400_000, 80))
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (600_000, 80))
     some = np.random.default_rng(0).normal(size=(1000, 80)).astype(np.float32)
-    X[:] = np.tile(some, (400, 1))
+    X[:] = np.tile(some, (600, 1))
     X.flush()
     assert X.nbytes > 2.5 * ALLOWED
     return path
