@@ -15,7 +15,7 @@ CHROMIUM = os.environ.get("FEWBITS_CHROMIUM") or shutil.which("chromium")
 PATIENCE = 30_000  # milliseconds: other tests may take all cores
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
     """Drive Debian's chromium by playwright.
 
