@@ -5,6 +5,7 @@ The left column is what a name or phrase was, the right one the term of the fiel
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,19 +56,24 @@ EXEMPT = ("docs/decisions/", "docs/glossary.md", "tests/test_words.py")
 RIDDLE = re.compile(r"(What|How|Where|Whether|Which|Why|Tells?|Says?)\b")
 
 
+@cache
 def texts():
-    """Return the paths of source, tests, studies and pages, relative to the root."""
+    """Return source, tests, studies and pages by their paths from the root."""
     found = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
     for folder in FOLDERS:
         found += [p for end in ENDS for p in ROOT.glob(f"{folder}/**/*.{end}")]
     names = sorted(path.relative_to(ROOT).as_posix() for path in found if path.exists())
-    return [name for name in names if not name.startswith(EXEMPT)]
+    return {
+        name: (ROOT / name).read_text("utf-8")
+        for name in names
+        if not name.startswith(EXEMPT)
+    }
 
 
-def first_lines(path):
+def first_lines(source):
     """Yield the first line of each docstring with the line where it stands."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, kinds) and (text := ast.get_docstring(node)):
             yield getattr(node, "lineno", 1), text.splitlines()[0]
 
@@ -85,8 +91,8 @@ def test_a_retired_word_occurs_nowhere(pattern):
     retired = re.compile(pattern.replace(" ", r"(?:\s|\n\s*#:?\s)+"))
     found = [
         f"{name}: {' '.join(match.group().split())!r}"
-        for name in texts()
-        for match in retired.finditer((ROOT / name).read_text("utf-8"))
+        for name, text in texts().items()
+        for match in retired.finditer(text)
     ]
     assert not found, f"say {RETIRED[pattern]!r}: {found}"
 
@@ -94,9 +100,9 @@ def test_a_retired_word_occurs_nowhere(pattern):
 def test_docstrings_begin_with_a_verb_or_a_noun():
     found = [
         f"{name}:{line}: {text}"
-        for name in texts()
+        for name, source in texts().items()
         if name.startswith("src/") and name.endswith(".py")
-        for line, text in first_lines(ROOT / name)
+        for line, text in first_lines(source)
         if RIDDLE.match(text)
     ]
     assert not found, "\n".join(found)

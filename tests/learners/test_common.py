@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from fewbits import encoders
 from fewbits.errors import ArgumentError
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
 @pytest.mark.filterwarnings(
     "ignore:.*ignores the code", "ignore:.*bits (is|are) constant"
 )
-@parametrize_with_checks(LEARNERS)
-def test_sklearn_contract(estimator, check):
-    check(estimator)
+@every_learner
+def test_sklearn_contract(learner):
+    check_estimator(clone(learner), on_skip=None)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ SIZES = [
     (1, 1), (1, 16), (2, 1), (2, 2), (2, 16), (3, 2), (3, 16), (4, 64), (5, 3), (10, 7),
     (10, 16), (10, 64), (21, 48), (32, 16), (33, 16), (64, 32), (100, 12), (100, 20),
     (100, 32), (128, 7), (300, 65), (1, 17), (2, 17), (2, 30), (2, 100), (3, 128),
-    (4, 1000), (5, 50), (8, 1000),
+    (4, 1000), (5, 50), (8, 300),
 ]  # fmt: skip
 every_size = pytest.mark.parametrize(("n_classes", "n_bits"), SIZES)
 every_generator = pytest.mark.parametrize("generator", GENERATORS)
@@ -45,7 +45,7 @@ def possible(generator, n_classes, n_bits):
 def test_a_code_of_its_own_for_each_class(generator, n_classes, n_bits):
     if not possible(generator, n_classes, n_bits):
         return
-    found = [generator(n_classes, n_bits, random_state=seed) for seed in range(3)]
+    found = [generator(n_classes, n_bits, random_state=seed) for seed in range(2)]
     for centres in found:
         assert centres.shape == (n_classes, n_bits)
         assert centres.dtype == np.int8

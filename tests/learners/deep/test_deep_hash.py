@@ -11,7 +11,7 @@ import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from fewbits import encoders
@@ -46,7 +46,8 @@ def learner(**options):
     )
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         made(DeepHash, n_bits=12, max_epochs=3, random_state=0),
         made(
@@ -56,10 +57,11 @@ def learner(**options):
             max_epochs=3,
             random_state=0,
         ),
-    ]
+    ],
+    ids=["deep hash", "llc"],
 )
-def test_sklearn_contract(estimator, check):
-    check(estimator)
+def test_sklearn_contract(estimator):
+    check_estimator(estimator, on_skip=None)
 
 
 @pytest.mark.parametrize("hidden", [(), (20,), (20, 7)])

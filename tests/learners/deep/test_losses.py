@@ -281,9 +281,13 @@ EXTREMES = {
 
 
 @every_loss
-@pytest.mark.parametrize("extreme", EXTREMES)
 @pytest.mark.parametrize("batch", ["one class", "all different", "unlabelled", "mixed"])
-def test_safe(name, extreme, batch):
+def test_safe(name, batch):
+    for extreme, make in EXTREMES.items():
+        check_safe(name, batch, extreme, make)
+
+
+def check_safe(name, batch, extreme, make):
     kind = "several" if batch == "unlabelled" else "one label"
     n_classes = {"all different": B, "one class": 1}.get(batch, C)
     Y = np.eye(n_classes)[np.arange(2 * B) % n_classes]
@@ -295,13 +299,13 @@ def test_safe(name, extreme, batch):
     torch.manual_seed(0)
     start = torch.randn(B, n_classes if name == "class" else K)
     loss.start_epoch(0, lambda: torch.cat([start, start]))
-    u = EXTREMES[extreme](start).clone().requires_grad_()
+    u = make(start).clone().requires_grad_()
     value = loss(u, made[torch.arange(B)])
     value.backward()
-    assert torch.isfinite(value)
-    assert torch.isfinite(u.grad).all()
-    assert u.grad.abs().max() < 1e9
-    assert all(torch.isfinite(p.grad).all() for p in loss.parameters())
+    assert torch.isfinite(value), extreme
+    assert torch.isfinite(u.grad).all(), extreme
+    assert u.grad.abs().max() < 1e9, extreme
+    assert all(torch.isfinite(p.grad).all() for p in loss.parameters()), extreme
 
 
 @every_loss
