@@ -16,7 +16,10 @@ demo: $(VENV)/demo.stamp
 
 # Processes of pytest take all cores; threads of BLAS beside them would wait in circles.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile
+# Compiled once: hundreds of processes import the same modules. Whoever is done first
+# takes over files of the others.
+PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto \
+  --dist worksteal
 
 test: $(VENV)/dev.stamp native-test
 	$(PYTEST)

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
@@ -65,35 +65,35 @@ def outputs(n, b):
 
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
-def test_linear_kernels_equal_the_definition(kernel, problem):
+def test_linear_kernels_equal_the_definition(kernels, problem):
     X, weights, bias, _, zero_bit, threads = problem
     expected, _ = outputs(len(X), len(bias))
-    scores, codes = outputs(len(X), len(bias))
     _reference.linear_scores(X, weights, bias, expected, 1)
-
-    kernel.linear_scores(X, weights, bias, scores, threads)
-    kernel.linear_encode(X, weights, bias, zero_bit, codes, threads)
-
-    same(scores, expected)
     bits = expected >= 0 if zero_bit else expected > 0
-    same(codes, np.packbits(bits, axis=1))
+    for name, kernel in kernels.items():
+        note(name)
+        scores, codes = outputs(len(X), len(bias))
+        kernel.linear_scores(X, weights, bias, scores, threads)
+        kernel.linear_encode(X, weights, bias, zero_bit, codes, threads)
+        same(scores, expected)
+        same(codes, np.packbits(bits, axis=1))
 
 
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
-def test_sparse_kernels_equal_the_definition(kernel, problem):
+def test_sparse_kernels_equal_the_definition(kernels, problem):
     X, weights, bias, kept, zero_bit, threads = problem
     matrix = *csr(weights, kept), bias, X.shape[1]
     expected, _ = outputs(len(X), len(bias))
-    scores, codes = outputs(len(X), len(bias))
     _reference.sparse_scores(X, _reference.SparseMap(*matrix), expected, 1)
-
-    kernel.sparse_scores(X, kernel.SparseMap(*matrix), scores, threads)
-    kernel.sparse_encode(X, kernel.SparseMap(*matrix), zero_bit, codes, threads)
-
-    same(scores, expected)
     bits = expected >= 0 if zero_bit else expected > 0
-    same(codes, np.packbits(bits, axis=1))
+    for name, kernel in kernels.items():
+        note(name)
+        scores, codes = outputs(len(X), len(bias))
+        kernel.sparse_scores(X, kernel.SparseMap(*matrix), scores, threads)
+        kernel.sparse_encode(X, kernel.SparseMap(*matrix), zero_bit, codes, threads)
+        same(scores, expected)
+        same(codes, np.packbits(bits, axis=1))
 
 
 @cache
