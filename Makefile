@@ -26,10 +26,12 @@ test: $(VENV)/dev.stamp native-test
 
 # The store at full size: 10,000 runs of its state machine, 10,000 flipped bits, every
 # power failure, 50 kills. The service: 10,000 fuzzed requests, 1,000 swaps of snapshots
-# under load, ten minutes of soak. The explorer: every view of images of clothes.
+# under load, ten minutes of soak. The explorer: every view of images of clothes. What
+# holds for whatever is drawn: ten times as many examples.
 nightly: $(VENV)/dev.stamp
 	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/demo \
-	  tests/explorer/test_clothes.py
+	  tests/explorer/test_clothes.py tests/analysis tests/bundle tests/classify \
+	  tests/codes tests/evaluation tests/filters tests/index tests/inputs tests/kernels
 
 # What trains, once more, as processors without AVX-512 and without AVX2 compute.
 test-processors: $(VENV)/dev.stamp

@@ -7,7 +7,13 @@ import os
 import pytest
 from hypothesis import settings
 
-settings.register_profile("fewbits", deadline=None, derandomize=True)
+NIGHTLY = os.environ.get("FEWBITS_NIGHTLY") == "1"
+settings.register_profile(
+    "fewbits",
+    deadline=None,
+    derandomize=True,
+    max_examples=500 if NIGHTLY else 50,
+)
 settings.load_profile("fewbits")
 
 
