@@ -133,6 +133,16 @@ class TestGraph:
         assert len(batch.precision) == len(batch.anchors) <= len(batch.rows)
 
 
+def nearest_by_signs(V, k, nearest):
+    """Return the share of the nearest that signs find, ties by place."""
+    bits, hits = V >= 0, 0
+    for row, wanted in enumerate(nearest):
+        apart = (bits != bits[row]).sum(axis=1)
+        order = [j for j in np.argsort(apart, kind="stable")[: k + 1] if j != row]
+        hits += len({*order[:k]} & {*wanted})
+    return hits / (k * len(V))
+
+
 def n_constant(learner, X):
     return np.sum(np.ptp(learner.transform(X), axis=0) == 0)
 
@@ -693,37 +703,28 @@ class TestFastLearner:
 
 
 class TestTraining:
-    def test_rows_kept_aside_are_ranked_for_a_part_of_the_others(self, monkeypatch):
-        monkeypatch.setattr(_training, "MOST_RANKED", 40)
-        split = ValidationSplit(rows(100), rows(5, seed=1))
-        assert split.ranked.shape == (40, 12)
-        expected = exact_neighbours(split.held_out, split.rows[:40], 10).ids
-        np.testing.assert_array_equal(split.nearest, expected)
+    @pytest.mark.parametrize(("n_rows", "k"), [(30, 8), (80, 6), (9 * 120, 1)])
+    def test_rows_kept_aside_are_searched_among_themselves(self, n_rows, k):
+        """As many of their ten nearest count as they are a share of all rows."""
+        held_out = rows(120, seed=1)
+        split = ValidationSplit(rows(n_rows), held_out)
+        nearest = [brute_nearest(held_out, row, k) for row in range(120)]
+        np.testing.assert_array_equal(split.nearest, nearest)
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        codes = [pack(V >= 0) for V in (split.held_out, split.rows[:40])]
-        recalls = [
-            neighbour_recall(
-                *(prefix(each, n) for each in codes), expected, 10, ties="stable"
-            )
-            for n in (6, 12)
-        ]
-        means = [np.mean([each.value for each in recalls]), recalls[1].value]
-        assert split.recall(plane, [6, 12]) == pytest.approx(means[0])
-        assert split.recall(plane, [12]) == pytest.approx(means[1])
+        found = [nearest_by_signs(held_out[:, :n], k, nearest) for n in (6, 12)]
+        assert split.recall(plane, [6, 12]) == pytest.approx(np.mean(found))
+        assert split.recall(plane, [12]) == pytest.approx(found[1])
 
-    @pytest.mark.parametrize(("most", "returns"), [(20, True), (100, False)])
-    def test_the_start_is_kept_where_it_finds_more_among_all_rows(
-        self, monkeypatch, most, returns
-    ):
-        monkeypatch.setattr(_training, "MOST_RANKED", most)
-        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        split = ValidationSplit(rows(100), rows(9, seed=1))
-        training = Training(plane, split, [12], n_iter=2, rate=0.1)
-        poor = [np.zeros((12, 12), np.float32), np.ones(12, np.float32)]
-        plane.restore(poor)
-        training._best = plane.kept()
-        assert training.best() is plane
-        assert (plane.weights.any() and not plane.bias.any()) == returns
+    def test_only_the_first_of_many_rows_kept_aside_are_queries(self, monkeypatch):
+        monkeypatch.setattr(_training, "_MOST_QUERIES", 7)
+        split = ValidationSplit(rows(80), rows(20, seed=1))
+        assert split.nearest.shape == (7, 2)
+
+    def test_equal_rows_need_not_find_themselves(self):
+        ids = np.array([[0, 3, 4], [3, 1, 4], [3, 4, 5]])
+        np.testing.assert_array_equal(
+            _training.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
+        )
 
     @pytest.mark.parametrize(
         ("found", "best"), [([5, 4, 3], 0), ([1, 5, 3], 1), ([1, 5, 5], 2)]

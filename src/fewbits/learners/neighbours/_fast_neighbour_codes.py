@@ -60,8 +60,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of held-out ones that codes find, at the start
-        and after each iteration, a mean over all lengths; empty where none are.
+        Share of the nearest of the held-out rows that codes find, at the start and
+        after each iteration, a mean over all lengths; empty where none are held out.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_iter_ : int

@@ -1,14 +1,12 @@
 """Training of a map on the neighbours of its rows, iteration by iteration."""
 
 from collections.abc import Sequence
-from copy import copy
-from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._core._checkpoint import Arrays
@@ -29,48 +27,43 @@ _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: a quarter for each bit, one near row had all of the probability where codes are long.
 _SCALE = 16.0
 _RECALL_AT = 10
-#: Rows that those held out are compared with: encoding all of many would take longer
-#: than the steps.
-MOST_RANKED = 20_000
+_MOST_QUERIES = 5000  # of the held-out rows
 
 
 class ValidationSplit:
-    """Training rows, held-out rows, and the nearest training rows of the latter.
+    """Training rows, and held-out rows that are searched among themselves.
+
+    A later search ranks rows that were not learnt from for queries that were not
+    either: rows that were would be found too easily. Held-out rows are fewer than those
+    that are searched later, so only that share of the ten nearest counts: the tenth
+    nearest of few rows is farther away than codes have to see.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_inputs)
-        Shuffled: the first ones are ranked for those held out.
+        Shuffled.
     held_out : ndarray of shape (m, n_inputs)
         There may be none; of few rows, they are among those that are learnt from.
 
     Attributes
     ----------
-    rows_there, held_out_there : ndarray or Tensor
+    rows_there : ndarray or Tensor
         The same where they are computed with.
-    ranked : ndarray or Tensor
-        The first 20,000 rows.
+    nearest : ndarray of shape (n_queries, k) or None
+        The nearest held-out rows of the first ones.
     """
 
     def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
         self.rows, self.held_out = rows, held_out
-        self.rows_there, self.held_out_there = (
-            current_backend().put(rows),
-            current_backend().put(held_out),
-        )
-        self._rank(MOST_RANKED)
-
-    def whole(self) -> Self:
-        """Return the same split, where all rows are ranked."""
-        found = copy(self)
-        found._rank(len(self.rows))
-        return found
-
-    def _rank(self, n: int) -> None:
-        self.ranked, self.nearest = self.rows_there[:n], None
-        k = max(1, min(_RECALL_AT, len(self.ranked) // 2))  # not all of few rows
-        if len(self.held_out):
-            self.nearest = exact_neighbours(self.held_out, self.rows[:n], k).ids
+        self.rows_there = current_backend().put(rows)
+        self.nearest: IdArray | None = None
+        if len(held_out) > 1:
+            share = len(held_out) / (len(rows) + len(held_out))
+            k = max(1, round(_RECALL_AT * share))
+            k = min(k, len(held_out) // 2)
+            found = exact_neighbours(held_out[:_MOST_QUERIES], held_out, k + 1)
+            self.nearest = without_itself(found.ids)
+            self._held_out_there = current_backend().put(held_out)
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
         """Return the share of them that codes find, a mean over the lengths.
@@ -80,13 +73,23 @@ class ValidationSplit:
         """
         if self.nearest is None:
             return 0.0
-        whole = [codes_of(map, rows) for rows in (self.held_out_there, self.ranked)]
-        k, found = self.nearest.shape[1], []
+        whole, found = codes_of(map, self._held_out_there), []
+        n, k = self.nearest.shape
         for length in lengths:
-            queries, items = (prefix(codes, length) for codes in whole)
-            first = hamming_topk(queries, items, k).ids
+            codes = prefix(whole, length)
+            first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
             found.append(search_recall(first, self.nearest).value)
         return float(np.mean(found))
+
+
+def without_itself(ids: IdArray) -> IdArray:
+    """Return lines without their own numbers, or the last, where these are not there.
+
+    They are not where more rows than are asked for are the same.
+    """
+    own = ids == np.arange(len(ids))[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    return ids[~own].reshape(len(ids), -1)
 
 
 def codes_of(map: Map, rows: Matrix) -> CodeArray:
@@ -135,7 +138,6 @@ class Training:
         self._best = map.kept()
         self.recalls = [split.recall(map, lengths)]
         self._best_recall = self.recalls[0] if map.ready else -1.0
-        self._start = self._of_many(map)
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
@@ -171,29 +173,10 @@ class Training:
         """Return the map with the best recall, the latest of equals."""
         if self._best_recall >= 0:
             self.map.restore(self._best)
-            self._return_to_start()
         else:  # training ended before any was ready, perhaps amid a step
             self.map.prepare(1.0)
             self.map.settle()
         return self.map
-
-    def _of_many(self, map: Map) -> list[Matrix] | None:
-        """Return a copy of a start that is to be compared among all rows."""
-        some = len(self.split.ranked) < len(self.split.rows)
-        return map.kept() if some and map.ready and len(self.split.held_out) else None
-
-    def _return_to_start(self) -> None:
-        """Undo training that finds less among all rows, if more among some of them.
-
-        Short codes of many rows may lose what can be seen among all of them only.
-        """
-        if self._start is None:
-            return
-        whole = self.split.whole()
-        trained = whole.recall(self.map, self.lengths)
-        self.map.restore(self._start)
-        if whole.recall(self.map, self.lengths) <= trained:
-            self.map.restore(self._best)
 
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
