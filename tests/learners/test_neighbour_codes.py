@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from fewbits.codes import pack, prefix
 from fewbits.errors import (
     ArgumentError,
     DivergedError,

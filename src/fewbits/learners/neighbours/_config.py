@@ -20,7 +20,7 @@ class NeighbourTraining(Config):
         cost of some recall@10.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
-    n_anchors : int, default=10_000
+    n_anchors : int, default=20_000
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
@@ -29,19 +29,19 @@ class NeighbourTraining(Config):
         number with 25,600 features.
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
-    validation : float, default=0.2
+    validation : float, default=0.1
         Share of the rows, 20,000 at most, that is held out and searched among itself,
         as rows that come later are: the iteration whose codes find most of their
-        nearest neighbours is kept, or the start. Where that would be fewer than 100
+        nearest neighbours is kept, or the start. Where that would be fewer than 50
         rows, all are learnt from, and 2,000 of them choose. 0 keeps the last.
     """
 
     perplexity: float = 10.0
     n_neighbours: int = 300
-    n_anchors: int = 10_000
+    n_anchors: int = 20_000
     n_rows: int = 200_000
     learning_rate: float = 0.04
-    validation: float = 0.2
+    validation: float = 0.1
 
     def check(self) -> None:
         check_number("training.perplexity", self.perplexity, 1, above=True)

@@ -32,7 +32,7 @@ from fewbits.learners.neighbours._training import (
 
 Float32Array = NDArray[np.float32]
 
-_FEWEST_HELD_OUT, _MOST_HELD_OUT, _MOST_CHOOSING = 100, 20_000, 2000
+_FEWEST_HELD_OUT, _MOST_HELD_OUT, _MOST_CHOOSING = 50, 20_000, 2000
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
