@@ -456,7 +456,7 @@ def test_time_left_over_goes_to_what_the_round_had_none_for(
         "sp, 32 bits",
         "sp, 32 bits, 3% of the weights",  # up to here half of the time
         "sp, 32 bits, 30% of the weights",
-        "neighbours, 32 bits, a looser frame",
+        "neighbours, 32 bits, a loose frame",
         "neighbours, 32 bits, 10% of the weights",
     ]
     assert len({each.configuration.learner.key for each in found.measured}) == 6

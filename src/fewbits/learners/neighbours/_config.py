@@ -31,9 +31,9 @@ class NeighbourTraining(Config):
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
     validation : float, default=0.1
         Share of the rows, 20,000 at most, that is held out and searched among itself,
-        as rows that come later are: the iteration whose codes find most of their
-        nearest neighbours is kept, or the start. Where that would be fewer than 50
-        rows, all are learnt from, and 2,000 of them choose. 0 keeps the last.
+        as rows that come later are: where the start finds more of their nearest
+        neighbours, training is undone. Where that would be fewer than 50 rows, all are
+        learnt from, and 2,000 of them choose. 0 keeps what was trained.
     """
 
     perplexity: float = 10.0

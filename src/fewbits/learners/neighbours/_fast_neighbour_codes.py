@@ -75,7 +75,7 @@ class FastNeighbourCodes(NeighbourLearner):
     blocks between permutations); what is new is what it is trained for. It starts as a
     random rotation.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
     warning. The rows that take part are held in float32.
 
     References

@@ -50,12 +50,11 @@ class NeighbourCodes(NeighbourLearner):
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
     tightness : float, default=0.3
-        Regularisation of a dense linear map, 0 to 0.5: before each iteration its
+        Regularisation of a dense linear map, 0 to 0.5: before every ten batches its
         weights take this share of a Newton-Schulz step towards a tight frame, in which
         all singular values are equal, as in ITQ. That preserves the distances of all
         rows, and with them what is gained for rows that come later and for re-ranking
-        by scores. 0.02 and more iterations find some more by Hamming distance among the
-        rows that are learnt from. Has no effect on sparse maps and hidden layers.
+        by scores. Has no effect on sparse maps and hidden layers.
     training : NeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
@@ -98,7 +97,7 @@ class NeighbourCodes(NeighbourLearner):
     scores. Gradients pass the signs as if they were hyperbolic tangents. Batches hold
     rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
     warning.
 
     Held in float32 are the rows that take part, and the weights about ten times while a

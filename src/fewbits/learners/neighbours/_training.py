@@ -21,6 +21,7 @@ from fewbits.learners.neighbours._maps import Map
 Float32Array = NDArray[np.float32]
 
 _BATCHES = 50
+_PREPARED = 10  # batches between what is done to the map
 #: Of a batch: anchors, near neighbours of each, rows from anywhere.
 _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: Of agreements, at first; whatever the length, it ends at 10 to 30. When it started at
@@ -135,23 +136,23 @@ class Training:
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
-        self._best = map.kept()
+        self._start = map.kept() if map.ready else None
+        self._last = map.kept()
         self.recalls = [split.recall(map, lengths)]
-        self._best_recall = self.recalls[0] if map.ready else -1.0
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
-        self.map.prepare(len(self.recalls) / self.n_iter)
-        batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
         n_rows = _ANCHORS * (1 + _NEAR) + _FAR
+        losses = []
         with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
-            loss = float(np.mean([self._step(batch) for batch in batches]))
+            for i in range(_BATCHES):
+                if i % _PREPARED == 0:
+                    self.map.prepare(len(self.recalls) / self.n_iter)
+                losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
         self.recalls.append(self.split.recall(self.map, self.lengths))
-        if self.map.ready and self.recalls[-1] >= self._best_recall:
-            self._best_recall = self.recalls[-1]
-            for kept, own in zip(self._best, self.map.arrays, strict=True):
-                kept[...] = own
-        return loss
+        for kept, own in zip(self._last, self.map.arrays, strict=True):
+            kept[...] = own
+        return float(np.mean(losses))
 
     def _step(self, batch: Batch) -> float:
         batch = Batch(*map(current_backend().put, batch))
@@ -170,21 +171,26 @@ class Training:
         return loss.value
 
     def best(self) -> Map:
-        """Return the map with the best recall, the latest of equals."""
-        if self._best_recall >= 0:
-            self.map.restore(self._best)
-        else:  # training ended before any was ready, perhaps amid a step
+        """Return the map after the last iteration, or the start if that finds more.
+
+        Steps get smaller until the end: an iteration amid them that finds more of the
+        held-out rows does so by chance.
+        """
+        if self._start and self.recalls[0] > self.recalls[-1]:
+            self.map.restore(self._start)
+        else:
+            self.map.restore(self._last)
+        if not self.map.ready:  # training ended before
             self.map.prepare(1.0)
             self.map.settle()
         return self.map
 
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
-        recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
         if copies:
             arrays = [np.array(current_backend().get(each)) for each in arrays]
-        return (*arrays, recalls)
+        return (*arrays, np.array(self.recalls))
 
     def restore(self, state: Arrays) -> None:
         """Go on from there."""
@@ -193,9 +199,9 @@ class Training:
             own[...] = (
                 current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
             )
-        self._best_recall, *self.recalls = recalls.tolist()
+        self.recalls = recalls.tolist()
         self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
 
     def _arrays(self) -> list[Matrix]:
         moments = [*self._adam.means, *self._adam.squares]
-        return [*self.map.arrays, self._log_scale, *moments, *self._best]
+        return [*self.map.arrays, self._log_scale, *moments, *self._last]
