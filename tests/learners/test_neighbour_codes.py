@@ -239,6 +239,12 @@ class TestMaps:
             atol=2e-3,
         )
 
+    def test_what_is_done_before_batches_keeps_rotations(self, kind):
+        found, V = maps()[kind], rows(9, 5)
+        before = found.scores(V)
+        found.prepare(0.0)
+        np.testing.assert_allclose(found.scores(V), before, atol=1e-5)
+
     def test_goes_back_to_what_was_kept(self, kind):
         found, V = maps()[kind], rows(9, 5)
         before, kept = found.scores(V), found.kept()
@@ -407,7 +413,7 @@ class TestLearner:
         V, rng = rows(200), np.random.RandomState(0)
         start = made(NeighbourCodes, 8)._start(ValidationSplit(V, V), rng)
         drawn = np.random.RandomState(0).randint(2**31 - 1)
-        bits = ITQ(8, random_state=drawn).fit_transform(V)
+        bits = ITQ(8, n_iter=25, random_state=drawn).fit_transform(V)
         assert ((start.scores(V) >= 0) == bits).mean() > 0.99
 
     def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, waves):
@@ -700,13 +706,27 @@ class TestFastLearner:
         with pytest.raises(ArgumentError, match=name):
             made(FastNeighbourCodes, 16, **{name: value}).fit(digits[0])
 
+    def test_as_many_bits_as_features_are_rotations(self, waves):
+        blocks = []
+        for n_bits in (16, 32):
+            learner = made(FastNeighbourCodes, n_bits, **SOON, validation=0)
+            weights = learner.fit(waves[0]).encoder_.weights
+            blocks.append(weights.reshape(-1, 16, 16).astype(float))
+        loose, tight = (np.linalg.svd(each, compute_uv=False) for each in blocks)
+        spread = [np.mean(each[:, 0] / each[:, -1]) for each in (loose, tight)]
+        assert spread[1] < 0.7 * spread[0]
+
 
 class TestTraining:
-    @pytest.mark.parametrize(("n_rows", "k"), [(30, 8), (80, 6), (9 * 120, 1)])
-    def test_rows_kept_aside_are_searched_among_themselves(self, n_rows, k):
-        """As many of their ten nearest count as they are a share of all rows."""
+    @pytest.mark.parametrize(
+        ("comparisons", "k"), [(120, 1), (121, 2), (120 * 5, 5), (4000, 6)]
+    )
+    def test_rows_kept_aside_are_searched_among_themselves(
+        self, monkeypatch, comparisons, k
+    ):
+        monkeypatch.setattr(_training, "_COMPARISONS", comparisons)
         held_out = rows(120, seed=1)
-        split = ValidationSplit(rows(n_rows), held_out)
+        split = ValidationSplit(rows(30), held_out)
         nearest = [brute_nearest(held_out, row, k) for row in range(120)]
         np.testing.assert_array_equal(split.nearest, nearest)
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
@@ -716,8 +736,8 @@ class TestTraining:
 
     def test_only_the_first_of_many_rows_kept_aside_are_queries(self, monkeypatch):
         monkeypatch.setattr(_training, "_MOST_QUERIES", 7)
-        split = ValidationSplit(rows(80), rows(20, seed=1))
-        assert split.nearest.shape == (7, 2)
+        split = ValidationSplit(rows(80), rows(200, seed=1))
+        assert split.nearest.shape == (7, 10)
 
     def test_equal_rows_need_not_find_themselves(self):
         ids = np.array([[0, 3, 4], [3, 1, 4], [3, 4, 5]])

@@ -362,7 +362,7 @@ def test_the_best_are_trained_longer_where_there_is_time(
     found = tune(digits(), Target(max_bytes=4), **options)
     longer = [words for group in begun for words, _ in group if "180" in words]
     assert len(longer) == n_longer
-    assert all(words.endswith(", 180 iterations") for words in longer)
+    assert all(words.endswith(", 90 iterations") for words in longer)
     assert (found.n_untried > 0) == (n_longer == 0)
 
 

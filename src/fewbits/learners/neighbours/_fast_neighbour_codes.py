@@ -39,7 +39,7 @@ class FastNeighbourCodes(NeighbourLearner):
     training : FastNeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
-    n_iter : int, default=60
+    n_iter : int, default=30
         Iterations, each of 50 batches.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
@@ -73,7 +73,9 @@ class FastNeighbourCodes(NeighbourLearner):
     A method of fewbits, not of a paper. The map is of the family of adaptive Fastfood
     (diagonal matrices between transforms) and of butterfly factorisations (small
     blocks between permutations); what is new is what it is trained for. It starts as a
-    random rotation.
+    random rotation. Where there are as many bits as features (padded to a power of 2),
+    or more, blocks of 16 are pulled back to rotations before every ten batches, as
+    `tightness` does for `NeighbourCodes`; shorter codes would lose by it.
 
     A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
     warning. The rows that take part are held in float32.
@@ -105,7 +107,7 @@ class FastNeighbourCodes(NeighbourLearner):
         n_rounds: int = 2,
         block_size: int = 16,
         training: FastNeighbourTraining | None = None,
-        n_iter: int = 60,
+        n_iter: int = 30,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,

@@ -30,7 +30,7 @@ from fewbits.learners.unsupervised._itq import ITQ
 
 Float32Array = NDArray[np.float32]
 
-_START_ROWS = 20_000
+_START_ROWS, _START_ITERATIONS = 20_000, 25
 
 
 class NeighbourCodes(NeighbourLearner):
@@ -58,7 +58,7 @@ class NeighbourCodes(NeighbourLearner):
     training : NeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
-    n_iter : int, default=20
+    n_iter : int, default=30
         Iterations, each of 50 batches.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
@@ -128,7 +128,7 @@ class NeighbourCodes(NeighbourLearner):
         n_hidden: int = 0,
         tightness: float = 0.3,
         training: NeighbourTraining | None = None,
-        n_iter: int = 20,
+        n_iter: int = 30,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,
@@ -190,7 +190,7 @@ def scaled_itq(
     V: Float32Array, n_bits: int, rng: RandomState
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
-    itq = ITQ(n_bits, random_state=rng.randint(2**31 - 1))
+    itq = ITQ(n_bits, n_iter=_START_ITERATIONS, random_state=rng.randint(2**31 - 1))
     with interrupts_passed_on(), no_progress():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)

@@ -28,7 +28,7 @@ _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: a quarter for each bit, one near row had all of the probability where codes are long.
 _SCALE = 16.0
 _RECALL_AT = 10
-_MOST_QUERIES = 5000  # of the held-out rows
+_MOST_QUERIES, _COMPARISONS = 5000, 4000  # of the held-out rows
 
 
 class ValidationSplit:
@@ -36,8 +36,9 @@ class ValidationSplit:
 
     A later search ranks rows that were not learnt from for queries that were not
     either: rows that were would be found too easily. Held-out rows are fewer than those
-    that are searched later, so only that share of the ten nearest counts: the tenth
-    nearest of few rows is farther away than codes have to see.
+    that are searched later, and the tenth nearest of few is farther away than codes
+    have to see: only as many count as 4,000 comparisons need, ten at most, and no more
+    than a twentieth of the rows.
 
     Parameters
     ----------
@@ -59,10 +60,10 @@ class ValidationSplit:
         self.rows_there = current_backend().put(rows)
         self.nearest: IdArray | None = None
         if len(held_out) > 1:
-            share = len(held_out) / (len(rows) + len(held_out))
-            k = max(1, round(_RECALL_AT * share))
-            k = min(k, len(held_out) // 2)
-            found = exact_neighbours(held_out[:_MOST_QUERIES], held_out, k + 1)
+            asked = held_out[:_MOST_QUERIES]
+            wanted, most = -(-_COMPARISONS // len(asked)), len(held_out) // 20
+            k = min(_RECALL_AT, wanted, max(1, most))
+            found = exact_neighbours(asked, held_out, k + 1)
             self.nearest = without_itself(found.ids)
             self._held_out_there = current_backend().put(held_out)
 

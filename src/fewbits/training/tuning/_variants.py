@@ -39,8 +39,8 @@ VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
 #: Three times the training, in words and as parameters: too long to compare many by,
 #: and good for whatever is good without.
 THRICE: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "fast-neighbours": ("180 iterations", {"n_iter": 180}),
-    "neighbours": ("60 iterations", {"n_iter": 60}),
+    "fast-neighbours": ("90 iterations", {"n_iter": 90}),
+    "neighbours": ("90 iterations", {"n_iter": 90}),
 }
 
 
@@ -62,8 +62,8 @@ def in_words(method: str, parameters: Mapping[str, Any]) -> list[str]:
     --------
     >>> in_words("neighbours", {"density": 0.1}), in_words("itq", {"n_iter": 5})
     (['10% of the weights'], ['n_iter=5'])
-    >>> in_words("neighbours", {"density": 0.1, "n_iter": 60})
-    ['10% of the weights', '60 iterations']
+    >>> in_words("neighbours", {"density": 0.1, "n_iter": 90})
+    ['10% of the weights', '90 iterations']
     """
     words, longer = THRICE.get(method, ("", {}))
     thrice = bool(longer) and longer.items() <= parameters.items()
@@ -84,7 +84,7 @@ def trained_thrice(
     Examples
     --------
     >>> trained_thrice("neighbours", {"tightness": 0.0})
-    {'tightness': 0.0, 'n_iter': 60}
+    {'tightness': 0.0, 'n_iter': 90}
     """
     _, longer = THRICE.get(method, ("", {}))
     return {**parameters, **longer} if longer else None
