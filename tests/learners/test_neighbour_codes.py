@@ -567,7 +567,7 @@ class TestLearner:
         path = tmp_path / "fit.npz"
         options = {"density": density, "n_iter": 3, "random_state": 0}
         with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(7))
+            amid.setattr(Adam, "step", interrupted_step(12))
             with pytest.warns(InterruptedWarning):
                 ended = made(NeighbourCodes, 16, **options, checkpoint=path).fit(
                     digits[0]
@@ -584,7 +584,7 @@ class TestLearner:
     ):
         options = {"density": density, "n_iter": 3, "random_state": 0}
         with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(7))
+            amid.setattr(Adam, "step", interrupted_step(12))
             with pytest.warns(InterruptedWarning):
                 ended = made(NeighbourCodes, 16, **options).fit(digits[0])
         assert ended.n_iter_ == 1

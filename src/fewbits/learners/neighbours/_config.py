@@ -20,7 +20,7 @@ class NeighbourTraining(Config):
         cost of some recall@10.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
-    n_anchors : int, default=10_000
+    n_anchors : int, default=12_000
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
@@ -38,7 +38,7 @@ class NeighbourTraining(Config):
 
     perplexity: float = 10.0
     n_neighbours: int = 300
-    n_anchors: int = 10_000
+    n_anchors: int = 12_000
     n_rows: int = 200_000
     learning_rate: float = 0.04
     validation: float = 0.1

@@ -59,7 +59,7 @@ class NeighbourCodes(NeighbourLearner):
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
     n_iter : int, default=30
-        Iterations, each of 50 batches.
+        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.

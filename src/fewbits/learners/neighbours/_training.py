@@ -20,7 +20,8 @@ from fewbits.learners.neighbours._maps import Map
 
 Float32Array = NDArray[np.float32]
 
-_BATCHES = 50
+#: Of an iteration, where codes are long: shorter ones gain from twice as many.
+_BATCHES, _LONG = 50, 129
 _PREPARED = 10  # batches between what is done to the map
 #: Of a batch: anchors, near neighbours of each, rows from anywhere.
 _ANCHORS, _NEAR, _FAR = 8, 40, 40
@@ -134,6 +135,7 @@ class Training:
     ) -> None:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
+        self._n_batches = _BATCHES if lengths[-1] >= _LONG else 2 * _BATCHES
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
@@ -146,7 +148,7 @@ class Training:
         n_rows = _ANCHORS * (1 + _NEAR) + _FAR
         losses = []
         with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
-            for i in range(_BATCHES):
+            for i in range(self._n_batches):
                 if i % _PREPARED == 0:
                     self.map.prepare(len(self.recalls) / self.n_iter)
                 losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
@@ -164,7 +166,7 @@ class Training:
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.
         by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
-        way = self._adam.n_steps / (self.n_iter * _BATCHES)
+        way = self._adam.n_steps / (self.n_iter * self._n_batches)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
         gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
         self._adam.step(gradients, float(rate))
@@ -201,7 +203,7 @@ class Training:
                 current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
             )
         self.recalls = recalls.tolist()
-        self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
+        self._adam.n_steps = self._n_batches * (len(self.recalls) - 1)
 
     def _arrays(self) -> list[Matrix]:
         moments = [*self._adam.means, *self._adam.squares]
