@@ -84,6 +84,11 @@ class ValidationSplit:
             found.append(search_recall(first, self.nearest).value)
         return float(np.mean(found))
 
+    def error(self, recall: float) -> float:
+        """Return the standard error of a recall."""
+        n = 1 if self.nearest is None else self.nearest.size
+        return float(np.sqrt(recall * (1 - recall) / n))
+
 
 def without_itself(ids: IdArray) -> IdArray:
     """Return lines without their own numbers, or the last, where these are not there.
@@ -176,10 +181,11 @@ class Training:
     def best(self) -> Map:
         """Return the map after the last iteration, or the start if that finds more.
 
-        Steps get smaller until the end: an iteration amid them that finds more of the
-        held-out rows does so by chance.
+        That is more than the error of what few rows find. Steps get smaller until the
+        end: an iteration amid them that finds more does so by chance.
         """
-        if self._start and self.recalls[0] > self.recalls[-1]:
+        lost = self.recalls[0] - self.recalls[-1]
+        if self._start and lost > self.split.error(self.recalls[0]):
             self.map.restore(self._start)
         else:
             self.map.restore(self._last)
