@@ -360,7 +360,7 @@ def test_the_best_are_trained_longer_where_there_is_time(
     begun = learning_takes(lambda _: 21.0)
     options = {"methods": ["lsh", "neighbours"], "n_bits": [32], "minutes": minutes}
     found = tune(digits(), Target(max_bytes=4), **options)
-    longer = [words for group in begun for words, _ in group if "180" in words]
+    longer = [words for group in begun for words, _ in group if "90" in words]
     assert len(longer) == n_longer
     assert all(words.endswith(", 90 iterations") for words in longer)
     assert (found.n_untried > 0) == (n_longer == 0)

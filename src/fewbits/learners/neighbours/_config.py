@@ -32,8 +32,9 @@ class NeighbourTraining(Config):
     validation : float, default=0.1
         Share of the rows, 20,000 at most, that is held out and searched among itself,
         as rows that come later are: where the start finds more of their nearest
-        neighbours, by over a standard error, training is undone. Where that would be fewer than 50 rows, all are
-        learnt from, and 2,000 of them choose. 0 keeps what was trained.
+        neighbours, by over a standard error, training is undone. Where that would be
+        fewer than 50 rows, all are learnt from, and 2,000 of them choose. 0 keeps what
+        was trained.
     """
 
     perplexity: float = 10.0
