@@ -97,7 +97,8 @@ def without_itself(ids: IdArray) -> IdArray:
     """
     own = ids == np.arange(len(ids))[:, None]
     own[:, -1] |= ~own.any(axis=1)
-    return ids[~own].reshape(len(ids), -1)
+    found: IdArray = ids[~own].reshape(len(ids), -1)
+    return found
 
 
 def codes_of(map: Map, rows: Matrix) -> CodeArray:
