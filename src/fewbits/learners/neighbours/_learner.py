@@ -78,7 +78,8 @@ class NeighbourLearner(ResumableLearner):
         training = Training(
             self._start(split, rng),
             split,
-            sorted({*self.nested_bits, self.n_bits}),
+            # Plain integers: those of NumPy would make numbers float64.
+            sorted({int(each) for each in (*self.nested_bits, self.n_bits)}),
             self.n_iter,
             self._training.learning_rate,
         )
