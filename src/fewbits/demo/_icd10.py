@@ -127,7 +127,7 @@ def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
 
 def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
     training = NeighbourTraining(n_anchors=5000)
-    learner = NeighbourCodes(n_bits, training=training, n_iter=20, random_state=0)
+    learner = NeighbourCodes(n_bits, training=training, n_iter=10, random_state=0)
     return learner.fit(features[:N_TRAINING]).encoder_
 
 

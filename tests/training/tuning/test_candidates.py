@@ -65,7 +65,7 @@ def test_cheap_and_sparse_variants_are_among_the_defaults():
         "fast-neighbours, 64 bits, 1 round of blocks",
         "fast-neighbours, 64 bits, diagonals",
         "neighbours, 64 bits",
-        "neighbours, 64 bits, a tighter frame",
+        "neighbours, 64 bits, a loose frame",
         "neighbours, 64 bits, a hidden layer of 512",
         "neighbours, 64 bits, 10% of the weights",
         "sp, 64 bits, 3% of the weights",

@@ -360,9 +360,9 @@ def test_the_best_are_trained_longer_where_there_is_time(
     begun = learning_takes(lambda _: 21.0)
     options = {"methods": ["lsh", "neighbours"], "n_bits": [32], "minutes": minutes}
     found = tune(digits(), Target(max_bytes=4), **options)
-    longer = [words for group in begun for words, _ in group if "180" in words]
+    longer = [words for group in begun for words, _ in group if "90" in words]
     assert len(longer) == n_longer
-    assert all(words.endswith(", 180 iterations") for words in longer)
+    assert all(words.endswith(", 90 iterations") for words in longer)
     assert (found.n_untried > 0) == (n_longer == 0)
 
 
@@ -456,7 +456,7 @@ def test_time_left_over_goes_to_what_the_round_had_none_for(
         "sp, 32 bits",
         "sp, 32 bits, 3% of the weights",  # up to here half of the time
         "sp, 32 bits, 30% of the weights",
-        "neighbours, 32 bits, a tighter frame",
+        "neighbours, 32 bits, a loose frame",
         "neighbours, 32 bits, 10% of the weights",
     ]
     assert len({each.configuration.learner.key for each in found.measured}) == 6

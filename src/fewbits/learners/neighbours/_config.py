@@ -20,7 +20,7 @@ class NeighbourTraining(Config):
         cost of some recall@10.
     n_neighbours : int, default=300
         Nearest rows of an anchor that batches are drawn from.
-    n_anchors : int, default=20_000
+    n_anchors : int, default=12_000
         Rows whose neighbours are searched for, which takes ``n_anchors * n_rows``
         products of vectors.
     n_rows : int, default=200_000
@@ -29,20 +29,20 @@ class NeighbourTraining(Config):
         number with 25,600 features.
     learning_rate : float, default=0.04
         Of Adam, for rows scaled to a mean square of 1, up to 100; it falls to 0.
-    validation : float, default=0.05
-        Share of the rows, 2,000 at most, that is held out: the iteration whose codes
-        find most of their 10 nearest neighbours among the others, 20,000 at most, is
-        kept, or the start, where that finds more among all of them. Where that would be
-        fewer than 20 rows, all are learnt from, and 2,000 of them choose, each the
-        nearest to itself. 0 keeps the last.
+    validation : float, default=0.1
+        Share of the rows, 20,000 at most, that is held out and searched among itself,
+        as rows that come later are: where the start finds more of their nearest
+        neighbours, by over a standard error, training is undone. Where that would be
+        fewer than 50 rows, all are learnt from, and 2,000 of them choose. 0 keeps what
+        was trained.
     """
 
     perplexity: float = 10.0
     n_neighbours: int = 300
-    n_anchors: int = 20_000
+    n_anchors: int = 12_000
     n_rows: int = 200_000
     learning_rate: float = 0.04
-    validation: float = 0.05
+    validation: float = 0.1
 
     def check(self) -> None:
         check_number("training.perplexity", self.perplexity, 1, above=True)

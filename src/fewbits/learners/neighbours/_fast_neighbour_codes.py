@@ -39,8 +39,8 @@ class FastNeighbourCodes(NeighbourLearner):
     training : FastNeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
-    n_iter : int, default=60
-        Iterations, each of 50 batches.
+    n_iter : int, default=30
+        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -60,8 +60,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of held-out ones that codes find, at the start
-        and after each iteration, a mean over all lengths; empty where none are.
+        Share of the nearest of the held-out rows that codes find, at the start and
+        after each iteration, a mean over all lengths; empty where none are held out.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_iter_ : int
@@ -73,9 +73,11 @@ class FastNeighbourCodes(NeighbourLearner):
     A method of fewbits, not of a paper. The map is of the family of adaptive Fastfood
     (diagonal matrices between transforms) and of butterfly factorisations (small
     blocks between permutations); what is new is what it is trained for. It starts as a
-    random rotation.
+    random rotation. Where there are as many bits as features (padded to a power of 2),
+    or more, blocks of 16 are pulled back to rotations before every ten batches, as
+    `tightness` does for `NeighbourCodes`; shorter codes would lose by it.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
     warning. The rows that take part are held in float32.
 
     References
@@ -105,7 +107,7 @@ class FastNeighbourCodes(NeighbourLearner):
         n_rounds: int = 2,
         block_size: int = 16,
         training: FastNeighbourTraining | None = None,
-        n_iter: int = 60,
+        n_iter: int = 30,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,

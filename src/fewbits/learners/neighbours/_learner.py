@@ -32,7 +32,7 @@ from fewbits.learners.neighbours._training import (
 
 Float32Array = NDArray[np.float32]
 
-_FEWEST_HELD_OUT, _MOST_HELD_OUT = 20, 2000
+_FEWEST_HELD_OUT, _MOST_HELD_OUT, _MOST_CHOOSING = 50, 20_000, 2000
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
@@ -78,7 +78,8 @@ class NeighbourLearner(ResumableLearner):
         training = Training(
             self._start(split, rng),
             split,
-            sorted({*self.nested_bits, self.n_bits}),
+            # Plain integers: those of NumPy would make numbers float64.
+            sorted({int(each) for each in (*self.nested_bits, self.n_bits)}),
             self.n_iter,
             self._training.learning_rate,
         )
@@ -95,7 +96,7 @@ class NeighbourLearner(ResumableLearner):
         share = self._training.validation
         n = min(_MOST_HELD_OUT, int(share * len(V)))
         if share and n < _FEWEST_HELD_OUT:
-            return ValidationSplit(V, V[:_MOST_HELD_OUT])
+            return ValidationSplit(V, V[:_MOST_CHOOSING])
         return ValidationSplit(V[n:], V[:n])
 
     def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:

@@ -49,7 +49,7 @@ class Map(ABC):
         return [*self.parameters]
 
     def prepare(self, progress: float) -> None:  # noqa: B027 - for those who need it
-        """Do what is done before an iteration; `progress` is 1 before the last."""
+        """Do what is done before batches; `progress` is 1 in the last iteration."""
 
     def settle(self) -> None:  # noqa: B027
         """Do what is done after a step."""
@@ -100,7 +100,7 @@ class LinearMap(PlaneMap):
     weights, bias : ndarray
         As of `PlaneMap`.
     tightness : float, default=0
-        Share of a Newton-Schulz step towards a tight frame, before each iteration.
+        Share of a Newton-Schulz step towards a tight frame, before some batches.
     """
 
     def __init__(

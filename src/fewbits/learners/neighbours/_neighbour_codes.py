@@ -30,7 +30,7 @@ from fewbits.learners.unsupervised._itq import ITQ
 
 Float32Array = NDArray[np.float32]
 
-_START_ROWS = 100_000
+_START_ROWS, _START_ITERATIONS = 20_000, 25
 
 
 class NeighbourCodes(NeighbourLearner):
@@ -49,17 +49,17 @@ class NeighbourCodes(NeighbourLearner):
         Width of a hidden layer with ReLU, 2 to 65,536, for which the map must be dense.
         Training starts at ITQ of the first ``n_hidden // 2`` principal axes. 0 learns a
         linear map.
-    tightness : float, default=0.02
-        Regularisation of a dense linear map, 0 to 0.5: before each iteration its
+    tightness : float, default=0.3
+        Regularisation of a dense linear map, 0 to 0.5: before every ten batches its
         weights take this share of a Newton-Schulz step towards a tight frame, in which
         all singular values are equal, as in ITQ. That preserves the distances of all
-        rows, and helps if bits are many compared with rows or features. Has no effect
-        on sparse maps and hidden layers.
+        rows, and with them what is gained for rows that come later and for re-ranking
+        by scores. Has no effect on sparse maps and hidden layers.
     training : NeighbourTraining or None, default=None
         Which neighbours are kept, of which rows, and how fast the map learns; None
         takes the defaults.
-    n_iter : int, default=60
-        Iterations, each of 50 batches.
+    n_iter : int, default=30
+        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
         that of the five before; 0 does all iterations.
@@ -79,8 +79,8 @@ class NeighbourCodes(NeighbourLearner):
         Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
         over the batches of each iteration: an estimate, so it falls with noise.
     recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the 10 nearest rows of held-out ones that codes find, at the start
-        and after each iteration, a mean over all lengths; empty where none are.
+        Share of the nearest of the held-out rows that codes find, at the start and
+        after each iteration, a mean over all lengths; empty where none are held out.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those without weights in a sparse map
         are; more than 0 gives a warning.
@@ -97,7 +97,7 @@ class NeighbourCodes(NeighbourLearner):
     scores. Gradients pass the signs as if they were hyperbolic tangents. Batches hold
     rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the best map reached, with a
+    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
     warning.
 
     Held in float32 are the rows that take part, and the weights about ten times while a
@@ -126,9 +126,9 @@ class NeighbourCodes(NeighbourLearner):
         nested_bits: Sequence[int] = (),
         density: float = 1.0,
         n_hidden: int = 0,
-        tightness: float = 0.02,
+        tightness: float = 0.3,
         training: NeighbourTraining | None = None,
-        n_iter: int = 60,
+        n_iter: int = 30,
         tol: float = 0.0,
         checkpoint: Any = None,
         verbose: bool = False,
@@ -190,7 +190,7 @@ def scaled_itq(
     V: Float32Array, n_bits: int, rng: RandomState
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
-    itq = ITQ(n_bits, random_state=rng.randint(2**31 - 1))
+    itq = ITQ(n_bits, n_iter=_START_ITERATIONS, random_state=rng.randint(2**31 - 1))
     with interrupts_passed_on(), no_progress():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)

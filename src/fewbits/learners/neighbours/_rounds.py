@@ -16,6 +16,8 @@ from fewbits.learners.neighbours._maps import Map
 
 Float32Array = NDArray[np.float32]
 
+_TIGHTNESS = 0.3  # share of a Newton-Schulz step towards rotations
+
 
 class BlockHadamardMap(Map):
     """Rounds of a block-diagonal matrix and an orthogonal Walsh-Hadamard transform.
@@ -45,6 +47,14 @@ class BlockHadamardMap(Map):
         self.blocks = current_backend().put(random_rotations(shape, rng))
         self.bias = current_backend().put(np.zeros(n_bits, np.float32))
         self.parameters = [self.blocks, self.bias]
+        # Of fewer scores than features it takes away the choice between directions, and
+        # diagonals would be signs.
+        self.tightness = _TIGHTNESS if n_bits >= self.size and width > 1 else 0.0
+
+    def prepare(self, progress: float) -> None:
+        if self.tightness:
+            squares = self.blocks @ self.blocks.swapaxes(-1, -2)
+            self.blocks += self.tightness / 2 * (self.blocks - squares @ self.blocks)
 
     def scores(self, V: Matrix) -> Matrix:
         if not isinstance(V, np.ndarray):

@@ -1,14 +1,12 @@
 """Training of a map on the neighbours of its rows, iteration by iteration."""
 
 from collections.abc import Sequence
-from copy import copy
-from typing import Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._core._checkpoint import Arrays
@@ -22,55 +20,53 @@ from fewbits.learners.neighbours._maps import Map
 
 Float32Array = NDArray[np.float32]
 
-_BATCHES = 50
+#: Of an iteration, where codes are long: shorter ones gain from twice as many.
+_BATCHES, _LONG = 50, 129
+_PREPARED = 10  # batches between what is done to the map
 #: Of a batch: anchors, near neighbours of each, rows from anywhere.
 _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: Of agreements, at first; whatever the length, it ends at 10 to 30. When it started at
 #: a quarter for each bit, one near row had all of the probability where codes are long.
 _SCALE = 16.0
 _RECALL_AT = 10
-#: Rows that those held out are compared with: encoding all of many would take longer
-#: than the steps.
-MOST_RANKED = 20_000
+_MOST_QUERIES, _COMPARISONS = 5000, 4000  # of the held-out rows
 
 
 class ValidationSplit:
-    """Training rows, held-out rows, and the nearest training rows of the latter.
+    """Training rows, and held-out rows that are searched among themselves.
+
+    A later search ranks rows that were not learnt from for queries that were not
+    either: rows that were would be found too easily. Held-out rows are fewer than those
+    that are searched later, and the tenth nearest of few is farther away than codes
+    have to see: only as many count as 4,000 comparisons need, ten at most, and no more
+    than a twentieth of the rows.
 
     Parameters
     ----------
     rows : ndarray of shape (n, n_inputs)
-        Shuffled: the first ones are ranked for those held out.
+        Shuffled.
     held_out : ndarray of shape (m, n_inputs)
         There may be none; of few rows, they are among those that are learnt from.
 
     Attributes
     ----------
-    rows_there, held_out_there : ndarray or Tensor
+    rows_there : ndarray or Tensor
         The same where they are computed with.
-    ranked : ndarray or Tensor
-        The first 20,000 rows.
+    nearest : ndarray of shape (n_queries, k) or None
+        The nearest held-out rows of the first ones.
     """
 
     def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
         self.rows, self.held_out = rows, held_out
-        self.rows_there, self.held_out_there = (
-            current_backend().put(rows),
-            current_backend().put(held_out),
-        )
-        self._rank(MOST_RANKED)
-
-    def whole(self) -> Self:
-        """Return the same split, where all rows are ranked."""
-        found = copy(self)
-        found._rank(len(self.rows))
-        return found
-
-    def _rank(self, n: int) -> None:
-        self.ranked, self.nearest = self.rows_there[:n], None
-        k = max(1, min(_RECALL_AT, len(self.ranked) // 2))  # not all of few rows
-        if len(self.held_out):
-            self.nearest = exact_neighbours(self.held_out, self.rows[:n], k).ids
+        self.rows_there = current_backend().put(rows)
+        self.nearest: IdArray | None = None
+        if len(held_out) > 1:
+            asked = held_out[:_MOST_QUERIES]
+            wanted, most = -(-_COMPARISONS // len(asked)), len(held_out) // 20
+            k = min(_RECALL_AT, wanted, max(1, most))
+            found = exact_neighbours(asked, held_out, k + 1)
+            self.nearest = without_itself(found.ids)
+            self._held_out_there = current_backend().put(held_out)
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
         """Return the share of them that codes find, a mean over the lengths.
@@ -80,13 +76,29 @@ class ValidationSplit:
         """
         if self.nearest is None:
             return 0.0
-        whole = [codes_of(map, rows) for rows in (self.held_out_there, self.ranked)]
-        k, found = self.nearest.shape[1], []
+        whole, found = codes_of(map, self._held_out_there), []
+        n, k = self.nearest.shape
         for length in lengths:
-            queries, items = (prefix(codes, length) for codes in whole)
-            first = hamming_topk(queries, items, k).ids
+            codes = prefix(whole, length)
+            first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
             found.append(search_recall(first, self.nearest).value)
         return float(np.mean(found))
+
+    def error(self, recall: float) -> float:
+        """Return the standard error of a recall."""
+        n = 1 if self.nearest is None else self.nearest.size
+        return float(np.sqrt(recall * (1 - recall) / n))
+
+
+def without_itself(ids: IdArray) -> IdArray:
+    """Return lines without their own numbers, or the last, where these are not there.
+
+    They are not where more rows than are asked for are the same.
+    """
+    own = ids == np.arange(len(ids))[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    found: IdArray = ids[~own].reshape(len(ids), -1)
+    return found
 
 
 def codes_of(map: Map, rows: Matrix) -> CodeArray:
@@ -129,27 +141,27 @@ class Training:
     ) -> None:
         self.map, self.split, self.lengths = map, split, lengths
         self.n_iter, self.rate = n_iter, rate
+        self._n_batches = _BATCHES if lengths[-1] >= _LONG else 2 * _BATCHES
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
-        self._best = map.kept()
+        self._start = map.kept() if map.ready else None
+        self._last = map.kept()
         self.recalls = [split.recall(map, lengths)]
-        self._best_recall = self.recalls[0] if map.ready else -1.0
-        self._start = self._of_many(map)
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
-        self.map.prepare(len(self.recalls) / self.n_iter)
-        batches = (graph.draw(_ANCHORS, _NEAR, _FAR, rng) for _ in range(_BATCHES))
         n_rows = _ANCHORS * (1 + _NEAR) + _FAR
+        losses = []
         with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
-            loss = float(np.mean([self._step(batch) for batch in batches]))
+            for i in range(self._n_batches):
+                if i % _PREPARED == 0:
+                    self.map.prepare(len(self.recalls) / self.n_iter)
+                losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
         self.recalls.append(self.split.recall(self.map, self.lengths))
-        if self.map.ready and self.recalls[-1] >= self._best_recall:
-            self._best_recall = self.recalls[-1]
-            for kept, own in zip(self._best, self.map.arrays, strict=True):
-                kept[...] = own
-        return loss
+        for kept, own in zip(self._last, self.map.arrays, strict=True):
+            kept[...] = own
+        return float(np.mean(losses))
 
     def _step(self, batch: Batch) -> float:
         batch = Batch(*map(current_backend().put, batch))
@@ -160,7 +172,7 @@ class Training:
         loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
         # As if bits were hyperbolic tangents.
         by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
-        way = self._adam.n_steps / (self.n_iter * _BATCHES)
+        way = self._adam.n_steps / (self.n_iter * self._n_batches)
         rate = self.rate * (1 + np.cos(np.pi * way)) / 2
         gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
         self._adam.step(gradients, float(rate))
@@ -168,40 +180,27 @@ class Training:
         return loss.value
 
     def best(self) -> Map:
-        """Return the map with the best recall, the latest of equals."""
-        if self._best_recall >= 0:
-            self.map.restore(self._best)
-            self._return_to_start()
-        else:  # training ended before any was ready, perhaps amid a step
+        """Return the map after the last iteration, or the start if that finds more.
+
+        That is more than the error of what few rows find. Steps get smaller until the
+        end: an iteration amid them that finds more does so by chance.
+        """
+        lost = self.recalls[0] - self.recalls[-1]
+        if self._start and lost > self.split.error(self.recalls[0]):
+            self.map.restore(self._start)
+        else:
+            self.map.restore(self._last)
+        if not self.map.ready:  # training ended before
             self.map.prepare(1.0)
             self.map.settle()
         return self.map
 
-    def _of_many(self, map: Map) -> list[Matrix] | None:
-        """Return a copy of a start that is to be compared among all rows."""
-        some = len(self.split.ranked) < len(self.split.rows)
-        return map.kept() if some and map.ready and len(self.split.held_out) else None
-
-    def _return_to_start(self) -> None:
-        """Undo training that finds less among all rows, if more among some of them.
-
-        Short codes of many rows may lose what can be seen among all of them only.
-        """
-        if self._start is None:
-            return
-        whole = self.split.whole()
-        trained = whole.recall(self.map, self.lengths)
-        self.map.restore(self._start)
-        if whole.recall(self.map, self.lengths) <= trained:
-            self.map.restore(self._best)
-
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
-        recalls = np.array([self._best_recall, *self.recalls])
         arrays = self._arrays()
         if copies:
             arrays = [np.array(current_backend().get(each)) for each in arrays]
-        return (*arrays, recalls)
+        return (*arrays, np.array(self.recalls))
 
     def restore(self, state: Arrays) -> None:
         """Go on from there."""
@@ -210,9 +209,9 @@ class Training:
             own[...] = (
                 current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
             )
-        self._best_recall, *self.recalls = recalls.tolist()
-        self._adam.n_steps = _BATCHES * (len(self.recalls) - 1)
+        self.recalls = recalls.tolist()
+        self._adam.n_steps = self._n_batches * (len(self.recalls) - 1)
 
     def _arrays(self) -> list[Matrix]:
         moments = [*self._adam.means, *self._adam.squares]
-        return [*self.map.arrays, self._log_scale, *moments, *self._best]
+        return [*self.map.arrays, self._log_scale, *moments, *self._last]
