@@ -205,14 +205,19 @@ def later_rows() -> str:
         cell = cells.setdefault((row["data"], row["bits"]), {})
         cell.setdefault(row["method"], []).append(row["reranked"])
     ways = list(dict.fromkeys(way for cell in cells.values() for way in cell))
+    most = max(len(each) for cell in cells.values() for each in cell.values())
+
+    def shown(found: list[float]) -> str:
+        return f"{mean(found):.3f}{' *' * (len(found) < most)}" if found else ""
+
     lines = [
-        [data, bits, *(f"{mean(cell[way]):.3f}" if way in cell else "" for way in ways)]
+        [data, bits, *(shown(cell.get(way, [])) for way in ways)]
         for (data, bits), cell in cells.items()
     ]
     told = (
-        "Recall@10, means of three seeds: a shortlist of 100 by Hamming distance, "
-        "ranked again by scores. RaBitQ and PQ rank all rows. Errors, bytes, queries/s "
-        "and learning: `later_rows.json`."
+        "Recall@10 of a shortlist of 100 by Hamming distance, ranked again by scores; "
+        "means of three seeds, of one or two with an asterisk. RaBitQ and PQ rank all "
+        "rows. Errors, bytes, queries/s and learning: `later_rows.json`."
     )
     title = "## Rows that come after learning"
     return f"{title}\n\n{told}\n\n{table(['data', 'bits', *ways], lines)}"

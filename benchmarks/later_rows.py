@@ -30,7 +30,13 @@ from fewbits import _kernels, backbones, datasets
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.evaluation import exact_neighbours
 from fewbits.index import FlatIndex
-from fewbits.learners import ITQ, AdditiveCodes, Learner, NeighbourCodes
+from fewbits.learners import (
+    ITQ,
+    AdditiveCodes,
+    FastNeighbourCodes,
+    Learner,
+    NeighbourCodes,
+)
 
 Floats = NDArray[np.float32]
 Row = dict[str, Any]
@@ -49,6 +55,7 @@ LEARNERS: dict[str, Callable[[int, int], Learner]] = {
     "random rotation": lambda b, seed: ITQ(b, n_iter=0, random_state=seed),
     "ITQ": lambda b, seed: ITQ(b, random_state=seed),
     "NeighbourCodes": lambda b, seed: NeighbourCodes(b, random_state=seed),
+    "FastNeighbourCodes": lambda b, seed: FastNeighbourCodes(b, random_state=seed),
     "AdditiveCodes": lambda b, seed: AdditiveCodes(b, random_state=seed),
     "AdditiveCodes + 2 bytes": lambda b, seed: AdditiveCodes(
         b, correction=True, random_state=seed
