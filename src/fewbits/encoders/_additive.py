@@ -23,7 +23,7 @@ _TOLERANCE = 1e-6  # of the mean squared length of a vector
 
 @final
 class AdditiveEncoder(Encoder):
-    """Approximate a centred row by a sum of vectors, one a bit, added or subtracted.
+    """Approximate a centred row by a sum of vectors, one per bit, added or subtracted.
 
     A code h of -1 and 1 stands for ``weights @ h``. The bits of a row are chosen
     together: from the signs of its products with the vectors on, the bit is changed

@@ -43,7 +43,7 @@ class FastNeighbourCodes(NeighbourLearner):
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
-        that of the five before; 0 does all iterations.
+        that of the five before; 0 disables early stopping.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.
@@ -77,8 +77,8 @@ class FastNeighbourCodes(NeighbourLearner):
     or more, blocks of 16 are pulled back to rotations before every ten batches, as
     `tightness` does for `NeighbourCodes`; shorter codes would lose by it.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
-    warning. The rows that take part are held in float32.
+    A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
+    with a warning. The rows that take part are held in float32.
 
     References
     ----------

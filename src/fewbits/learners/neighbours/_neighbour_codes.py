@@ -62,7 +62,7 @@ class NeighbourCodes(NeighbourLearner):
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
         Stop when the mean objective of five iterations is no more than this share below
-        that of the five before; 0 does all iterations.
+        that of the five before; 0 disables early stopping.
     checkpoint : path or None, default=None
         File to save progress to. If it exists, `fit` resumes from it and ends with the
         same result as without the interruption; then it is deleted.
@@ -94,15 +94,14 @@ class NeighbourCodes(NeighbourLearner):
     stochastic neighbour embedding with codes in the place of points in the plane:
     ``sum_ij p_ij log(p_ij / q_ij)`` with ``p_ij`` proportional to ``exp(-beta_i |x_i -
     x_j|^2)`` and ``q_ij`` to ``exp(s h_i'h_j / b)``, the h being the signs of the
-    scores. Gradients pass the signs as if they were hyperbolic tangents. Batches hold
-    rows that are near each other, mined before; the start is ITQ.
+    scores. Gradients pass the signs straight through, with the derivative of tanh.
+    Batches hold rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 gives a 1. An interrupt keeps the last map reached, with a
-    warning.
+    A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
+    with a warning.
 
-    Held in float32 are the rows that take part, and the weights about ten times while a
-    step is made: gradients, two moments and the best ones so far among them. The copies
-    for a checkpoint are eight more.
+    Memory: the rows that take part in float32, and about ten copies of the weights
+    (gradients, two moments and the start among them); eight more for a checkpoint.
 
     References
     ----------

@@ -28,8 +28,8 @@ class AdditiveCodes(Learner):
     """Learn vectors whose sums, each added or subtracted by a bit, are near the rows.
 
     The bits of a row are chosen together (see `AdditiveEncoder`), so that the code as a
-    whole says more of the row than signs of projections do. That pays where a shortlist
-    is re-ranked by scores; by Hamming distance alone, ITQ finds more.
+    whole preserves more of the row than signs of projections do. That pays where a
+    shortlist is re-ranked by scores; by Hamming distance alone, ITQ finds more.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class AdditiveCodes(Learner):
     encoder_ : AdditiveEncoder
         The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (1,)
-        Mean squared distance between the rows that took part, scaled as their codes
-        need it, and what the vectors make of the codes.
+        Mean squared error of reconstructing the rows that took part, each scaled to
+        the length of its sum.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -60,8 +60,8 @@ class AdditiveCodes(Learner):
     -----
     A method of fewbits: additive quantization with codebooks of two opposite vectors,
     from a random rotation on. One step of coordinate descent over the bits, one of
-    least squares over the vectors: more of them bring the sums nearer to the rows, and
-    find fewer neighbours.
+    least squares over the vectors: further ones lowered the error, and recall too, on
+    ICD-10.
 
     References
     ----------
