@@ -252,7 +252,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
             _training.Training,
-            "_return_to_start",
+            "best",
         ),
     ],
 )
