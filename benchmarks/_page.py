@@ -217,7 +217,7 @@ def later_rows() -> str:
     ]
     told = (
         "Recall@10 of a shortlist of 100 by Hamming distance, ranked again by scores; "
-        "means of three seeds, of fewer with an asterisk. RaBitQ and PQ rank all rows. "
+        "means of three seeds, of fewer with an asterisk. RaBitQ and PQ rank all. "
         "Errors, bytes, times: `later_rows.json`."
     )
     title = "## Rows that come after learning"
