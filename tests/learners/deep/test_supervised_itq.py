@@ -8,10 +8,12 @@ import pytest
 from fewbits.encoders import LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.inputs import Input
 from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepSupervisedITQ, NetworkConfig, TrainingConfig
 from fewbits.learners.deep._linear_path import with_linear_path
 from fewbits.learners.deep._supervised_itq import blocks
+from fewbits.training import fit_bundle
 
 N_CLASSES, D = 12, 20
 rng = np.random.default_rng(0)
@@ -58,7 +60,7 @@ def test_a_linear_path_beside_a_network(hidden):
 
 def test_it_is_itq_of_both_blocks():
     found = learnt(0.3)
-    network = found._network_of(X, y)
+    network, _ = found._network_of(X, y)
     Z, *_ = blocks(X, network, 0.3)
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-5)
     total = Z.var(axis=0)
@@ -86,14 +88,23 @@ def test_validation_chooses_a_share_and_trains_a_network_a_fold(monkeypatch):
     real = DeepSupervisedITQ._network_of
 
     def counted(self, X, y):
-        network = real(self, X, y)
-        trained.append(network)
-        return network
+        found = real(self, X, y)
+        trained.append(found[0])
+        return found
 
     monkeypatch.setattr(DeepSupervisedITQ, "_network_of", counted)
     found = learnt("validated", n_iter=2)
     assert found.supervision_ in found.validation_.shares
     assert len({id(each) for each in trained}) <= 4 < len(trained)
+
+
+def test_a_bundle_classifies_by_it():
+    few = {"supervision": 0.9, "training.max_epochs": 15, "n_iter": 5}
+    source = Input("vectors", X, y, "made")
+    bundle = fit_bundle(source, method="deep-supervised-itq", n_bits=32, parameters=few)
+    assert len(bundle.codebook) == N_CLASSES
+    found = bundle.codebook.names[bundle.classify(X).rows]
+    assert np.mean(found == y) > 0.8
 
 
 def test_mistakes():

@@ -71,6 +71,8 @@ class DeepSupervisedITQ(Learner):
     validation_ : SupervisionScores or None
         What was measured for each share; None unless it was chosen.
     classes_ : ndarray of shape (n_classes,)
+    held_out_ : ndarray of int64
+        Rows of X that the network was not trained on.
     objective_ : ndarray of shape (n_iter_,)
         Of ITQ, as there.
     n_iter_ : int
@@ -158,10 +160,10 @@ class DeepSupervisedITQ(Learner):
             share, self.validation_ = best_supervision(self, X, numbers)
         else:
             share = float(self.supervision)
-        self.supervision_ = share
+        self.supervision_, self.held_out_ = share, np.empty(0, np.int64)
         if share == 0:
             return self._rotated(X)
-        network = self._network_of(X, y)
+        network, self.held_out_ = self._network_of(X, y)
         Z, scale, mean = blocks(X, network, share)
         itq = self._rotated(Z)
         outer = scale[:, None] * itq.weights.astype(np.float64)
@@ -170,8 +172,11 @@ class DeepSupervisedITQ(Learner):
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
-    def _network_of(self, X: Array, y: Any) -> Encoder:
-        """Return a network's map to scores; fits that share their steps share it."""
+    def _network_of(self, X: Array, y: Any) -> tuple[Encoder, NDArray[np.int64]]:
+        """Return a network's map to scores, and the rows that it did not see.
+
+        Fits that share their steps share it.
+        """
         rng = check_random_state(self.random_state)
         learner = DeepHash(
             _N_SCORES,
@@ -187,7 +192,7 @@ class DeepSupervisedITQ(Learner):
         return cached_step(
             "network",
             lambda: (checksum(X), labels, settings),
-            lambda: learner.fit(X, y).encoder_,
+            lambda: (learner.fit(X, y).encoder_, learner.held_out_),
         )
 
     def _rotated(self, X: Array) -> LinearEncoder:
