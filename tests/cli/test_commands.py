@@ -175,7 +175,7 @@ def test_overwrite(vectors):
 
 def test_a_damaged_collection_can_be_built_again(vectors, folder):
     next((folder / "b").glob("items-*/manifest-*")).write_bytes(b"damaged")
-    run("build", "b", "x.npy")
+    run("build", "b", "x.npy", "--overwrite")
     assert "every file matches" in run("inspect", "b")
 
 
@@ -323,7 +323,7 @@ def test_images(folder, monkeypatch):
     "arguments",
     [
         ("fit", "x.npy", "-o", "new"),
-        ("build", "b", "x.npy"),
+        ("build", "b", "x.npy", "--overwrite"),
         ("encode", "b", "x.npy", "-o", "c.npy"),
         ("inspect", "b"),
     ],

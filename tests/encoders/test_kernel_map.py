@@ -11,6 +11,7 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from fewbits import _kernels
 from fewbits.encoders import (
+    AdditiveEncoder,
     EigenfunctionEncoder,
     KernelMapEncoder,
     LinearEncoder,
@@ -285,3 +286,25 @@ def test_a_map_that_would_overflow_is_refused():
         KernelMapEncoder(
             LinearEncoder(np.ones((3, 1)), [0.0]), gamma=2.0, interval=10.0
         )
+
+
+def test_what_ranks_additive_codes_is_passed_on():
+    rng = np.random.default_rng(1)
+    mapped = make()(X).astype(np.float32)
+    table = np.stack([np.linspace(0.5, 2, 256), np.linspace(0, 9, 256)], axis=1)
+    inner = AdditiveEncoder(
+        rng.normal(size=(mapped.shape[1], 24)),
+        np.zeros(24),
+        mean=mapped.mean(axis=0),
+        table=table,
+    )
+    outer = KernelMapEncoder(inner, "intersection")
+    codes = outer.encode(X)
+    np.testing.assert_array_equal(codes, inner.encode(mapped))
+    np.testing.assert_array_equal(outer.query_scores(X), inner.query_scores(mapped))
+    np.testing.assert_array_equal(outer.offsets(codes), inner.offsets(codes))
+    found, expected = (
+        each.corrections(Z, codes).values for each, Z in ((outer, X), (inner, mapped))
+    )
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(outer.correction_table, inner.correction_table)

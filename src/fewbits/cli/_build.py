@@ -18,6 +18,7 @@ from fewbits.cli._options import (
     read_for,
 )
 from fewbits.cli._progress import progress_bar
+from fewbits.errors import ArgumentError
 
 _QUERIES = {
     "vectors": ["--input", "FILE.npy"],
@@ -73,11 +74,18 @@ def build(
             "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
         ),
     ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace the collection that BUNDLE holds."),
+    ] = False,
     as_json: Annotated[
         bool, json_option("Print the bundle's summary as one JSON object.")
     ] = False,
 ) -> None:
-    """Encode INPUT and store it as the collection of BUNDLE, replacing an older one.
+    """Encode INPUT and store it as the collection of BUNDLE.
+
+    A collection that is there stays unless --overwrite is given; 'fewbits add' adds to
+    it.
 
     Texts, paths of images and the columns of a table are stored beside the codes. With
     --labels, a novelty radius is learnt, beyond which `search` marks a query as
@@ -95,6 +103,8 @@ def build(
 
     if output is None:
         check_unused({"--bits": bits}, "--output, as BUNDLE cannot be lengthened again")
+        if not overwrite:
+            _check_empty(bundle)
     else:
         Bundle.check_target(output, overwrite=False)
     loaded = Bundle.load(bundle, items=False)
@@ -122,3 +132,15 @@ def build(
     else:
         typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
         typer.echo(f"next: {command_line('search', folder, *_QUERIES[source.kind])}")
+
+
+def _check_empty(folder: Path) -> None:
+    """Refuse to replace a collection, which may have taken long, or have grown."""
+    from fewbits.bundle import Bundle
+
+    bundle = Bundle.load(folder)
+    if bundle.items is not None:
+        raise ArgumentError(
+            f"{folder} holds {len(bundle.items):,} items already: replace them with "
+            "--overwrite, or add to them with 'fewbits add'"
+        )

@@ -2,13 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
+from fewbits.encoders._features import as_features, feature_blocks
+
+if TYPE_CHECKING:
+    from fewbits.index import Corrections
 
 _PREFIX = "inner."
 
@@ -27,6 +31,36 @@ class OuterEncoder(Encoder):
     @property
     def n_bits(self) -> int:
         return self.inner.n_bits
+
+    @property
+    def correction_table(self) -> NDArray[np.float32] | None:
+        return self.inner.correction_table
+
+    def query_scores(self, X: ArrayLike) -> ScoreArray:
+        features = as_features(X, self.n_features)
+        scores = np.empty((len(features), self.n_bits), np.float32)
+        for rows, block in feature_blocks(features):
+            for span, mapped in self._mapped(block):
+                scores[rows][span] = self.inner.query_scores(mapped)
+        return scores
+
+    def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
+        return self.inner.offsets(codes)
+
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+        from fewbits.index import Corrections
+
+        table = self.inner.correction_table
+        if table is None:
+            return None
+        features = as_features(X, self.n_features)
+        values = np.empty((len(features), 2), np.uint8)
+        for rows, block in feature_blocks(features):
+            for span, mapped in self._mapped(block):
+                found = self.inner.corrections(mapped, codes[rows][span])
+                assert found is not None
+                values[rows][span] = found.values
+        return Corrections(values, table)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         for span, mapped in self._mapped(X):
