@@ -61,7 +61,7 @@ def index_of(parts: Sequence[Any], kind: str, caches: Caches) -> Index:
 
 
 def keep_tables(writer: Any, kind: str) -> None:
-    """Keep tables in the folder of a store, of the segments that shall have them.
+    """Keep tables in the folder of a store, of the segments that should have them.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """Two bytes for each row, which make its asymmetric distances more exact."""
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._frozen import frozen_array
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 
@@ -15,7 +15,7 @@ N_BYTES = 2
 
 
 @final
-class Corrections:
+class Corrections(Immutable):
     """A factor and an offset for each row, of one byte each.
 
     They turn an asymmetric distance ``a`` into ``offset + factor * (a - s) + s``, where
@@ -24,7 +24,8 @@ class Corrections:
     Parameters
     ----------
     values : ndarray of shape (n, 2), dtype uint8
-        Those of the factor and of the offset of each row.
+        Those of the factor and of the offset of each row; kept as a read-only
+        attribute.
     table : ndarray of shape (256, 2), dtype float32
         The factor and the offset that each byte stands for.
 
@@ -43,10 +44,6 @@ class Corrections:
     Corrections(200 rows)
     """
 
-    __slots__ = ("_table", "_values")
-    _table: Float32Array
-    _values: NDArray[np.uint8]
-
     def __init__(self, values: NDArray[np.uint8], table: Float32Array) -> None:
         for array, name, dtype, shape in (
             (values, "values", np.uint8, (len(values), N_BYTES)),
@@ -57,18 +54,11 @@ class Corrections:
                     f"{name} of corrections must be {np.dtype(dtype)} of shape "
                     f"{shape}, got {array.dtype} of shape {array.shape}"
                 )
-        own = super().__setattr__
-        own("_values", frozen_array(np.ascontiguousarray(values)))
-        own("_table", frozen_array(np.ascontiguousarray(table)))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"Corrections are immutable, got another {name}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._values, self._table)
+        self.values = frozen_array(np.ascontiguousarray(values))
+        self._table = frozen_array(np.ascontiguousarray(table))
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.values)
 
     def __repr__(self) -> str:
         return f"Corrections({len(self):,} rows)"
@@ -77,11 +67,6 @@ class Corrections:
     def n_bytes(self) -> int:
         """Bytes of a row."""
         return N_BYTES
-
-    @property
-    def values(self) -> NDArray[np.uint8]:
-        """Two bytes for each row, read-only."""
-        return self._values
 
     def apply(
         self, distances: Float32Array, scores: Float32Array, rows: IdArray
@@ -96,7 +81,7 @@ class Corrections:
         rows : ndarray of shape (n_queries, m), dtype int64
         """
         there = rows >= 0
-        bytes_of = self._values[rows[there]]
+        bytes_of = self.values[rows[there]]
         half = np.abs(scores).sum(axis=1, keepdims=True, dtype=np.float64) / 2
         half = np.broadcast_to(half.astype(np.float32), rows.shape)[there]
         moved = self._table[bytes_of[:, 0], 0] * (distances[there] - half) + half

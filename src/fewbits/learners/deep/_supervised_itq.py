@@ -11,7 +11,7 @@ from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
-from fewbits.learners._core._labels import indicator, one_class_each
+from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_n_bits, check_verbose
 from fewbits.learners._core._rows import checksum, column_means
@@ -21,9 +21,8 @@ from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._linear_path import with_linear_path
 from fewbits.learners.deep._torch import as_device
 from fewbits.learners.supervised._held_out_classes import (
-    best_supervision,
     check_supervision,
-    is_validated,
+    supervision_of,
 )
 from fewbits.learners.unsupervised._itq import ITQ
 
@@ -153,13 +152,7 @@ class DeepSupervisedITQ(Learner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         self.classes_, _ = indicator(y, X, type(self).__name__)
-        self.validation_ = None
-        share = 0.0
-        if is_validated(self.supervision):
-            _, numbers = one_class_each(y, X, "supervision='validated'")
-            share, self.validation_ = best_supervision(self, X, numbers)
-        else:
-            share = float(self.supervision)
+        share, self.validation_ = supervision_of(self, X, y)
         self.supervision_, self.held_out_ = share, np.empty(0, np.int64)
         if share == 0:
             return self._rotated(X)

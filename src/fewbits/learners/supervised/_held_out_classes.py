@@ -13,6 +13,7 @@ from fewbits._repr import one_line
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._shared_steps import shared_steps
@@ -56,21 +57,26 @@ class _Fold(NamedTuple):
     base: IntArray  # of both
 
 
-def is_validated(supervision: Any) -> bool:
-    """Return whether the share is to be chosen."""
-    return isinstance(supervision, str) and supervision == "validated"
-
-
 def check_supervision(supervision: Any) -> None:
     """Refuse what is neither a share nor "validated"."""
-    if is_validated(supervision):
-        return
     if isinstance(supervision, str):
+        if supervision == "validated":
+            return
         raise ArgumentError(
             "supervision must be a number from 0 to 1, or 'validated', got "
             f"{supervision!r}"
         )
     check_number("supervision", supervision, 0, 1)
+
+
+def supervision_of(
+    learner: Any, X: Array, y: Any
+) -> tuple[float, SupervisionScores | None]:
+    """Return the share that a learner is told, or the best, and what decided on it."""
+    if learner.supervision != "validated":
+        return float(learner.supervision), None
+    _, numbers = one_class_each(y, X, "supervision='validated'")
+    return best_supervision(learner, X, numbers)
 
 
 def best_supervision(

@@ -8,15 +8,14 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._labels import indicator, one_class_each
+from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import check_flag, check_number
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._rotation import RotationLearner
 from fewbits.learners.supervised._correlates import correlates
 from fewbits.learners.supervised._held_out_classes import (
-    best_supervision,
     check_supervision,
-    is_validated,
+    supervision_of,
 )
 
 Float64Array = NDArray[np.float64]
@@ -149,12 +148,7 @@ class SupervisedITQ(RotationLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
-        self.validation_ = None
-        if is_validated(self.supervision):
-            _, numbers = one_class_each(y, X, "supervision='validated'")
-            self.supervision_, self.validation_ = best_supervision(self, X, numbers)
-        else:
-            self.supervision_ = float(self.supervision)
+        self.supervision_, self.validation_ = supervision_of(self, X, y)
         axes = principal_axes(X)
         if self.supervision_ == 0:
             return self._rotated(X, axes, None, rng, Y)
