@@ -3,6 +3,8 @@
 import errno
 import gc
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,18 @@ settings.register_profile(
     max_examples=500 if NIGHTLY else 50,
 )
 settings.load_profile("fewbits")
+
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+
+
+def pytest_configure():
+    """Keep the folders of tests in memory: disks take milliseconds for each sync."""
+    if NIGHTLY or not os.access(IN_MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(IN_MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
 def pytest_collection_finish():

@@ -134,8 +134,17 @@ def content(bundle, folder):
     return repr(hits), saved(folder)
 
 
-@pytest.mark.parametrize("form", [None, "float32", "float16", "int8"])
-@pytest.mark.parametrize("ids", [None, 3 * np.arange(N), TEXTS], ids=str)
+@pytest.mark.parametrize(
+    ("form", "ids"),
+    [
+        (None, None),
+        ("float32", 3 * np.arange(N)),
+        ("float16", TEXTS),
+        ("int8", None),
+        (None, TEXTS),
+    ],
+    ids=str,
+)
 def test_collections_of_every_form(form, ids, tmp_path):
     bundle = built(LinearEncoder(np.eye(64)[:, :20], np.zeros(20)), form, ids)
     before = content(bundle, tmp_path / "b")

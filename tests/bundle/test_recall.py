@@ -77,9 +77,8 @@ def told(found):
     return {each.search: each.recall for each in found}
 
 
-@pytest.mark.parametrize("home", ["memory", "folder"])
+@pytest.mark.parametrize(("home", "k"), [("memory", 1), ("folder", 10)])
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("k", [1, 10])
 def test_rows_of_the_collection(tmp_path, home, form, k):
     bundle = built(home, tmp_path, form)
     found = bundle.estimate_recall(k, n_queries=N)

@@ -128,18 +128,17 @@ def test_labels():
     assert "accuracy@10" in out
 
 
-def test_a_deep_choice_is_fitted_as_it_was_tuned(folder):
+def test_a_deep_choice_is_fitted(folder):
     pytest.importorskip("torch")
-    given = ["d.npz", "--column", "x", "--labels", "y", "-m", "csq", "-b", 16]
-    few = ["--rows", 120, "--bytes", 2]
-    run("tune", *given, "--quality", "accuracy", *few, "-o", "t.json")
-    chosen = json.loads((folder / "t.json").read_text())
+    given = ["d.npz", "--column", "x", "--labels", "y"]
+    run("tune", *given, "-m", "lsh", "-b", 16, "--bytes", 2, "-o", "t.json", *FEW)
+    chosen = json.loads((folder / "t.json").read_text()) | {"method": "csq"}
     chosen["parameters"] = {
         **VARIANTS["csq"]["predictable centres"],
         "network.hidden": [8],
     }
     (folder / "t.json").write_text(json.dumps(chosen))
-    run("fit", *given[:5], "--config", "t.json", "-o", "b")
+    run("fit", *given, "--config", "t.json", "-o", "b")
     kept = json.loads(run("inspect", "b", "--json"))
     assert (kept["method"], kept["n_bits"]) == ("csq", 16)
     assert kept["parameters"].items() >= chosen["parameters"].items()

@@ -18,7 +18,7 @@ from fewbits.server._live import Live
 from tests.server._running import N_BITS, served, small_bundle, vectors
 from tests.server._sizes import NIGHTLY
 
-SWAPS = 1000 if NIGHTLY else 20
+SWAPS = 1000 if NIGHTLY else 12
 Q = vectors(3, seed=9)
 
 

@@ -132,24 +132,18 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
     images = np.repeat(15 * X.reshape(-1, 1, 8, 8), 3, axis=1).astype(np.uint8)
     dark = images.copy()
     dark[:8] = 0  # what the first images are does not tell the scale
-    learner, other = fitted(dark), fitted(images[:, ::-1])
+    learner, swapped = fitted(dark), images[:, ::-1]
     name = export_backbone(learner.network_.backbone, size=8)
     assert bundle_of(learner, dark, names, backbone=name).backbone == name
-    wrong = export_backbone(other.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="makes other features of these images"):
-        bundle_of(learner, dark, names, backbone=wrong)
-    unscaled = images.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
+        bundle_of(fitted(swapped), swapped, names, backbone=name)
+    unscaled = dark.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
     learner = fitted(unscaled)
     name = export_backbone(learner.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="or the scale, that they have"):
         bundle_of(learner, unscaled, names, backbone=name)
     with pytest.raises(ArgumentError, match="all images are black, which shows nothin"):
         bundle_of(learner, 0 * unscaled, names, backbone=name)
-    unscaled = dark.astype(np.float32)
-    learner = fitted(unscaled)
-    wrong = export_backbone(learner.network_.backbone, size=8)
-    with pytest.raises(ArgumentError, match="or the scale, that they have"):
-        bundle_of(learner, unscaled, names, backbone=wrong)
     name = export_backbone(learner.network_.backbone, std=[1 / 255] * 3, size=8)
     assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
     scaled = images.astype(np.float32) / 255

@@ -49,12 +49,12 @@ def learner(**options):
 @pytest.mark.parametrize(
     "estimator",
     [
-        made(DeepHash, n_bits=12, max_epochs=3, random_state=0),
+        made(DeepHash, n_bits=12, max_epochs=1, random_state=0),
         made(
             LLC,
             n_bits=12,
-            codebook_epochs=2,
-            max_epochs=3,
+            codebook_epochs=1,
+            max_epochs=1,
             random_state=0,
         ),
     ],

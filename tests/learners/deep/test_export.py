@@ -158,20 +158,18 @@ def test_the_command_line(bundle, tmp_path, monkeypatch):
     assert result.stderr.count("\n") == 1
 
 
-def test_the_same_weights_have_the_same_name(capfd):
-    net = convolutions().train()
+def test_the_same_weights_have_the_same_name(fitted, bundle, capfd):
+    net = nn.Sequential(*fitted.network_.backbone).train()
     before = {name: value.clone() for name, value in net.state_dict().items()}
-    name = export_backbone(net, size=SIZE)
-    assert name == export_backbone(nn.Sequential(*net), size=SIZE)
-    assert name != export_backbone(net, size=SIZE, mean=MEAN)
+    assert export_backbone(net, size=SIZE) == bundle.backbone
     assert net.training  # and it is as it was
     assert all(torch.equal(before[k], v) for k, v in net.state_dict().items())
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_source_in_the_file(cache):
-    name = export_backbone(convolutions(), size=SIZE)
-    assert __file__.encode() not in (cache / f"{name}.onnx").read_bytes()
+def test_no_source_in_the_file(bundle, cache):
+    file = cache / f"{bundle.backbone}.onnx"
+    assert __file__.encode() not in file.read_bytes()
 
 
 class Branching(nn.Module):

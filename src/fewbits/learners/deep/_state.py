@@ -11,7 +11,10 @@ State = dict[str, Any]
 
 def copy_of(module: nn.Module) -> State:
     """Return a copy of a module's state."""
-    return deepcopy(module.state_dict())
+    return {
+        name: value.clone() if isinstance(value, torch.Tensor) else deepcopy(value)
+        for name, value in module.state_dict().items()
+    }
 
 
 def random_state() -> dict[str, Any]:
