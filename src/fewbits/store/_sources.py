@@ -1,17 +1,22 @@
 """Rows that a writer sees: those of stored segments, and those given since."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import own_memory
 from fewbits._typing import IdArray
 from fewbits.store._compact import Size
 from fewbits.store._ids import IdIndex, keys_of
 from fewbits.store._schema import ID
 from fewbits.store._snapshot import Part
+
+#: Tables with fewer rows are put together as they are given.
+_FEW = 1 << 16
 
 
 class Source(ABC):
@@ -143,3 +148,35 @@ class Given(Source):
         equal = pc.equal(self._ids.take(rows), ids.take(wanted))
         mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
         return mask
+
+
+def owned(table: Any) -> Any:
+    """Return a table whose memory nobody else changes before it is written."""
+    import pyarrow as pa
+
+    def own(column: Any) -> Any:
+        buffers = [each for chunk in column.chunks for each in chunk.buffers()]
+        changes = any(each is not None and each.is_mutable for each in buffers)
+        return own_memory(column) if changes else column
+
+    return pa.table({name: own(table[name]) for name in table.column_names})
+
+
+def are_joined(before: Source, last: Source) -> bool:
+    """Return whether two tables that wait become one: both have few rows."""
+    both = isinstance(before, Given) and isinstance(last, Given)
+    return both and before.n_rows < _FEW and before.n_rows < 2 * last.n_rows
+
+
+def joined(sources: list[Source]) -> Given:
+    """Return the rows of tables that wait as one table."""
+    return Given(living(sources).combine_chunks())
+
+
+def living(sources: Iterable[Source]) -> Any:
+    """Return the rows that are not deleted as one table."""
+    import pyarrow as pa
+
+    # Categories of one column may differ between segments.
+    tables = [source.living() for source in sources]
+    return pa.concat_tables(tables).unify_dictionaries()

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from fewbits._arrow import own_memory, repeated, typed_table
+from fewbits._arrow import typed_table
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
 from fewbits.store._compact import Group
 from fewbits.store._deletes import write_deletes
 from fewbits.store._derived import remove_derived, write_derived
 from fewbits.store._disk import Disk
-from fewbits.store._ids import keys_of
+from fewbits.store._given_ids import as_ids, check_once, checked_ids
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry, newest_manifest
 from fewbits.store._names import new_token
@@ -23,12 +23,18 @@ from fewbits.store._publish import collect, publish
 from fewbits.store._schema import ID, ROW, conforming
 from fewbits.store._segment import SegmentFiles
 from fewbits.store._snapshot import Part
-from fewbits.store._sources import Given, Source, Stored
+from fewbits.store._sources import (
+    Given,
+    Source,
+    Stored,
+    are_joined,
+    joined,
+    living,
+    owned,
+)
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
-#: Tables with fewer rows are put together as they are given.
-_FEW = 1 << 16
 _LARGEST_ID = (1 << 63) - 1
 
 
@@ -102,9 +108,9 @@ class Writer:
         rows = self._conforming(table)
         if ID not in rows.column_names:
             return self._add(rows, self._numbered(len(rows)))
-        ids = _checked_ids(rows[ID].combine_chunks())
+        ids = checked_ids(rows[ID].combine_chunks())
         if self._may_repeat(ids):
-            _check_once(ids)
+            check_once(ids)
             self._check_new(ids)
         return self._add(rows, ids)
 
@@ -126,10 +132,10 @@ class Writer:
             raise ArgumentError(
                 "upsert needs the column _id, which says what to replace"
             )
-        ids = _checked_ids(rows[ID].combine_chunks())
+        ids = checked_ids(rows[ID].combine_chunks())
         n_replaced = 0
         if self._may_repeat(ids):
-            _check_once(ids)
+            check_once(ids)
             n_replaced = self._delete(ids)
         self._add(rows, ids)
         return n_replaced
@@ -296,16 +302,16 @@ class Writer:
         return ids
 
     def _gather(self, table: Any) -> None:
-        self._sources.append(Given(_owned(table)))
-        while len(self._sources) > 1 and _are_joined(*self._sources[-2:]):
-            self._sources[-2:] = [_joined(self._sources[-2:])]
+        self._sources.append(Given(owned(table)))
+        while len(self._sources) > 1 and are_joined(*self._sources[-2:]):
+            self._sources[-2:] = [joined(self._sources[-2:])]
         waiting = [s for s in self._sources if isinstance(s, Given)]
         if sum(source.n_bytes for source in waiting) >= self._full:
             self._flush(waiting)
 
     def _flush(self, waiting: list[Given]) -> None:
         """Write the rows that wait, in no manifest yet."""
-        table = _living(waiting)
+        table = living(waiting)
         written: list[Source] = []
         if len(table):
             with self._failing():
@@ -361,7 +367,7 @@ class Writer:
             if len(alive) == 1 and self._stays(alive[0], compacts, whole):
                 segments.append(self._kept(alive[0]))
             else:
-                segments.append(self._write(_living(alive)))
+                segments.append(self._write(living(alive)))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
@@ -382,88 +388,6 @@ class Writer:
         number = self._base.number + 1
         write_deletes(self._disk, entry.token, number, source.live)
         return replace(entry, n_live=source.n_live, deletes=number)
-
-
-def as_ids(ids: Any, kind: Any) -> Any:
-    """Return ids as one Arrow array of the type that a store has.
-
-    Raises
-    ------
-    ArgumentError
-        When they are of another kind.
-    """
-    import pyarrow as pa
-
-    from fewbits._arrow import as_column, is_column, is_integer, is_text
-
-    if not is_column(ids):
-        array = np.asarray(ids)
-        ids = array.tolist() if array.dtype.kind in "OUT" or not len(array) else array
-    column = as_column(ids)
-    fits = is_integer(column.type) if kind == pa.int64() else is_text(column.type)
-    if len(column) and not fits:
-        named = "whole numbers" if kind == pa.int64() else "texts"
-        raise ArgumentError(
-            f"the ids of this collection are {named}, got {column.type}"
-        )
-    if column.null_count:
-        raise ArgumentError("an id is missing")
-    try:
-        column = column.cast(kind)
-    except pa.ArrowException:
-        raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _checked_ids(ids: Any) -> Any:
-    if ids.type == "int64" and len(ids):
-        lowest = int(ids.to_numpy().min())
-        if lowest < 0:
-            raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {lowest}")
-    return ids
-
-
-def _check_once(ids: Any) -> None:
-    import pyarrow as pa
-
-    keys = keys_of(ids)
-    ordered = np.sort(keys)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(twice):
-        return
-    # Texts with one key may differ.
-    found = repeated(ids.filter(pa.array(np.isin(keys, twice))))
-    if found is not None:
-        raise ArgumentError(f"id {found[0]!r} is given {found[1]} times")
-
-
-def _owned(table: Any) -> Any:
-    """Return a table whose memory nobody else changes before it is written."""
-    import pyarrow as pa
-
-    def own(column: Any) -> Any:
-        buffers = [each for chunk in column.chunks for each in chunk.buffers()]
-        changes = any(each is not None and each.is_mutable for each in buffers)
-        return own_memory(column) if changes else column
-
-    return pa.table({name: own(table[name]) for name in table.column_names})
-
-
-def _are_joined(before: Source, last: Source) -> bool:
-    both = isinstance(before, Given) and isinstance(last, Given)
-    return both and before.n_rows < _FEW and before.n_rows < 2 * last.n_rows
-
-
-def _joined(sources: list[Source]) -> Given:
-    return Given(_living(sources).combine_chunks())
-
-
-def _living(sources: Iterable[Source]) -> Any:
-    import pyarrow as pa
-
-    # Categories of one column may differ between segments.
-    tables = [source.living() for source in sources]
-    return pa.concat_tables(tables).unify_dictionaries()
 
 
 def _is_avoidable(error: Exception) -> bool:
