@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import fewbits
+from fewbits.bundle import Bundle
 from fewbits.codes import Neighbours
 from fewbits.evaluation.splits import per_class_split
+from fewbits.learners import LSH
 
 N = 5000
 #: Left to those who own the code.
@@ -74,6 +76,14 @@ def test_a_split():
     split = per_class_split(np.arange(10).repeat(600), query=100, random_state=0)
     assert f"{split}".startswith("Split(query=<int64 of shape (1000,)>, train=<int64 ")
     assert "seed 0" in repr(split)
+
+
+def test_a_bundle():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    bundle = Bundle(LSH(8).fit(X).encoder_, backbone="wordllama-256")
+    assert repr(bundle) == "Bundle(LinearEncoder(3 -> 8 bits), wordllama-256)"
+    bundle = Bundle(bundle.encoder).with_items(X, keep_vectors="int8")
+    assert str(bundle).endswith("8 bits), 90 items with int8 vectors)")
 
 
 def test_small_results_are_shown():

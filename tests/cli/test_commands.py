@@ -3,6 +3,7 @@
 import errno
 import json
 import re
+import shlex
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -147,7 +148,9 @@ def test_fit_on_a_device(folder):
 def test_vectors(vectors):
     lines = run("search", vectors, "-i", "q.npy", "-k", 2, "--json").splitlines()
     assert [json.loads(line)["hits"][0]["id"] for line in lines] == [0, 1, 2]
-    assert "query 2" in run("search", vectors, "-i", "q.npy", "--rerank")
+    lines = run("search", vectors, "-i", "q.npy", "-k", 2).splitlines()
+    named = [line.split("\t")[0] for line in lines]
+    assert named == ["query", *np.repeat(["query 0", "query 1", "query 2"], 2)]
     many = run("search", vectors, "-i", "x.npy", "-k", 1)
     assert "query 19" in many
     assert "query 20" not in many
@@ -234,6 +237,39 @@ def test_the_next_command_is_quoted(folder):
     Path("my texts.txt").write_text("\n".join(TEXTS))
     out = run("fit", "my texts.txt", "-o", "my b", "-b", 8)
     assert "next: fewbits build 'my b' 'my texts.txt'" in out
+
+
+@pytest.mark.parametrize(
+    ("given", "build"),
+    [
+        (["t.csv", "--column", "title"], "build n t.csv --column title --id Id"),
+        (
+            ["t.csv", "--column", "title", "--id", "sku", "--labels", "kind"],
+            "build n t.csv --column title --labels kind --id sku",
+        ),
+        (["t.csv", "--column", "a", "--column", "b"], None),
+        (["x.npy"], "build n x.npy"),
+        (["pictures"], "build n pictures"),
+    ],
+)
+def test_each_next_command_works_as_printed(folder, given, build, monkeypatch):
+    monkeypatch.setenv("FEWBITS_CACHE", str(folder / "cache"))
+    rows = [f"{i},s{i},a text {i},{'xyz'[i % 3]},{i / 7},{i * i}" for i in range(40)]
+    (folder / "t.csv").write_text("\n".join(["Id,sku,title,kind,a,b", *rows]))
+    (folder / "pictures").mkdir()
+    for i in range(3):
+        Image.new("RGB", (9, 9), (i, 9, 80 * i)).save(folder / f"pictures/{i} .png")
+    out = run("fit", *given, "-b", 2, "-m", "lsh", "-o", "n")
+    assert ("note: lsh learns without labels" in out) == ("--labels" in given)
+    command = shlex.split(out.partition("next: fewbits ")[2])
+    assert build is None or command == build.split()
+    out = run(*command)
+    assert "note: ids" not in out
+    assert run(*shlex.split(out.partition("next: fewbits ")[2]))
+    if given[0] == "t.csv":
+        at = command.index("--id")
+        out = run(*command[:at], *command[at + 2 :], "--overwrite")
+        assert "note: ids are row numbers; --id Id takes yours" in out
 
 
 def test_novel(vectors, texts):
@@ -429,10 +465,10 @@ def test_data_export(folder):
     out = run("data", "export", "digits", "digits.npz")
     assert "digits.npz: 1,797 vectors, with labels class" in out
     command = out.splitlines()[1].removeprefix("next: fewbits ")
-    assert command == ("fit digits.npz -o my-bundle --column vector --labels class")
+    assert command == "fit digits.npz --column vector -o my-codes"
     run(*command.split(), "-b", 8)
     out = run("data", "export", "digits", "v.npy")
-    assert "next: fewbits fit v.npy -o" in out
+    assert "next: fewbits fit v.npy -o my-codes" in out
     assert "note: a .npz file would hold the labels too (class)" in out
 
 

@@ -153,6 +153,7 @@ MISTAKES = {
     "add none x.npy": "none is not a bundle: there is no such folder",
     "upsert b x.npy": "give the ids of the rows, by id= or ids= (on the command",
     "delete b": "give either --id or --filter",
+    "delete b 7": "extra argument(s) (7); ids are given by --id (see",
     "delete b --id 99999": "there is no item with id 99999",
     "magic": "No such command",
 }

@@ -65,7 +65,10 @@ def test_unknown_names():
         "there is no column 'categry' (did you mean 'category'?); the columns are"
         " 'year', 'category'"
     )
-    assert "a string stands in single quotes: 'x'" in refusal('category = "x"')
+    quoted = ['category = "x"', "category = x", "2 > x", "category BETWEEN x AND 'y'"]
+    for condition in quoted:
+        assert "a string stands in single quotes: 'x'" in refusal(condition)
+    assert "'b' (a string stands in single quotes)" in refusal("category = a b")
     many = {f"column_{number}": [1] for number in range(300)}
     assert len(refusal("quite_other = 1", **many)) < 600
 

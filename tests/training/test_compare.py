@@ -82,6 +82,15 @@ def test_additive_codes_are_ranked_by_what_they_stand_for():
     assert recall == pytest.approx(np.mean(shared) / 10, abs=0.005)
 
 
+def test_a_parameter_of_one_method():
+    found = compare(
+        ["lsh", "additive"], 64, DIGITS, parameters={"additive.correction": True}
+    )
+    assert [row.bytes_per_item for row in found.scores[1:]] == [8, 10]
+    plain = compare([AdditiveCodes(64, correction=True, random_state=0)], 64, DIGITS)
+    assert plain.scores[1].recall_reranked == found.scores[2].recall_reranked
+
+
 def test_without_labels_there_are_no_metrics_by_labels():
     found = compare("lsh", 16, DIGITS)
     assert {(row.label_map, row.svm) for row in found.scores} == {(None, None)}

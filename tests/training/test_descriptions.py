@@ -88,5 +88,5 @@ def test_the_method_that_was_meant():
     said = r"no parameter 'perplexity' \(did you mean 'training.perplexity'\?\); it has"
     with pytest.raises(ArgumentError, match=said):
         make_learner("neighbours", 8, 0, {"perplexity": 5})
-    with pytest.raises(ArgumentError, match="no method 'xyz'; known are"):
+    with pytest.raises(ArgumentError, match="no method 'xyz'; 'fewbits methods'"):
         describe("xyz")

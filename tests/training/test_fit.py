@@ -38,7 +38,7 @@ def test_every_method(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "magic"}, "no method 'magic'; known are lsh"),
+        ({"method": "magic"}, "no method 'magic'; 'fewbits methods' lists"),
         ({"parameters": {"magic": 1}}, "itq has no parameter 'magic'"),
         ({"method": "threshold", "n_bits": 8}, "chooses the number of bits itself"),
         ({"n_bits": 0}, "n_bits must be"),
@@ -51,6 +51,15 @@ def test_every_method(method):
 def test_mistakes(options, message):
     with pytest.raises(ArgumentError, match=message):
         fit_bundle(vectors(), **options)
+
+
+@constant_bits
+def test_additive_codes_of_few_bits_are_told():
+    with pytest.warns(UserWarning, match="^8 bits for 10 features: additive codes"):
+        fit_bundle(vectors(), method="additive", n_bits=8)
+    fit_bundle(vectors(), method="additive", n_bits=10)
+    given = {"correction": True}
+    fit_bundle(vectors(), method="additive", n_bits=8, parameters=given)
 
 
 def test_labels_missing():

@@ -25,7 +25,7 @@ from fewbits.bundle._stores import read_items, replacing_items, write_items
 from fewbits.errors import ArtefactError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bundle(
     ClassificationMixin,
     ExampleMixin,
@@ -69,8 +69,23 @@ class Bundle(
            [1]])
     """
 
+    def __repr__(self) -> str:
+        parts = [repr(self.encoder)]
+        if self.backbone is not None:
+            parts.append(self.backbone)
+        if self.codebook is not None:
+            parts.append(f"{len(self.codebook):,} classes")
+        if self.items is not None:
+            form = self.items.vector_form
+            kept = "" if form is None else f" with {form} vectors"
+            parts.append(f"{len(self.items):,} items{kept}")
+        return f"Bundle({', '.join(parts)})"
+
     def summary(self) -> dict[str, Any]:
-        """Return what there is to know about the bundle in a few plain values."""
+        """Return what there is to know about the bundle in a few plain values.
+
+        ``bytes_per_item`` counts an item's code, correction and vector.
+        """
         facts: dict[str, Any] = {
             **self._encoder_facts("encoder"),
             "backbone": self.backbone,
@@ -82,6 +97,7 @@ class Bundle(
             facts["rejects"] = self.rejection is not None
         if self.items is not None:
             facts["bytes_per_code"] = self.items.code_bytes
+            facts["bytes_per_item"] = self.items.bytes_per_item
             facts["columns"] = self.items.columns
             facts["vectors"] = self.items.vectors is not None
         return {**self.metadata.summary(), **facts}

@@ -207,6 +207,11 @@ class Items(Immutable):
         """Bytes of a code."""
         return int(self._parts[0].codes.shape[1])
 
+    @property
+    def correction_bytes(self) -> int:
+        """Bytes of the correction of an item, 0 without any."""
+        return 0 if self._parts[0].corrections is None else 2
+
     @cached_property
     def vectors(self) -> Vectors | VectorParts | None:
         """Vectors of the items, or None when none were kept."""
@@ -228,8 +233,7 @@ class Items(Immutable):
     @property
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
-        vectors, size = self._some_stored, self.code_bytes
-        size += 0 if self._parts[0].corrections is None else 2
+        vectors, size = self._some_stored, self.code_bytes + self.correction_bytes
         if isinstance(vectors, Int8Vectors):
             return size + int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
         return size if vectors is None else size + int(vectors[:1].nbytes)

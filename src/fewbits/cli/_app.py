@@ -111,8 +111,15 @@ def _refuse_usage(error: Any) -> None:
         raise error
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
+    if text.startswith("Got unexpected extra argument") and _takes_ids(error.ctx):
+        text = f"{text}; ids are given by --id"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
+
+
+def _takes_ids(context: Any) -> bool:
+    parameters = context.command.params if context is not None else ()
+    return any("--id" in each.opts for each in parameters)
 
 
 def _say(error: BaseException) -> None:

@@ -1,7 +1,8 @@
 """``fewbits build``."""
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,15 +17,10 @@ from fewbits.cli._options import (
     json_option,
     print_json,
     read_for,
+    say,
 )
 from fewbits.cli._progress import progress_bar
 from fewbits.errors import ArgumentError
-
-_QUERIES = {
-    "vectors": ["--input", "FILE.npy"],
-    "texts": ["what you look for"],
-    "images": ["photo.jpg"],
-}
 
 
 def register(app: typer.Typer) -> None:
@@ -131,7 +127,19 @@ def build(
         print_json({"bundle": str(folder), **built.summary()})
     else:
         typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
-        typer.echo(f"next: {command_line('search', folder, *_QUERIES[source.kind])}")
+        if name := source.likely_id_column:
+            say(f"note: ids are row numbers; {shlex.join(['--id', name])} takes yours")
+        typer.echo(f"next: {_search_by(folder, source, items, column)}")
+
+
+def _search_by(folder: Path, source: Any, items: str, column: list[str] | None) -> str:
+    """Return a search that works as it is printed: by what was built from."""
+    if source.kind == "texts":
+        return command_line("search", folder, "what you look for")
+    if source.kind == "images":
+        return command_line("search", folder, source.values[0])
+    options = {"--input": items, "--column": column, "-k": 3}
+    return command_line("search", folder, **options)
 
 
 def _check_empty(folder: Path) -> None:

@@ -12,6 +12,7 @@ from fewbits.cli._options import (
     SkipBlank,
     check_output,
     json_option,
+    parse_settings,
     place_of,
     print_json,
     print_table,
@@ -62,6 +63,14 @@ def compare(
     column: Column = None,
     labels: LabelColumn = None,
     skip_blank: SkipBlank = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Setting of one method, such as additive.correction=true, or of all, "
+            "such as n_iter=100; may be repeated.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[
         str | None, typer.Option(help="Device of torch, for methods that use it.")
@@ -74,6 +83,9 @@ def compare(
     are in neither. With labels, metrics by labels are measured too.
 
     Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256
+
+    Example: fewbits compare vectors.npy -m itq -m additive --set
+    additive.correction=true
     """
     from fewbits import inputs, training
     from fewbits._checks import check_choice
@@ -82,6 +94,7 @@ def compare(
         check_output(plot, ".svg", "drawings")
         check_choice(metric, "metric", training.COMPARED_METRICS)
     chosen = methods or ["lsh", "itq", "neighbours"]
+    parameters = parse_settings(settings or [])
     place = place_of(device, chosen)
     source = inputs.read(
         items, column=column, label_column=labels, skip_blank=skip_blank
@@ -97,6 +110,7 @@ def compare(
             n_fit=fit_rows,
             backbone=backbone,
             random_state=seed,
+            parameters=parameters,
             progress=progress,
             notes=notes,
         )

@@ -96,8 +96,12 @@ def export(
         typer.echo(f"{file}: {size:,} {data.kind}{known}")
     if labels and not written:
         say(f"note: a .npz file would hold the labels too ({', '.join(labels)})")
-    options = {"--column": data.kind[:-1], "--labels": labels[0]} if written else {}
-    typer.echo(f"next: {command_line('fit', output, '-o', 'my-bundle', **options)}")
+    options = {
+        "--column": data.kind[:-1] if written else None,
+        "--bits": 256 if data.kind == "texts" else None,
+        "-o": "my-codes",
+    }
+    typer.echo(f"next: {command_line('fit', output, **options)}")
 
 
 def _check_new(files: list[Path], *, overwrite: bool) -> None:

@@ -20,6 +20,7 @@ from fewbits.cli._options import (
     parse_settings,
     place_of,
     print_json,
+    say,
 )
 from fewbits.cli._progress import learning_reports_to, progress_bar
 from fewbits.errors import ArgumentError
@@ -72,6 +73,12 @@ def fit(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="Column of a table with the ids, which are no features."
+        ),
+    ] = None,
     skip_blank: SkipBlank = False,
     settings: Annotated[
         list[str] | None,
@@ -160,7 +167,11 @@ def fit(
     place = place_of(device, [chosen.method])
     with telling_what_is_left(output, checkpoint), learners.fitting.checkpoints_kept():
         source = inputs.read(
-            items, column=column, label_column=labels, skip_blank=skip_blank
+            items,
+            column=column,
+            label_column=labels,
+            id_column=id_column,
+            skip_blank=skip_blank,
         )
         options = _options_of(chosen, codebook, source)
         with (
@@ -180,9 +191,18 @@ def fit(
     else:
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
         _tell_of_repaired(bundle.metadata.repaired_classes)
-        options = {"--column": column, "--labels": labels}
-        flags = ["--skip-blank"] if skip_blank else []
-        typer.echo(f"next: {command_line('build', output, items, *flags, **options)}")
+        if labels is not None and not training.describe(chosen.method).needs_labels:
+            say(
+                f"note: {chosen.method} learns without labels, so --labels changed "
+                "nothing; 'fewbits methods' tells which methods learn from them"
+            )
+        options = {
+            "--column": column,
+            "--labels": labels,
+            "--id": id_column or source.likely_id_column,
+            "--skip-blank": skip_blank,
+        }
+        typer.echo(f"next: {command_line('build', output, items, **options)}")
 
 
 def _tell_of_repaired(n_classes: int | None) -> None:

@@ -16,12 +16,13 @@ import typer
 from fewbits.cli._printing import clean
 from fewbits.cli._printing import print_hits as print_hits
 from fewbits.cli._printing import print_json as print_json
+from fewbits.cli._printing import print_results as print_results
 from fewbits.cli._printing import print_table as print_table
 from fewbits.cli._printing import say as say
 from fewbits.errors import ArgumentError
 
-#: Python's spelling of values that JSON spells differently.
-_PYTHONS = {"True": True, "False": False, "None": None}
+#: Words that are values in any case; messages of learners spell them as Python does.
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 InputPath: TypeAlias = Annotated[
     str,
@@ -225,6 +226,8 @@ def check_output(
 def command_line(*words: Any, **options: Any) -> str:
     """Return a command to run next, called as this one was.
 
+    Options that are None or False are left out; True stands for a flag.
+
     Examples
     --------
     >>> command_line("build", "my b", "t.csv", **{"--column": "text", "--labels": None})
@@ -236,9 +239,10 @@ def command_line(*words: Any, **options: Any) -> str:
         (name, each)
         for name, value in options.items()
         for each in (value if isinstance(value, list) else [value])
-        if each is not None
+        if each is not None and each is not False
     ]
-    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(given)]
+    typed = [[name] if each is True else [name, each] for name, each in given]
+    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
     return shlex.join(map(str, parts))
 
 
@@ -288,7 +292,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse_settings(["density=.05", "solver=iterative", "verbose=True"])
+    >>> parse_settings(["density=.05", "solver=iterative", "verbose=TRUE"])
     {'density': 0.05, 'solver': 'iterative', 'verbose': True}
     """
     parsed = {}
@@ -303,8 +307,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    if text in _PYTHONS:  # as messages of learners spell it
-        return _PYTHONS[text]
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     for read in (json.loads, float):  # JSON has no .5
         with suppress(ValueError):
             return read(text)

@@ -90,9 +90,21 @@ def _print_aligned(
 
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
     """Print search results, one per row."""
-    rows = [_flat(hit) for hit in hits]
+    _print_rows(title, [_flat(hit) for hit in hits])
+
+
+def _print_rows(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     header = list(rows[0]) if rows else ["nothing found"]
     print_table(title, header, [list(row.values()) for row in rows])
+
+
+def print_results(results: Sequence[Any]) -> None:
+    """Print the hits of each query: of several in one table, that names the query."""
+    if len(results) == 1:
+        print_hits(results[0].query, results[0].hits)
+        return
+    named = [{"query": each.query, **hit} for each in results for hit in each.hits]
+    _print_rows("", [_flat(hit) for hit in named])
 
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:

@@ -12,8 +12,8 @@ from fewbits.cli._options import (
     SkipBlank,
     check_unread,
     json_option,
-    print_hits,
     print_json,
+    print_results,
     read_for,
     say,
     typed_items,
@@ -101,15 +101,18 @@ def search(
     request = engine.SearchRequest(
         asked, k, rerank=rerank, filter=filter, group_by=group_by
     )
-    for found in engine.search(loaded, request).results:
-        if as_json:
+    results = engine.search(loaded, request).results
+    if as_json:
+        for found in results:
             print_json(found.to_dict())
-            continue
-        print_hits(found.query, found.hits)
+        return
+    print_results(results)
+    for found in results:
         if found.out_of_distribution:
+            which = "the query" if len(results) == 1 else repr(found.query)
             say(
-                "note: the query is out-of-distribution: the nearest item is more "
-                f"than {loaded.novelty_radius} bits away"
+                f"note: {which} is out-of-distribution: the nearest item is more than "
+                f"{loaded.novelty_radius} bits away"
             )
     if n_more > 0:
         say(f"note: {n_more:,} more queries; --json prints the results of all")

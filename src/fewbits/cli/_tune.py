@@ -175,7 +175,12 @@ def tune(
         tuning.frontier_drawing(*plotted(found)).save(plot)
     refuse_unreached(found, output)
     if not as_json:
-        options = {"--config": output, "--column": column, "--labels": labels}
+        options = {
+            "--config": output,
+            "--column": column,
+            "--labels": labels,
+            "--skip-blank": skip_blank,
+        }
         following = command_line("fit", items, "-o", "my-bundle", **options)
         typer.echo(f"{output}: {found.configuration.described()}\nnext: {following}")
 

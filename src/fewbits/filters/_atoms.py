@@ -11,10 +11,14 @@ LiteralKind = Choice[
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A column, or a field within one; each part with its quote or ''."""
+    """A column, or a field within one; each part with its quote or ''.
+
+    A name that a value is compared with may be a text that lacks its quotes.
+    """
 
     parts: tuple[str, ...]
     quotes: tuple[str, ...]
+    may_be_text: bool = False
 
     @property
     def text(self) -> str:

@@ -21,6 +21,10 @@ from fewbits.filters._tree import Level
 LITERALS = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT, TokenType.VAR)
 SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
+COMPARISONS = (
+    *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
+    *(TokenType.GT, TokenType.GTE, TokenType.BETWEEN),
+)
 
 
 def parse(text: str) -> Group:
@@ -154,7 +158,7 @@ class _Reader:
         raise ArgumentError("bit(...) takes the number of one bit, such as bit(12)")
 
     def _name(self, token: Token) -> Name:
-        tokens = [token]
+        tokens, before = [token], self._tokens[: self._place - 1]
         while self._next_is(TokenType.DOT):
             self.take()
             if not self._next_is(*WORDS):
@@ -165,7 +169,8 @@ class _Reader:
             self._text[each.start] if each.token_type == TokenType.IDENTIFIER else ""
             for each in tokens
         )
-        return Name(tuple(each.text for each in tokens), quotes)
+        behind = bool(before) and before[-1].token_type in COMPARISONS
+        return Name(tuple(each.text for each in tokens), quotes, may_be_text=behind)
 
     def _list(self, level: Level) -> None:
         """Read what follows IN; sqlglot sees one name in parentheses."""

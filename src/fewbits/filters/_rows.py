@@ -83,8 +83,8 @@ def _choose(name: Name, place: int, names: list[str], noun: str) -> int:
         choices = ", ".join(shorten(names[each]) for each in found)
         raise ArgumentError(f"{noun} {shorten(part)} may be any of {choices}")
     hint = nearest(part, names) or _fold_hint(part, names)
-    if not hint and quote == '"':
-        hint = " (a string stands in single quotes: " + _single(part) + ")"
+    if name.may_be_text or (not hint and quote == '"'):
+        hint = " (a string stands in single quotes: " + _single(name.text) + ")"
     listed = ", ".join(shorten(each) for each in names[:MAX_LISTED]) or "none"
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     raise ArgumentError(

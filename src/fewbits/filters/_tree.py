@@ -80,8 +80,12 @@ class Level:
     def _check_place(self, token: Token) -> None:
         """Refuse two operands in a row: sqlglot takes BETWEEN 1 2 without its AND."""
         if self._last() in ENDS:
+            hint = " (a string stands in single quotes)"
             raise ArgumentError(
-                self._unreadable(self._text[token.start : token.end + 1])
+                self._unreadable(
+                    self._text[token.start : token.end + 1],
+                    hint if token.token_type == TokenType.VAR else "",
+                )
             )
 
     def close(self) -> Group:
@@ -102,7 +106,7 @@ class Level:
             raise ArgumentError("the filter has parentheses with nothing in them")
         return Group(trees[0], self._atoms)
 
-    def _unreadable(self, sign: str) -> str:
+    def _unreadable(self, sign: str, hint: str = "") -> str:
         if self._words:
             return f"{self._words[0].upper()} is not supported: {SUPPORTED}"
-        return f"the filter cannot be read at {shorten(sign)}: {SUPPORTED}"
+        return f"the filter cannot be read at {shorten(sign)}{hint}: {SUPPORTED}"

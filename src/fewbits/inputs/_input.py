@@ -32,6 +32,8 @@ class Input:
         Other columns of the table.
     item_column, label_column, id_column : str, default=None
         Names of the columns of texts, labels and ids.
+    likely_id_column : str, default=None
+        Where no ids were asked for, the column called ``id``, if it could give them.
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class Input:
     item_column: str | None = None
     label_column: str | None = None
     id_column: str | None = None
+    likely_id_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.values)

@@ -1,5 +1,6 @@
 """Tables as items: the chosen columns, labels, ids and stored columns."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,20 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
         item_column=None if kind == "vectors" else table.names[choice.places[0]],
         label_column=wanted.label_column,
         id_column=wanted.id_column,
+        likely_id_column=_likely_ids(table, wanted, source),
     )
+
+
+def _likely_ids(table: Table, wanted: Wanted, source: str) -> str | None:
+    """Return the column called id that was not asked for, if it could give ids."""
+    if wanted.id_column is not None:
+        return None
+    for place, name in enumerate(table.names):
+        if name.lower() == "id" and name not in wanted.named():
+            with suppress(ArgumentError):
+                _ids(table, place, source)
+                return name
+    return None
 
 
 def _check_apart(table: Table, beside: list[int], source: str) -> None:

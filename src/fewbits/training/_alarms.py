@@ -12,6 +12,7 @@ from fewbits.analysis.bits import diagnose_codes
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
+from fewbits.learners import AdditiveCodes, Learner
 
 _CLASSES = "OUiub"  # dtype kinds of labels that can be counted
 _SAMPLE = 10_000  # items whose codes are examined
@@ -124,6 +125,19 @@ def warn_of_codes(
         codes, encoder.n_bits, _n_classes(labels), constant_bits=constant_bits
     ):
         warn_user(f"among the codes of training items, {sentence}")
+
+
+def warn_of_few_bits(learner: Learner) -> None:
+    """Warn of additive codes of fewer bits than features."""
+    fitted = getattr(learner, "learner_", learner)  # behind a kernel map
+    if not isinstance(fitted, AdditiveCodes) or fitted.correction:
+        return
+    if fitted.n_bits < fitted.n_features_in_:
+        warn_user(
+            f"{fitted.n_bits:,} bits for {fitted.n_features_in_:,} features: additive "
+            "codes pay from a bit a feature on, and with fewer bits another method may "
+            "find more ('fewbits compare')"
+        )
 
 
 def _n_classes(labels: Any) -> int | None:

@@ -34,6 +34,7 @@ from fewbits.training._alarms import checked_labels
 from fewbits.training._compared import MethodComparison, MethodScores
 from fewbits.training._fit import features_of
 from fewbits.training._methods import make_learner, method_of
+from fewbits.training._own_parameters import own_parameters
 from fewbits.training.tuning._timing import seconds_alone
 
 Progress = Callable[[int, int], None]
@@ -54,6 +55,7 @@ def compare(
     n_queries: int = 1000,
     backbone: str | None = None,
     random_state: int = 0,
+    parameters: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     notes: Callable[[str], None] | None = None,
 ) -> MethodComparison:
@@ -84,6 +86,9 @@ def compare(
         As for `fewbits.training.fit_bundle`.
     random_state : int, default=0
         Seed of the parts and of learners that are given by name.
+    parameters : mapping, default=None
+        Of learners that are given by name: of one as ``additive.correction``, or of
+        all.
     progress : callable, default=None
         Called with (codes done, all), and while items become features with (items done,
         all items).
@@ -117,7 +122,8 @@ def compare(
     """
     source = checked_labels(data if isinstance(data, Input) else read(data))
     seed = check_seed(random_state)
-    asked = list(_asked(_named(methods), _lengths(bits), seed, source))
+    made = _made(_named(methods), parameters or {}, seed)
+    asked = list(_asked(made, _lengths(bits), source))
     parts = _parts(
         source, features_of(source, backbone, progress), n_fit, n_queries, seed
     )
@@ -165,19 +171,27 @@ def _lengths(bits: int | Sequence[int]) -> list[int]:
     return sorted({check_count(each, "a number of bits") for each in given})
 
 
+def _made(
+    methods: Mapping[str, str | Learner], parameters: Mapping[str, Any], seed: int
+) -> dict[str, Learner]:
+    """Return the learners of methods; those by name are made."""
+    named = [each for each in methods.values() if isinstance(each, str)]
+    own = own_parameters(named, parameters)
+    return {
+        name: given
+        if isinstance(given, Learner)
+        else make_learner(given, None, seed, own[given])
+        for name, given in methods.items()
+    }
+
+
 def _asked(
-    methods: Mapping[str, str | Learner],
-    lengths: Sequence[int],
-    seed: int,
-    source: Input,
+    methods: Mapping[str, Learner], lengths: Sequence[int], source: Input
 ) -> Iterator[tuple[str, Learner]]:
     """Yield an untrained learner for each method and length."""
     if not methods or not lengths:
         raise ArgumentError("name at least one method and one number of bits")
-    for name, given in methods.items():
-        made = (
-            given if isinstance(given, Learner) else make_learner(given, None, seed, {})
-        )
+    for name, made in methods.items():
         if made.needs_labels and source.labels is None:
             raise ArgumentError(
                 f"{name} learns from labels, and {source.source} comes without: "

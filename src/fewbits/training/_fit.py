@@ -19,6 +19,7 @@ from fewbits.training._alarms import (
     check_two_classes,
     checked_labels,
     warn_of_codes,
+    warn_of_few_bits,
 )
 from fewbits.training._assemble import assembled, plain
 from fewbits.training._methods import (
@@ -92,9 +93,9 @@ def fit_bundle(
     Warns
     -----
     UserWarning
-        When most classes have a single item, classes share a code, or
-        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
-        the items.
+        When most classes have a single item, classes share a code, additive codes have
+        fewer bits than features, or `fewbits.analysis.bits.diagnose_codes` finds
+        defects in the codes of a sample of the items.
     InterruptedWarning
         When the learner was interrupted, or diverged (NaN or infinity), after a
         first epoch: the bundle holds the last good encoder.
@@ -133,6 +134,7 @@ def fit_bundle(
         check_classes(source)
     features = _extracted(source, extractor, progress)
     _fit(learner, features, source.labels)
+    warn_of_few_bits(learner)
     # Learners that count constant bits warn of them themselves.
     counted = hasattr(learner, "n_dead_bits_")
     warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)

@@ -130,8 +130,8 @@ def _constructor(method: str) -> Callable[..., Learner]:
     if method not in DEEP_METHODS:
         known = [*METHODS, *DEEP_METHODS, PACKED]
         raise ArgumentError(
-            f"no method {method!r}{nearest(method, known)}; known are "
-            f"{', '.join(known)}"
+            f"no method {method!r}{nearest(method, known)}; 'fewbits methods' lists "
+            f"all {len(known)}"
         )
     from fewbits.learners import deep
 

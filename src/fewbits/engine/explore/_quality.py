@@ -120,15 +120,18 @@ def _bytes(bundle: Bundle, folder: Path | None) -> dict[str, int]:
     """Return the bytes of each component; on the disk they sum up to all of them."""
     items = bundle.collection
     if items.store is None:
-        vectors = (items.bytes_per_item - items.code_bytes) * len(items)
-        return {"codes": items.codes.nbytes, "vectors": vectors}
+        sizes = {"codes": items.code_bytes, "corrections": items.correction_bytes}
+        sizes["vectors"] = items.bytes_per_item - sum(sizes.values())
+        return {name: size * len(items) for name, size in sizes.items()}
     used: dict[str, int] = dict(items.store.bytes_by_kind())
     n_rows = sum(run.part.n_rows for run in items.runs)
     codes = min(items.code_bytes * n_rows, used["rows"])
+    corrections = min(items.correction_bytes * n_rows, used["rows"] - codes)
     found = {
         "codes": codes,
+        "corrections": corrections,
         "vectors": used["vectors"],
-        "ids and columns": used["rows"] - codes,
+        "ids and columns": used["rows"] - codes - corrections,
         "checksums": used["checksums"],
         "derived": used["derived"] + used["tables"],
         "manifests": used["manifests"] + used["deleted"],
