@@ -54,6 +54,19 @@ def test_a_table_by_the_ids_it_was_built_with(built, tmp_path):
     assert "got id column 'sku'" in run("add", built, tmp_path / "v.npy", code=2)
 
 
+@pytest.mark.parametrize("cells", ["7,2.50,2024-01-31", '"7",2.50,2024-01-31'])
+def test_texts_stay_texts_where_few_rows_hold_numbers_alone(tmp_path, cells):
+    Bundle(LinearEncoder(np.eye(2), np.zeros(2))).save(tmp_path / "b")
+    first, later = tmp_path / "first.csv", tmp_path / "later.csv"
+    first.write_text('x,y,sku,price,day\n1,2,a1,"3,50",soon\n2,1,a2,4,2023-01-01\n')
+    later.write_text(f"x,y,sku,price,day\n3,4,{cells}\n")
+    run("build", tmp_path / "b", first, *VECTORS, "--id", "sku")
+    run("add", tmp_path / "b", later, *VECTORS)
+    items = Bundle.load(tmp_path / "b").collection
+    assert items.ids.tolist() == ["a1", "a2", "7"]
+    assert items.row("7") == {"price": "2.50", "day": "2024-01-31"}
+
+
 def test_everything_goes_and_comes_back(built, tmp_path):
     assert "2 deleted" in run("delete", built, *["--id", "s1", "--id", "s2"] * 2)
     assert "no item with id 's1'" in run("delete", built, "--id", "s1", code=2)

@@ -276,7 +276,8 @@ def test_quality_of_a_collection_in_memory():
     bundle, _ = made()
     found = explore.quality(bundle)
     assert found.commit is None
-    assert found.bytes == {"codes": N * 2, "vectors": N * N_BITS * 4}
+    sizes = {"codes": N * 2, "corrections": 0, "vectors": N * N_BITS * 4}
+    assert found.bytes == sizes
 
 
 def test_recall_is_that_of_the_bundle():

@@ -139,17 +139,25 @@ def read_rows(
     skip_blank: bool,
 ) -> Any:
     """Read new rows of a collection, whose columns are named as those it has."""
-    known = bundle.metadata
-    if column is None and known.raw_column in bundle.collection.columns:
+    from fewbits._arrow import is_text
+
+    known, items = bundle.metadata, bundle.collection
+    if column is None and known.raw_column in items.columns:
         column = [known.raw_column]
+    id_column = id_column or known.id_column
+    # A few rows of a CSV file may hold numbers alone where the collection has texts.
+    texts = [each.name for each in items.schema if is_text(each.type)]
+    if id_column is not None and items.has_text_ids:
+        texts.append(id_column)
     return read_for(
         bundle,
         path,
         column,
         labels,
-        id_column=id_column or known.id_column,
+        id_column=id_column,
         keep=True,
         skip_blank=skip_blank,
+        as_text=texts,
     )
 
 

@@ -41,7 +41,7 @@ def read_csv(
         Names it in messages; ends in ``.tsv`` where tabs separate columns.
     wanted : Wanted
         Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
-        class. Ids become numbers, but no dates.
+        class. So do columns that are wanted as texts. Ids become numbers, but no dates.
     path : Path, default=None
         Of the same bytes, if they are a file.
     """
@@ -56,7 +56,7 @@ def read_csv(
     check_names(table.column_names, source)
     columns = [
         without_gaps(column)
-        if name == wanted.label_column
+        if wanted.stays_text(name)
         else _typed(column, dates=name != wanted.id_column)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]

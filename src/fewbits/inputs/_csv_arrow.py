@@ -62,7 +62,7 @@ def _types(head: bytes, delimiter: str, wanted: Wanted) -> dict[str, Any]:
     types = dict.fromkeys(schema.names, pa.large_string())
     if len(types) == len(schema):
         for name, kind in zip(schema.names, schema.types, strict=True):
-            if is_number(kind) and name != wanted.label_column:
+            if is_number(kind) and not wanted.stays_text(name):
                 types[name] = kind
     return types
 

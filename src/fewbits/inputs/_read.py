@@ -31,6 +31,7 @@ def read(
     keep: bool | Sequence[str] = False,
     names: Sequence[str] = (),
     skip_blank: bool = False,
+    as_text: Sequence[str] = (),
 ) -> Input:
     """Read items from files, standard input, or Python objects.
 
@@ -68,6 +69,9 @@ def read(
     skip_blank : bool, default=False
         Leave out rows whose text is blank or missing, with a warning, instead of
         refusing them.
+    as_text : sequence of str, default=()
+        Columns of a CSV file that stay texts where all of their cells are numbers or
+        dates.
 
     Returns
     -------
@@ -103,6 +107,7 @@ def read(
         keep if isinstance(keep, bool) else tuple(keep),
         tuple(names),
         skip_blank,
+        tuple(as_text),
     )
     found = _read(source, wanted)
     if skip_blank and found.kind != "texts":

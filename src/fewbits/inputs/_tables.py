@@ -35,7 +35,7 @@ from fewbits.inputs._choose import (
     tell_left_out,
 )
 from fewbits.inputs._input import Input
-from fewbits.inputs._shards import Table
+from fewbits.inputs._shards import Loaded, Table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
@@ -92,14 +92,22 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
 
 
 def _likely_ids(table: Table, wanted: Wanted, source: str) -> str | None:
-    """Return the column called id that was not asked for, if it could give ids."""
+    """Return the column called id that was not asked for, if it could give ids.
+
+    Columns of Parquet are not read for that.
+    """
     if wanted.id_column is not None:
         return None
     for place, name in enumerate(table.names):
-        if name.lower() == "id" and name not in wanted.named():
+        kind = table.fields[place].type
+        if name.lower() != "id" or name in wanted.named():
+            continue
+        if isinstance(table, Loaded):
             with suppress(ArgumentError):
                 _ids(table, place, source)
                 return name
+        elif is_integer(kind) or is_text(kind):
+            return name
     return None
 
 

@@ -15,6 +15,11 @@ class Wanted:
     keep: bool | tuple[str, ...] = False
     names: tuple[str, ...] = ()
     skip_blank: bool = False
+    as_text: tuple[str, ...] = ()
+
+    def stays_text(self, name: str) -> bool:
+        """Return whether a column of CSV stays as it is written."""
+        return name == self.label_column or name in self.as_text
 
     def named(self) -> set[str]:
         """Return the requested columns, which only a table has."""
