@@ -9,6 +9,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    NoFeature,
     SkipBlank,
     check_output,
     json_option,
@@ -62,6 +63,7 @@ def compare(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
+    id_column: NoFeature = None,
     skip_blank: SkipBlank = False,
     settings: Annotated[
         list[str] | None,
@@ -97,7 +99,11 @@ def compare(
     parameters = parse_settings(settings or [])
     place = place_of(device, chosen)
     source = inputs.read(
-        items, column=column, label_column=labels, skip_blank=skip_blank
+        items,
+        column=column,
+        label_column=labels,
+        id_column=id_column,
+        skip_blank=skip_blank,
     )
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)

@@ -14,6 +14,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    NoFeature,
     SkipBlank,
     command_line,
     json_option,
@@ -73,12 +74,7 @@ def fit(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="Column of a table with the ids, which are no features."
-        ),
-    ] = None,
+    id_column: NoFeature = None,
     skip_blank: SkipBlank = False,
     settings: Annotated[
         list[str] | None,
@@ -193,8 +189,8 @@ def fit(
         _tell_of_repaired(bundle.metadata.repaired_classes)
         if labels is not None and not training.describe(chosen.method).needs_labels:
             say(
-                f"note: {chosen.method} learns without labels, so --labels changed "
-                "nothing; 'fewbits methods' tells which methods learn from them"
+                f"note: {chosen.method} learns without labels; 'fewbits methods' names "
+                "the methods that learn from them"
             )
         options = {
             "--column": column,

@@ -85,6 +85,10 @@ IdColumn: TypeAlias = Annotated[
         help="Column of a table with the ids. Default: the one that `build` was given.",
     ),
 ]
+NoFeature: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--id", help="Column of a table with the ids, which are no features."),
+]
 Wait: TypeAlias = Annotated[
     float | None,
     typer.Option(

@@ -11,6 +11,7 @@ from fewbits.cli._options import (
     Column,
     InputPath,
     LabelColumn,
+    NoFeature,
     SkipBlank,
     check_output,
     command_line,
@@ -110,6 +111,7 @@ def tune(
     ] = None,
     column: Column = None,
     labels: LabelColumn = None,
+    id_column: NoFeature = None,
     skip_blank: SkipBlank = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[
@@ -149,7 +151,11 @@ def tune(
     target = tuning.Target(name, at_least, max_bytes, encode_us, query_ms)
     place = place_of(device, methods or ())
     source = inputs.read(
-        items, column=column, label_column=labels, skip_blank=skip_blank
+        items,
+        column=column,
+        label_column=labels,
+        id_column=id_column,
+        skip_blank=skip_blank,
     )
     with _resumed_by(kept), place:
         found = _tuned(
@@ -179,6 +185,7 @@ def tune(
             "--config": output,
             "--column": column,
             "--labels": labels,
+            "--id": id_column,
             "--skip-blank": skip_blank,
         }
         following = command_line("fit", items, "-o", "my-bundle", **options)

@@ -107,9 +107,14 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
     _check_strays(table, groups, source)
     if len(fits) > 1:
         names = known_names(table.names[i] for i in sorted(fits))
+        n_numbers = len(groups["numbers"]) if fits == groups["texts"] else 0
+        meant = (
+            f", or, for the {n_numbers} columns of numbers, the ids and labels (--id, "
+            "--labels)"
+        )
         raise ArgumentError(
             f"{source} has {len(fits)} columns of texts or vectors ({names}); "
-            f"{_NAME_ONE}"
+            f"{_NAME_ONE}{meant if n_numbers > 1 else ''}"
         )
     if groups["texts"]:
         _check_few_numbers(table, groups, source)
