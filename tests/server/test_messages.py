@@ -14,7 +14,7 @@ def message(answer):
     [
         ({"text": ["a"]}, "unknown field 'text' (did you mean 'texts'?)"),
         ({"ids": [1], "filters": "x"}, "unknown field 'filters' (did you mean 'f"),
-        ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'"),
+        ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; there are "),
     ],
 )
 def test_unknown_fields(client, body, wanted):

@@ -76,10 +76,13 @@ def unknown_field(where: Sequence[int | str], known: Iterable[str]) -> str:
     --------
     >>> unknown_field(["text"], ["texts", "ids"])
     "unknown field 'text' (did you mean 'texts'?)"
+    >>> unknown_field(["query"], ["texts", "ids"])
+    "unknown field 'query'; there are texts, ids"
     """
-    name = ".".join(str(part) for part in where)
+    name, known = ".".join(str(part) for part in where), list(known)
     near = difflib.get_close_matches(name, known, 1) if len(name) < 100 else []
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    listed = f"; there are {', '.join(known)}"
+    hint = f" (did you mean {near[0]!r}?)" if near else listed
     return f"unknown field {name[:100]!r}{hint}"
 
 
