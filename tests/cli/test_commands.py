@@ -333,6 +333,10 @@ def test_table(folder):
     run("build", "t", *chosen)
     assert TEXTS[0] in run("search", "t", "broken arm", "-k", 1)
     assert json.loads(run("inspect", "t", "--json"))["n_bits"] == 8
+    Path("asked.csv").write_text("who,title\nme,a broken arm\n")
+    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm\n")
+    Path("asked.csv").write_text("question\na broken arm\n")
+    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm\n")
 
 
 def test_images(folder, monkeypatch):

@@ -8,7 +8,7 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
+    RowColumn,
     SkipBlank,
     check_unread,
     check_unused,
@@ -124,7 +124,7 @@ def classify(
             "instead of k-NN.",
         ),
     ] = False,
-    column: Column = None,
+    column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
         bool, json_option("Print one line of JSON for each item.")

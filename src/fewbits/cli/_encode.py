@@ -7,8 +7,8 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     InputPath,
+    RowColumn,
     SkipBlank,
     check_output,
     json_option,
@@ -29,7 +29,7 @@ def encode(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="A .npy file of packed codes.")
     ],
-    column: Column = None,
+    column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
         bool,

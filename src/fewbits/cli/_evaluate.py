@@ -6,8 +6,8 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     LabelColumn,
+    RowColumn,
     SkipBlank,
     check_unused,
     comparison_table,
@@ -32,7 +32,7 @@ def evaluate(
         str, typer.Argument(metavar="DATABASE", help="Items to search.")
     ],
     k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
-    column: Column = None,
+    column: RowColumn = None,
     labels: LabelColumn = None,
     skip_blank: SkipBlank = False,
     query_labels: Annotated[

@@ -6,8 +6,8 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     Filter,
+    RowColumn,
     SkipBlank,
     check_unread,
     json_option,
@@ -48,7 +48,7 @@ def like(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of results.")] = 10,
     filter: Filter = None,
-    column: Column = None,
+    column: RowColumn = None,
     skip_blank: SkipBlank = False,
     seed: Annotated[
         int, typer.Option(help="Random seed for drawing the negative examples.")

@@ -123,11 +123,15 @@ def read_for(
     """Read items and check that they are of the kind that the bundle takes.
 
     From a table with one component per column, read the columns that the bundle was
-    fitted to. For `options` see `fewbits.inputs.read`.
+    fitted to; from one with texts, the column that its collection is from. For
+    `options` see `fewbits.inputs.read`.
     """
     from fewbits import inputs
 
-    names = bundle.metadata.feature_names or ()
+    known = bundle.metadata
+    names = known.feature_names or ()
+    if bundle.item_kind == "texts" and known.raw_column is not None:
+        names = (known.raw_column,)
     source = inputs.read(
         path, column=column, label_column=labels, names=names, **options
     )

@@ -6,7 +6,7 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
+    RowColumn,
     SkipBlank,
     check_unread,
     json_option,
@@ -57,7 +57,7 @@ def recall(
         float, typer.Option(help="Confidence level of the interval.")
     ] = 0.95,
     seed: Annotated[int, typer.Option(help="Random seed for drawing queries.")] = 0,
-    column: Column = None,
+    column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
         bool, json_option("Print all estimates as one JSON object.")

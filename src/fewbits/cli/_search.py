@@ -7,8 +7,8 @@ import typer
 
 from fewbits.cli._options import (
     BundlePath,
-    Column,
     Filter,
+    RowColumn,
     SkipBlank,
     check_unread,
     json_option,
@@ -63,7 +63,7 @@ def search(
             "the best item of each of k groups."
         ),
     ] = None,
-    column: Column = None,
+    column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
         bool, json_option("Print one line of JSON for each query, with its hits.")

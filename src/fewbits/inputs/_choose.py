@@ -77,9 +77,14 @@ def named(table: Table, names: Sequence[str], source: str) -> Choice:
 
 
 def known_by_name(table: Table, names: Sequence[str], source: str) -> Choice | None:
-    """Return the columns of numbers that a bundle was fitted to, if there are any."""
+    """Return the columns of numbers that a bundle was fitted to, if there are any.
+
+    A single name is that of texts.
+    """
     if set(names).isdisjoint(table.names):
         return None
+    if len(names) == 1:
+        return named(table, names, source)
     missing = [name for name in names if name not in table.names]
     if missing:
         more = f" and {len(missing) - 1} more" * (len(missing) > 1)
