@@ -76,6 +76,13 @@ def fit(
     labels: LabelColumn = None,
     id_column: NoFeature = None,
     skip_blank: SkipBlank = False,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            help="Learn from this many rows, drawn at random by --seed, instead of "
+            "from all. Tens of thousands are enough for most methods."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -169,6 +176,8 @@ def fit(
             id_column=id_column,
             skip_blank=skip_blank,
         )
+        if rows is not None:
+            source = source.sample(rows, chosen.random_state)
         options = _options_of(chosen, codebook, source)
         with (
             interruptions() as caught,

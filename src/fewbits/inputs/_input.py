@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
+
+from fewbits._checks import check_count
 
 Kind = Literal["vectors", "texts", "images"]
 
@@ -53,6 +56,32 @@ class Input:
 
     def __repr__(self) -> str:
         return f"Input({len(self):,} {self.kind} of {self.source})"
+
+    def sample(self, n_rows: int, random_state: int | None = 0) -> Self:
+        """Return items drawn at random with their labels, to learn from.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many; all of them where there are no more.
+        random_state : int, default=0
+            Seeds the drawing.
+
+        Returns
+        -------
+        Input
+            In the order of the file, without ids and other columns.
+        """
+        if check_count(n_rows, "the number of rows") >= len(self):
+            return self
+        drawn = np.random.default_rng(random_state).choice(
+            len(self), n_rows, replace=False, shuffle=False
+        )
+        rows = np.sort(drawn)
+        is_array = isinstance(self.values, np.ndarray)
+        values = self.values[rows] if is_array else [self.values[row] for row in rows]
+        labels = None if self.labels is None else self.labels[rows]
+        return replace(self, values=values, labels=labels, ids=None, beside={})
 
     def labels_hint(self) -> str:
         """Describe how labels are given, for messages."""
