@@ -135,7 +135,7 @@ def warn_of_few_bits(learner: Learner) -> None:
     if fitted.n_bits < fitted.n_features_in_:
         warn_user(
             f"{fitted.n_bits:,} bits for {fitted.n_features_in_:,} features: additive "
-            "codes pay from a bit a feature on, and with fewer bits another method may "
+            "codes are at their best with a bit per feature or more; another method may "
             "find more ('fewbits compare')"
         )
 
