@@ -35,7 +35,7 @@ nightly: $(VENV)/dev.stamp
 
 # What trains, once more, as processors without AVX-512 and without AVX2 compute.
 test-processors: $(VENV)/dev.stamp
-	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist loadfile
+	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
 
 # Which lines no test runs; half as long again.
 coverage: $(VENV)/dev.stamp

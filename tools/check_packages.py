@@ -126,7 +126,7 @@ def check_tests(source: Path, wheel: Path, folder: Path, tests: list[str]) -> No
     run([python, "-m", "pip", "install", "--quiet", "--no-deps", wheel], folder)
     borrow(folder / "tests")
     given = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    pytest = [python, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile"]
+    pytest = [python, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
     run([*pytest, "-p", "no:cacheprovider", *tests], source, given)
     tell("the source distribution passes its tests")
 
