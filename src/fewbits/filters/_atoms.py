@@ -60,6 +60,14 @@ class Bit:
 
 
 @dataclass(frozen=True, slots=True)
+class Contains:
+    """A test of lists: one of their members equals a literal."""
+
+    name: Name
+    member: Literal
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """A group in parentheses: its sqlglot tree and the values of its names."""
 
@@ -67,4 +75,4 @@ class Group:
     atoms: "list[Atom]"
 
 
-Atom = Name | Literal | Members | Pattern | Bit | Group
+Atom = Name | Literal | Members | Pattern | Bit | Contains | Group

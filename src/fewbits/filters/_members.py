@@ -1,15 +1,17 @@
-"""The operator IN: rows that hold one of a list of literals."""
+"""Lists: rows that hold one of some literals, or whose list holds a literal."""
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import types
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._atoms import Members
 from fewbits.filters._compare import NULL, compare, fitting, rounded
 from fewbits.filters._grid import constant, grid
-from fewbits.filters._values import TRUTHS, Value, literal_value, truth
+from fewbits.filters._values import TRUTHS, Value, column_value, literal_value, truth
 
 
 def is_in(left: Value, members: Members) -> Value:
@@ -27,6 +29,28 @@ def is_in(left: Value, members: Members) -> Value:
     if len(known) == len(listed):
         return truth(found)
     return truth(pc.or_kleene(found, pa.scalar(None, pa.bool_())))
+
+
+def contains(lists: Value, member: Value) -> Value:
+    """Return whether the list of each row has a member; NULL where there is no list."""
+    if "null" in (lists.kind, member.kind):
+        return NULL
+    if not _is_list(lists.data.type):
+        raise ArgumentError(f"{lists.shown} is not a list")
+    data = lists.data
+    data = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
+    each = column_value(pc.list_flatten(data), "")
+    equal = compare("=", each._replace(text=f"a member of {lists.text}"), member).data
+    found = np.zeros(len(data), np.bool_)
+    if isinstance(equal, pa.Array | pa.ChunkedArray):  # not lists of NULL alone
+        found[pc.list_parent_indices(data).filter(equal)] = True
+    unknown = pa.scalar(None, pa.bool_())
+    return truth(pc.if_else(pc.is_valid(data), pa.array(found), unknown))
+
+
+def _is_list(of: pa.DataType) -> bool:
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return any(is_one(of) for is_one in kinds)
 
 
 def _one_by_one(left: Value, known: list[Value]) -> Any:

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._arithmetic import calculate, negate
-from fewbits.filters._atoms import Bit, Literal, Members, Name, Pattern
+from fewbits.filters._atoms import Bit, Contains, Literal, Members, Name, Pattern
 from fewbits.filters._compare import NULL, compare
-from fewbits.filters._members import is_in
+from fewbits.filters._members import contains, is_in
 from fewbits.filters._patterns import like
 from fewbits.filters._rows import Rows
 from fewbits.filters._values import Value, as_truth, literal_value, truth
@@ -38,6 +38,8 @@ def leaf(leaf: Any, rows: Rows) -> Any:
             return rows.column(leaf)
         case Bit():
             return rows.bit(leaf)
+        case Contains(name, member):
+            return contains(rows.column(name), literal_value(member))
         case Literal():
             return literal_value(leaf)
         case exp.Null():

@@ -12,7 +12,7 @@ from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
 
 from fewbits.errors import ArgumentError
-from fewbits.filters._atoms import Atom, Bit, Group, Literal, Members, Name
+from fewbits.filters._atoms import Atom, Bit, Contains, Group, Literal, Members, Name
 from fewbits.filters._grammar import OPERATORS, SUPPORTED, Conditions
 from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
@@ -21,6 +21,8 @@ from fewbits.filters._tree import Level
 LITERALS = (TokenType.STRING, TokenType.NUMBER, TokenType.DOT, TokenType.VAR)
 SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
+#: What DuckDB, Spark and DataFusion call it.
+CONTAINS = ("LIST_CONTAINS", "ARRAY_CONTAINS", "ARRAY_HAS")
 COMPARISONS = (
     *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
     *(TokenType.GT, TokenType.GTE, TokenType.BETWEEN),
@@ -144,6 +146,8 @@ class _Reader:
             return self._name(token)
         if word == "BIT":
             return self._bit()
+        if word in CONTAINS:
+            return self._contains(token)
         raise ArgumentError(
             f"{shorten(token.text + '(')} is not supported: {SUPPORTED}"
         )
@@ -156,6 +160,20 @@ class _Reader:
                 self._place += 3
                 return Bit(int(text))
         raise ArgumentError("bit(...) takes the number of one bit, such as bit(12)")
+
+    def _contains(self, word: Token) -> Contains:
+        self.take()
+        if self._next_is(*WORDS):
+            name = self._name(self.take())
+            if self._next_is(TokenType.COMMA):
+                self.take()
+                member = self._value()
+                if member is not None and self._next_is(TokenType.R_PAREN):
+                    self.take()
+                    return Contains(name, member)
+        raise ArgumentError(
+            f"{word.text} takes a column and a value, such as {word.text}(tags, 'x')"
+        )
 
     def _name(self, token: Token) -> Name:
         tokens, before = [token], self._tokens[: self._place - 1]
@@ -190,16 +208,26 @@ class _Reader:
         level.operator(token)
 
     def _member(self) -> Literal:
+        place = self._place
+        found = self._value()
+        if found is None:
+            read = self._tokens[place : self._place]
+            token = next((t for t in read if t.token_type not in SIGNS), read[-1])
+            raise ArgumentError(
+                f"IN takes a list such as (1, 2) or ('x', 'y'), found"
+                f" {shorten(token.text)} in it"
+            )
+        return found
+
+    def _value(self) -> Literal | None:
+        """Read a literal, with its sign if it is a number; None for anything else."""
         token = self.take()
         sign = token.text if token.token_type in SIGNS else ""
         if sign:
             token = self.take()
         found = self._literal(token) or constant(token.token_type.name)
         if found is None or (sign and found.kind != "number"):
-            raise ArgumentError(
-                f"IN takes a list such as (1, 2) or ('x', 'y'), found"
-                f" {shorten(token.text)} in it"
-            )
+            return None
         if sign != "-":
             return found
         return Literal("number", -found.value, "-" + found.text)

@@ -135,8 +135,8 @@ def warn_of_few_bits(learner: Learner) -> None:
     if fitted.n_bits < fitted.n_features_in_:
         warn_user(
             f"{fitted.n_bits:,} bits for {fitted.n_features_in_:,} features: additive "
-            "codes are at their best with a bit per feature or more; another method may "
-            "find more ('fewbits compare')"
+            "codes are at their best with a bit per feature or more; another method "
+            "may find more ('fewbits compare')"
         )
 
 
