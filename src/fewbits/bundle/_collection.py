@@ -12,8 +12,9 @@ from fewbits._typing import CodeArray
 from fewbits.bundle._class_files import check_same_classes
 from fewbits.bundle._encoding import EncodingMixin, Progress, checked_codes
 from fewbits.bundle._indexes import AUTO, INDEXES
-from fewbits.bundle._items import LABEL_COLUMN, Items
+from fewbits.bundle._items import Items
 from fewbits.bundle._kept import KEPT, kept_vectors
+from fewbits.bundle._user_columns import LABEL_COLUMN
 from fewbits.errors import ArgumentError
 from fewbits.index import Corrections, Index
 from fewbits.inputs import Input

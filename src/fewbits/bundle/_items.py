@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import is_text, known_names
-from fewbits._frozen import Immutable, frozen_array
-from fewbits._labels import as_label_rows
+from fewbits._arrow import is_text
+from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._ids import check_found, id_column, ids_of
 from fewbits.bundle._indexes import AUTO, Caches, index_of
@@ -26,15 +25,13 @@ from fewbits.bundle._table_part import (
     own_column,
     user_column,
 )
+from fewbits.bundle._user_columns import UserColumns
 from fewbits.codes import prefix
 from fewbits.errors import ArgumentError
 from fewbits.index import Index, Int8Vectors, VectorParts
 
-#: Where ``fewbits build`` keeps labels that are not a column of a table.
-LABEL_COLUMN = "label"
 
-
-class Items(Immutable):
+class Items(UserColumns):
     """Ids, codes, user columns and, if kept, vectors, all aligned.
 
     A *row* counts the items that are there, in the order in which they were added.
@@ -253,11 +250,6 @@ class Items(Immutable):
             return self.vectors.to_float(rows)
         return self.vectors if rows is None else self.vectors[rows]
 
-    @cached_property
-    def columns(self) -> list[str]:
-        """Names of the user's columns."""
-        return list(self._parts[0].table().column_names)
-
     def index(self, kind: str = AUTO) -> Index:
         """Return an index over the codes, whose ids are the sequence numbers.
 
@@ -345,61 +337,6 @@ class Items(Immutable):
         """Return the user's columns of the item with id `item`."""
         return self.records(self.rows([item]))[0]
 
-    def records(
-        self, rows: IdArray, names: Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the user's columns at some places, a dict for each.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Places of items, in any order; may repeat.
-        names : sequence of str, default=None
-            Of the columns; None for all.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column.
-        """
-        names = self.checked_columns(names)
-        if not names:
-            return [{} for _ in range(len(rows))]
-        found: list[dict[str, Any]] = self.table_at(rows, names).to_pylist()
-        return found
-
-    def table_at(self, rows: IdArray, names: Sequence[str] | None = None) -> Any:
-        """Return the user's columns at some places as an Arrow table, see `records`."""
-        chosen = self.checked_columns(names)
-        return taken(self._runs, rows, chosen)
-
-    def checked_columns(self, names: Sequence[str] | None) -> list[str]:
-        """Return names of columns, all of them for None.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column.
-        """
-        if names is None:
-            return self.columns
-        for name in names:
-            self._check_column(name)
-        return list(dict.fromkeys(names))
-
-    def user_table(self) -> Any:
-        """Return the table of the user's columns alone."""
-        return self._user_table
-
-    @cached_property
-    def _user_table(self) -> Any:
-        import pyarrow as pa
-
-        if not self.columns:
-            # A table without columns has rows only where it comes from one with some.
-            return pa.table({ID: self.id_column}).select([])
-        return pa.concat_tables([run.live_table for run in self._runs])
-
     def rows(self, ids: Any) -> IdArray:
         """Return the places of the items with these ids.
 
@@ -424,61 +361,6 @@ class Items(Immutable):
         for run in self._runs:
             rows = np.maximum(rows, run.rows(run.part.find(column)))
         return rows
-
-    def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
-        """Return a user column, or some of its rows, as an array of objects."""
-        self._check_column(name)
-        runs = self._runs
-        table = self.user_table() if rows is None else taken(runs, rows, [name])
-        values = table[name].to_pylist()  # may be lists: an array of these has one axis
-        return np.fromiter(values, dtype=object, count=len(values))
-
-    def group_numbers(self, name: str, rows: IdArray) -> IdArray:
-        """Return a number for the value in a column of each of some rows.
-
-        Equal values of these rows have equal numbers; null is a value, too.
-        """
-        self._check_column(name)
-        column = taken(self._runs, rows, [name])[name].combine_chunks()
-        try:
-            return _numbers(column)
-        except (NotImplementedError, ValueError) as error:
-            raise ArgumentError(
-                f"items cannot be grouped by {name!r}, which is {column.type}"
-            ) from error
-
-    def classes(self, name: str) -> NDArray[Any]:
-        """Return a column of classes, or a row for each item that has several labels.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column, or it holds no labels.
-        """
-        if name not in self.columns and LABEL_COLUMN in self.columns:
-            raise ArgumentError(
-                f"the items have no column {name!r}: labels that were not a column are "
-                f"kept as {LABEL_COLUMN!r}; they have {', '.join(self.columns)}"
-            )
-        return as_label_rows(self.column(name).tolist(), f"column {name!r}")
-
-    def _check_column(self, name: str) -> None:
-        if name not in self.columns:
-            raise ArgumentError(
-                f"the items have no column {name!r}; they have "
-                f"{known_names(self.columns) or 'none'}"
-            )
-
-
-def _numbers(column: Any) -> IdArray:
-    """Return the number of each value of an array among those that are different."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    encoded = column.dictionary_encode(null_encoding="encode")
-    numbers: IdArray = encoded.indices.to_numpy().astype(np.int64)
-    return numbers
 
 
 def _reopened(folder: Any, number: int) -> Items:
