@@ -15,7 +15,7 @@ namespace {
 
 using Collectors = std::vector<std::unique_ptr<Collector>>;
 
-constexpr std::size_t kFewQueries = 11;     // as many are compared straight with the rows
+constexpr std::size_t kFewQueries = 11;     // for which sampling does not pay
 constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
 constexpr std::size_t kGrain = 4096;        // rows that one thread takes at least
@@ -72,8 +72,16 @@ void scan_by_batch(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
                          memory[0].bytes);
 }
 
+/// Whether queries are too few for laying the codes out to pay. A code that does not fill
+/// its words is loaded byte by byte, which costs as much as laying it out.
+bool compares_rows(CodeView queries) {
+    if (active_isa() == Isa::portable) return queries.rows <= 1;
+    const bool full = queries.bytes % 8 == 0;
+    return queries.rows <= (queries.bytes <= 8 ? full ? 19 : 1 : full ? 7 : 3);
+}
+
 void scan_codes(CodeView queries, Codes codes, std::vector<Sink>& sinks) {
-    (queries.rows <= kFewQueries ? scan_by_rows : scan_by_batch)(queries, codes, sinks);
+    (compares_rows(queries) ? scan_by_rows : scan_by_batch)(queries, codes, sinks);
 }
 
 /// Copies of some codes, and the rows that they come from.
@@ -119,7 +127,7 @@ private:
 /// Copy the allowed rows of [begin, end), some at a time, and compare with the copies.
 void scan_gathered(CodeView queries, CodeView database, std::size_t begin, std::size_t end,
                    std::vector<Sink>& sinks) {
-    const std::size_t most = queries.rows <= kFewQueries ? kGatheredForFew : kGathered;
+    const std::size_t most = compares_rows(queries) ? kGatheredForFew : kGathered;
     AllowedRows allowed(sinks[0].allowed, begin, end);
     Subset some(database);
     for (std::size_t row = allowed.next(); row < end;) {
@@ -156,7 +164,7 @@ bool gathers(CodeView queries, CodeView database, const Filter& filter) {
     const auto n = static_cast<double>(database.rows);
     const auto n_allowed = static_cast<double>(filter.n_allowed);
     const auto words = static_cast<double>((database.bytes + 7) / 8);
-    const double word = queries.rows > kFewQueries ? 0.06 : words > 1 ? 0.4 : 0.14;
+    const double word = !compares_rows(queries) ? 0.06 : words > 1 ? 0.4 : 0.14;
     const double row = static_cast<double>(queries.rows) * words * word;
     return (n - n_allowed) * row > n_allowed * (5 + 2.3 * words);
 }
@@ -282,7 +290,8 @@ std::vector<std::int32_t> first_thresholds(CodeView queries, CodeView database,
     const std::int32_t all = beyond_all(database);
     std::vector<std::int32_t> taus(queries.rows, all);
     const std::size_t n_allowed = filter.n_allowed;
-    if (n_allowed < kSampleFrom || queries.rows <= kFewQueries) return taus;
+    if (n_allowed < kSampleFrom || queries.rows <= kFewQueries || compares_rows(queries))
+        return taus;
     const std::size_t wanted = std::max(kSample, kSampleOfEach * k);
     const std::size_t stride = n_allowed / std::min(wanted, n_allowed / 8);
     Subset sample = sampled(database, filter.mask, stride);

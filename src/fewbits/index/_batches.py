@@ -11,7 +11,7 @@ from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._costs import Costs
 from fewbits.index._tables import Tables
 
-_PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
+PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
 
 
 class Batch:
@@ -24,40 +24,48 @@ class Batch:
         mask: NDArray[np.bool_] | None,
         costs: Costs,
     ) -> None:
-        self._tables, self._queries, self._costs = tables, queries, costs
+        self._tables, self._queries = tables, queries
         self._allowed = None if mask is None else np.packbits(mask)
-        self._work = np.zeros((len(queries), 2), np.int64)
         self._done = np.zeros(len(queries), np.uint8)
-        self._tried = np.zeros(len(queries), np.bool_)
+        self._cost, self._scan, self.tried = 0.0, costs.scan, 0
+        # What is given up is scanned with few others, and so for more: an eighth, say.
+        self._costs = costs.scanned_with(len(queries) // 8)
 
     def blocks(self) -> Iterator[IdArray]:
         """Yield the queries to look up: a few, and the others if these say so."""
-        pilot = spread(len(self._queries))
+        n = len(self._queries)
+        pilot = spread(n)
         yield pilot
-        others = np.delete(np.arange(len(self._queries)), pilot)
-        if len(others) and self.ratio <= 1:
-            yield others
+        if len(pilot) < n and self.ratio <= 1:
+            given_up = len(pilot) - np.count_nonzero(self._done[pilot])
+            self._costs = self._costs.scanned_with(n * given_up // len(pilot))
+            yield np.delete(np.arange(n), pilot)
 
     @property
     def ratio(self) -> float:
         """The cost of the queries that were looked up, as a ratio to that of scans."""
-        tried = self._tried
-        spent = self._costs.spent(self._work[tried], self._done[tried].astype(np.bool_))
-        return float(spent.mean() / self._costs.scan)
+        return self._cost / self.tried / self._scan
 
     def rest(self) -> IdArray:
         """Return the queries that are still to scan."""
         return np.flatnonzero(self._done == 0)
 
-    def _note(self, block: IdArray, work: IdArray, done: NDArray[np.uint8]) -> None:
-        self._work[block], self._done[block], self._tried[block] = work, done, True
+    def _note(
+        self, block: IdArray, work: IdArray, done: NDArray[np.uint8], n_hits: int
+    ) -> None:
+        self._done[block] = done
+        self._cost += self._costs.spent(work, done, n_hits)
+        self.tried += len(block)
+
+    def _of(self, block: IdArray) -> CodeArray:
+        return self._queries if len(block) == len(self._done) else self._queries[block]
 
     def topk(self, block: IdArray, k: int) -> Neighbours:
         shape = len(block), k
         found = Neighbours(np.empty(shape, np.int32), np.empty(shape, np.int64))
         work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
         _kernels.multi_index_topk(
-            self._queries[block],
+            self._of(block),
             self._tables.native,
             self._allowed,
             self._costs.budget,
@@ -66,13 +74,13 @@ class Batch:
             done,
             _kernels.num_threads(),
         )
-        self._note(block, work, done)
+        self._note(block, work, done, 0)
         return found
 
     def within(self, block: IdArray, radius: int) -> RangeSearchResult:
         work, done = np.empty((len(block), 2), np.int64), np.empty(len(block), np.uint8)
         hits = _kernels.RangeHits(
-            self._queries[block],
+            self._of(block),
             self._tables.native,
             self._allowed,
             radius,
@@ -87,15 +95,15 @@ class Batch:
             np.empty(offsets[-1], np.int64),
         )
         hits.write(distances, rows)
-        self._note(block, work, done)
+        self._note(block, work, done, len(rows))
         return RangeSearchResult(offsets, distances, rows)
 
 
 def spread(n: int) -> IdArray:
     """Return the numbers of some queries from all over a batch."""
-    if n <= 2 * _PILOT:
+    if n <= 2 * PILOT:
         return np.arange(n)
-    return np.linspace(0, n - 1, _PILOT).astype(np.int64)
+    return np.linspace(0, n - 1, PILOT).astype(np.int64)
 
 
 def gathered(parts: list[tuple[IdArray, Neighbours]], n: int) -> Neighbours:

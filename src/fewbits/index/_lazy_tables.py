@@ -63,6 +63,10 @@ class LazyTables:
         """True if the tables hold the codes, or would."""
         if self._tables is not None:
             return self._tables.entries is not None
+        return self._would_hold_codes
+
+    @cached_property
+    def _would_hold_codes(self) -> bool:
         return sizes(self._codes.shape, self.cuts)[2] > 0
 
     def get(self, spared: float = inf) -> Tables | None:

@@ -18,8 +18,8 @@ from fewbits.codes import (
 )
 from fewbits.errors import ArgumentError
 from fewbits.index._base import Index
-from fewbits.index._batches import Batch, gathered, joined, spread
-from fewbits.index._costs import Costs
+from fewbits.index._batches import PILOT, Batch, gathered, joined, spread
+from fewbits.index._costs import Costs, Search
 from fewbits.index._lazy_tables import LazyTables
 from fewbits.index._segment import Segment
 from fewbits.index._tables import MAX_LENGTH, MAX_ROWS, Tables
@@ -106,7 +106,7 @@ class MultiIndexHashing(Index):
         if tables is not None and rest.size:
             batch = Batch(tables, queries[rest], mask, plan.costs)
             parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
-            plan.learn(batch.ratio)
+            plan.learn(batch.ratio, batch.tried)
             rest = rest[batch.rest()]
         return gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
 
@@ -126,7 +126,7 @@ class MultiIndexHashing(Index):
             return hamming_range_search(queries, segment.codes, radius, allowed=mask)
         batch = Batch(tables, queries, mask, plan.costs)
         parts = [(some, batch.within(some, radius)) for some in batch.blocks()]
-        plan.learn(batch.ratio)
+        plan.learn(batch.ratio, batch.tried)
         if (rest := batch.rest()).size:
             found = hamming_range_search(
                 queries[rest], segment.codes, radius, allowed=mask
@@ -147,13 +147,14 @@ class MultiIndexHashing(Index):
         if not (fits and _kernels.COMPILED):
             return None
         n = len(segment) if mask is None else int(np.count_nonzero(mask))
+        search = Search(n, queries.shape[1], kind[0] == "k")
+        if self._use_scan and not search.can_pay(len(queries)):
+            return None
         lazy = segment.tables.of(segment.codes, self._n_substrings)
-        shape, m = (n, queries.shape[1]), len(lazy.cuts) - 1
-        costs = Costs.of(lazy.inside, shape, m, len(queries))
+        costs = Costs.of(search, lazy.inside, len(lazy.cuts) - 1, len(queries))
         costs = costs if self._use_scan else costs.unlimited()
         plan = Plan(lazy, costs, (*kind, costs.scan.bit_length()))
-        promising = costs.least < costs.scan and lazy.outcomes.promise(plan.kind)
-        return plan if promising else None
+        return plan if lazy.outcomes.promise(plan.kind) else None
 
 
 class Plan(NamedTuple):
@@ -172,11 +173,12 @@ class Plan(NamedTuple):
         spared = self.spared(radius)
         tables = self.lazy.get(n_queries * spared)
         if tables is None:
-            self.learn(1 - spared / self.costs.scan if spared else _NOT_AT_ALL)
+            ratio = 1 - spared / self.costs.scan if spared else _NOT_AT_ALL
+            self.learn(ratio, min(n_queries, PILOT))
         return tables
 
-    def learn(self, ratio: float) -> None:
-        self.lazy.outcomes.learn(self.kind, ratio)
+    def learn(self, ratio: float, n_queries: int) -> None:
+        self.lazy.outcomes.learn(self.kind, ratio, n_queries)
 
 
 def median_distance(found: Neighbours, n_bits: int) -> int:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable
 
 _AGAIN = 32  # a kind of search that did not pay is tried once in so many
-_WEIGHT = 0.25  # of the latest outcome
+_FIRST, _MOST = (0.5, 4), 64  # the ratio assumed of so many queries, and a memory's span
 
 
 class Outcomes:
@@ -14,17 +14,18 @@ class Outcomes:
     """
 
     def __init__(self) -> None:
-        self._ratios: dict[Hashable, float] = {}
+        self._known: dict[Hashable, tuple[float, int]] = {}
         self._left_out: Counter[Hashable] = Counter()
 
     def promise(self, kind: Hashable) -> bool:
         """Return whether to look up: it paid lately, or was not tried for long."""
-        if self._ratios.get(kind, 0.0) <= 1:
+        if self._known.get(kind, _FIRST)[0] <= 1:
             return True
         self._left_out[kind] += 1
         return self._left_out[kind] % _AGAIN == 0
 
-    def learn(self, kind: Hashable, ratio: float) -> None:
+    def learn(self, kind: Hashable, ratio: float, n_queries: int) -> None:
         """Take in the cost of look-ups, as a ratio to that of a scan."""
-        before = self._ratios.get(kind, ratio)
-        self._ratios[kind] = before + _WEIGHT * (ratio - before)
+        before, n = self._known.get(kind, _FIRST)
+        mean = (before * n + ratio * n_queries) / (n + n_queries)
+        self._known[kind] = mean, min(n + n_queries, _MOST)
