@@ -124,34 +124,35 @@ def choices(
 ) -> dict[str, float]:
     """Return the time of what is chosen as a ratio to the better of both ways.
 
-    That is for batches of several sizes; each way comes after a scan, which takes what
-    the one before has left in the caches.
+    That is for batches of several sizes, of each the quickest of some times; each way
+    comes after a scan, which takes what the one before has left in the caches.
     """
     looked_up = copy.copy(fast)
     looked_up._use_scan = False
     ratios = {}
     for size, n_batches in _BATCHES.items():
         batches = [queries[i * size : (i + 1) * size] for i in range(n_batches)]
-        times: dict[str, list[float]] = {"chosen": [], "looked_up": [], "scan": []}
-        ways = {"chosen": fast, "looked_up": looked_up}
-        if _seconds(looked_up, search, batches[:1]) > 5 * _seconds(
-            flat, search, batches[:1]
-        ):
+        ways = {"scan": flat, "chosen": fast, "looked_up": looked_up}
+        some = batches[0]
+        if _seconds(looked_up, search, some) > 5 * _seconds(flat, search, some):
             del ways["looked_up"]
-        for _ in range(repeats):
-            for name, index in ways.items():
-                times["scan"].append(_seconds(flat, search, batches))
-                times[name].append(_seconds(index, search, batches))
-        best = {name: min(each) for name, each in times.items() if each}
+        best = dict.fromkeys(ways, 0.0)
+        for batch in batches:
+            times: dict[str, list[float]] = {name: [] for name in ways}
+            for _ in range(3 * repeats):
+                for name, index in ways.items():
+                    _seconds(flat, search, batch[:1])
+                    times[name].append(_seconds(index, search, batch))
+            for name, each in times.items():
+                best[name] += min(each)
         better = min(best["scan"], best.get("looked_up", np.inf))
         ratios[f"chosen_of_{size}"] = best["chosen"] / better
     return ratios
 
 
-def _seconds(index: Any, search: tuple[str, int], batches: Any) -> float:
+def _seconds(index: Any, search: tuple[str, int], queries: Any) -> float:
     start = time.thread_time()
-    for queries in batches:
-        _asked(index, *search, queries)
+    _asked(index, *search, queries)
     return time.thread_time() - start
 
 

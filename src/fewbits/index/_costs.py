@@ -48,9 +48,10 @@ _INSIDE, _WORD, _CACHED_WORDS = 5_000, (3_000, 7_000), 1 << 22
 #: Of a byte of more codes than that, which few queries do not share.
 _STREAMED, _CACHED_CODES = 45, 1 << 24
 #: Of a code within a radius, more than what it takes a scan.
-_HIT = 10_000
-#: Of a call in either way, which its queries share; of a scan for one query's nearest.
-_CALL, _NEAREST = (15_000_000, 36_000_000), 4_000_000
+_HIT = 25_000
+#: Of a call in either way, which its queries share; and for each query, of a scan for its
+#: nearest, and of looking it up.
+_CALL, _NEAREST, _LOOKED_UP = (15_000_000, 36_000_000), 4_000_000, 1_000_000
 #: Of a code in one table: to make the table, and to read it from a file and check it.
 BUILD, READ = 30_000, 5_000
 _UNLIMITED = 1 << 62
@@ -75,7 +76,7 @@ class Search(NamedTuple):
 
     def can_pay(self, n_queries: int) -> bool:
         """Return whether a scan takes longer than looking up takes at least."""
-        return self.scan(n_queries) > _CALL[1] // n_queries
+        return self.scan(n_queries) > _LOOKED_UP + _CALL[1] // n_queries
 
 
 class Costs(NamedTuple):
@@ -108,7 +109,7 @@ class Costs(NamedTuple):
         missed = max(more for size, more in _MISSED if 4 * m * n >= size)
         word = _WORD[n * n_bytes > _CACHED_WORDS]
         candidate = _INSIDE if inside else word * -(-n_bytes // 8)
-        scan, least = search.scan(n_queries), _CALL[1] // n_queries
+        scan, least = search.scan(n_queries), _LOOKED_UP + _CALL[1] // n_queries
         return cls(_LOOKUP + missed, candidate, scan, least, search)
 
     def unlimited(self) -> Self:
