@@ -132,16 +132,15 @@ def choices(
     ratios = {}
     for size, n_batches in _BATCHES.items():
         batches = [queries[i * size : (i + 1) * size] for i in range(n_batches)]
-        ways = {"scan": flat, "chosen": fast, "looked_up": looked_up}
-        some = batches[0]
+        ways, some = {"chosen": fast, "looked_up": looked_up}, batches[0]
         if _seconds(looked_up, search, some) > 5 * _seconds(flat, search, some):
             del ways["looked_up"]
-        best = dict.fromkeys(ways, 0.0)
+        best = dict.fromkeys(("scan", *ways), 0.0)
         for batch in batches:
-            times: dict[str, list[float]] = {name: [] for name in ways}
-            for _ in range(3 * repeats):
+            times: dict[str, list[float]] = {name: [] for name in best}
+            for _ in range(2 * repeats):
                 for name, index in ways.items():
-                    _seconds(flat, search, batch[:1])
+                    times["scan"].append(_seconds(flat, search, batch))
                     times[name].append(_seconds(index, search, batch))
             for name, each in times.items():
                 best[name] += min(each)

@@ -37,7 +37,7 @@ class Batch:
         pilot = spread(n)
         yield pilot
         if len(pilot) < n and self.ratio <= 1:
-            given_up = len(pilot) - np.count_nonzero(self._done[pilot])
+            given_up = len(pilot) - int(np.count_nonzero(self._done[pilot]))
             self._costs = self._costs.scanned_with(n * given_up // len(pilot))
             yield np.delete(np.arange(n), pilot)
 

@@ -43,14 +43,14 @@ _SCAN = {
 }
 # Of a look-up, and more in tables of more bytes, which the caches hold less of.
 _LOOKUP, _MISSED = 15_000, ((0, 0), (1 << 23, 17_000), (3 << 23, 45_000))
-# Of a comparison in a bucket; and for each word of a code elsewhere, in the caches or not.
+# Of a comparison in a bucket; elsewhere, of each word of a code, in the caches or not.
 _INSIDE, _WORD, _CACHED_WORDS = 5_000, (3_000, 7_000), 1 << 22
 #: Of a byte of more codes than that, which few queries do not share.
 _STREAMED, _CACHED_CODES = 45, 1 << 24
 #: Of a code within a radius, more than what it takes a scan.
 _HIT = 25_000
-#: Of a call in either way, which its queries share; and for each query, of a scan for its
-#: nearest, and of looking it up.
+#: Of a call in either way, which its queries share; and of a query, more for a scan for
+#: its nearest, and for looking it up.
 _CALL, _NEAREST, _LOOKED_UP = (15_000_000, 36_000_000), 4_000_000, 1_000_000
 #: Of a code in one table: to make the table, and to read it from a file and check it.
 BUILD, READ = 30_000, 5_000

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Hashable
 
 _AGAIN = 32  # a kind of search that did not pay is tried once in so many
-_FIRST, _MOST = (0.5, 4), 64  # the ratio assumed of so many queries, and a memory's span
+_FIRST = 0.5, 4  # the ratio that is assumed of so many queries at first
+_MOST = 64  # queries that a ratio is the mean of
 
 
 class Outcomes:
