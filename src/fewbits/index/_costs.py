@@ -41,7 +41,8 @@ _SCAN = {
     "neon": ScanPrices(200, 2_000, 400, 800, 1_600),
     "portable": ScanPrices(200, 3_000, 2_400, 2_300, 800),
 }
-# Of a look-up, and more in tables of more bytes, which the caches hold less of.
+# Of a look-up, and more in tables of more bytes, which the caches hold less of: once
+# where buckets hold the codes, twice where they hold rows.
 _LOOKUP, _MISSED = 15_000, ((0, 0), (1 << 23, 17_000), (3 << 23, 45_000))
 # Of a comparison in a bucket; elsewhere, of each word of a code, in the caches or not.
 _INSIDE, _WORD, _CACHED_WORDS = 5_000, (3_000, 7_000), 1 << 22
@@ -107,10 +108,11 @@ class Costs(NamedTuple):
         """
         n, n_bytes = search.n, search.n_bytes
         missed = max(more for size, more in _MISSED if 4 * m * n >= size)
+        lookup = _LOOKUP + missed * (1 if inside else 2)
         word = _WORD[n * n_bytes > _CACHED_WORDS]
         candidate = _INSIDE if inside else word * -(-n_bytes // 8)
         scan, least = search.scan(n_queries), _LOOKED_UP + _CALL[1] // n_queries
-        return cls(_LOOKUP + missed, candidate, scan, least, search)
+        return cls(lookup, candidate, scan, least, search)
 
     def unlimited(self) -> Self:
         """Return the costs of a search that is never given up for a scan."""
