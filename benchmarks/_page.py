@@ -159,8 +159,8 @@ def two_threads() -> str:
     (row,) = (row for row in read("search")["rows"] if "two" in row)
     ratio = against_target()(row)
     return (
-        f"A single query of {row['n']:,} codes of {row['bits']} bits on two threads, "
-        f"beside one: {ratio}; reading their 80 MB: {row['ratio_of_reading']:.2f}."
+        f"One query of {row['n']:,} {row['bits']}-bit codes, two threads beside one: "
+        f"{ratio}; reading alone: {row['ratio_of_reading']:.2f}."
     )
 
 

@@ -225,7 +225,7 @@ def two_threads(n: int, repeats: int) -> dict[str, Any]:
             "read_by_one": lambda: list(pool.map(np.bitwise_or.reduce, [words])),
             "read_by_two": lambda: list(pool.map(np.bitwise_or.reduce, halves)),
         }
-        times = interleaved(ways, dict.fromkeys(ways, 5 * repeats), of_times=min)
+        times = interleaved(ways, dict.fromkeys(ways, 20 * repeats), of_times=min)
     _kernels.set_num_threads(None)
     return {
         **asdict(case),

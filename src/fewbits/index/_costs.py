@@ -47,7 +47,7 @@ _LOOKUP, _MISSED = 15_000, ((0, 0), (1 << 23, 17_000), (3 << 23, 45_000))
 # Of a comparison in a bucket; elsewhere, of each word of a code, in the caches or not.
 _INSIDE, _WORD, _CACHED_WORDS = 5_000, (3_000, 7_000), 1 << 22
 #: Of a byte of more codes than that, which few queries do not share.
-_STREAMED, _CACHED_CODES = 45, 1 << 24
+_STREAMED, _CACHED_CODES = 35, 1 << 24
 #: Of a code within a radius, more than what it takes a scan.
 _HIT = 25_000
 #: Of a call in either way, which its queries share; and of a query, more for a scan for
