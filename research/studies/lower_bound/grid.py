@@ -21,10 +21,9 @@ from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
-from research.core.claims import Claim, findings
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import decimal, markdown
+from research.core.table import markdown
 from research.studies.lower_bound import controls, pixels, toy
 from research.studies.lower_bound.nets import (
     ALONE,
@@ -258,7 +257,4 @@ def _gains(study: "Study", metric: str, sides: Any, **only: Any) -> Iterator[str
     for data in DATA:
         for left, right in sides:
             at = {**only, "data": data, "bits": 32}
-            claim = Claim("", "", part, metric, left, right, at)
-            (found,) = findings(claim, study.records, lambda _: "")
-            mean, error = found.effect.mean, found.effect.error
-            yield f"{decimal(mean, sign=True)} ± {decimal(error)}"
+            yield controls.difference(study, part, metric, left, right, at)
