@@ -112,10 +112,12 @@ def table(study: "Study") -> str:
     """Return the mAP of each loss, and what D has beyond it and beyond its targets."""
     alone = [(ALONE, name) for name in REPLACING if name != "centres"]
     found = [_row(study, *each) for each in (*((m, "D") for m in LOSSES), *alone)]
+    found = [row for row in found if any(row[1:])]
     titles = [study.titles[data] for data in DATA]
     header = [f"{t}{w}" for t in titles for w in ("", ", D", ", D less targets")]
-    rows = [row for row in found if any(row[1:])]
-    return markdown([f"{N_BITS} bits", *header], rows)
+    columns = zip([f"{N_BITS} bits", *header], *found, strict=True)
+    header, *rows = zip(*(c for c in columns if any(c[1:])), strict=True)
+    return markdown(header, rows)
 
 
 def _row(study: "Study", method: str, control: str) -> list[str]:
@@ -147,7 +149,7 @@ def learner(settings: Settings, **training: Any) -> DeepHash:
     else:
         made = BESIDE[name]
         control = None if made is None else made(weight=settings["weight"])
-    variant = CHOSEN[settings["data"]].get(method, "")
+    variant = CHOSEN.get(settings["data"], {}).get(method, "")
     usual = {"max_epochs": MAX_EPOCHS, "learning_rate": settings["rate"]}
     return DeepHash(
         settings["bits"],

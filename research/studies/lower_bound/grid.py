@@ -224,6 +224,11 @@ def page(study: "Study") -> dict[str, Any]:
         sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
 
+    def hidden(method: str, beyond: str, data: str) -> str:
+        sides = D, {"control": beyond}
+        at = {"data": data, "bits": 32, "method": method}
+        return controls.difference(study, "controls", "map", *sides, at)
+
     def reached(method: str, head: str = "linear", data: str = DATA[0]) -> str:
         at: dict[str, Any] = {"data": data, "head": head, "method": method}
         return study.mean("ranking", "map", bits=32, control="", **at)
@@ -231,7 +236,7 @@ def page(study: "Study") -> dict[str, Any]:
     at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
     return {
         "drawn": study.panels("ranking", "map", DRAWN, DATA, **at),
-        **{"gains": gains(study), "added": added, "reached": reached},
+        **{"gains": gains(study), "added": added, "reached": reached, "hidden": hidden},
         "controls": controls.table(study),
         **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }
