@@ -1,7 +1,7 @@
 """Codes for rows that come later, ranked by Hamming distance and again by scores.
 
     python -m benchmarks.later_rows [--json FILE] [--data icd10 ...] [--bits 64 ...]
-        [--method AdditiveCodes ...]
+        [--method AdditiveCodes ...] [--seed 0 ...]
 
 What FILE has of other cells stays.
 
@@ -27,6 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.rerank import recall
 from fewbits import _kernels, backbones, datasets
+from fewbits.encoders import Encoder
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.evaluation import exact_neighbours
 from fewbits.index import FlatIndex
@@ -68,6 +69,7 @@ def main(
     data: Annotated[list[str], typer.Option()] = list(DATA),  # noqa: B006
     bits: Annotated[list[int], typer.Option()] = list(LENGTHS),  # noqa: B006
     method: Annotated[list[str], typer.Option()] = list(METHODS),  # noqa: B006
+    seeds: Annotated[list[int], typer.Option("--seed")] = list(SEEDS),  # noqa: B006
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
     """Measure cells and print a row for each."""
@@ -82,7 +84,7 @@ def main(
             except (MissingDataError, MissingExtraError) as missing:
                 print(f"{name} is left out: {missing}")
                 continue
-            for seed in SEEDS:
+            for seed in seeds:
                 for found in measured(X, bits, seed, method):
                     row = {"data": name, "seed": seed, **found}
                     rows[cell_of(row)] = row
@@ -116,18 +118,24 @@ def measured(
     X: Floats, lengths: list[int], seed: int, methods: list[str]
 ) -> Iterator[Row]:
     """Yield a row for each way of one seed."""
-    order = np.random.default_rng(seed).permutation(len(X))
-    n_learnt = _LEARNT if len(X) > 2 * _LEARNT else _LEARNT_OF_FEW
-    learnt, queries = X[order[:n_learnt]], X[order[-_QUERIES:]]
-    base = X[order[n_learnt:-_QUERIES][:_SEARCHED]]
-    truth = exact_neighbours(queries, base, K).ids
+    sides = drawn(X, seed)
     for n_bits in lengths:
         for name, make in LEARNERS.items():
             if name in methods:
-                found = by_fewbits(make(n_bits, seed), learnt, base, queries, truth)
-                yield {"method": name, **found}
+                yield {"method": name, **by_fewbits(make(n_bits, seed), *sides)}
         if "faiss" in methods:
-            yield from by_faiss(n_bits, seed, learnt, base, queries, truth)
+            yield from by_faiss(n_bits, seed, *sides)
+
+
+def drawn(X: Floats, seed: int) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
+    """Return rows to learn from, rows to search, queries, and the right answers."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    few = min(_LEARNT_OF_FEW, 2 * len(X) // 3)
+    n_learnt = _LEARNT if len(X) > 2 * _LEARNT else few
+    n_queries = min(_QUERIES, len(X) // 6)
+    learnt, queries = X[order[:n_learnt]], X[order[-n_queries:]]
+    base = X[order[n_learnt:-n_queries][:_SEARCHED]]
+    return learnt, base, queries, exact_neighbours(queries, base, K).ids
 
 
 def by_fewbits(
@@ -140,6 +148,14 @@ def by_fewbits(
     start = time.process_time()
     encoder = learner.fit(learnt).encoder_
     seconds = time.process_time() - start
+    found = searched(encoder, base, queries, truth)
+    return {**found, "learning_seconds": seconds}
+
+
+def searched(
+    encoder: Encoder, base: Floats, queries: Floats, truth: NDArray[np.int64]
+) -> Row:
+    """Return what an encoder finds by Hamming distance, and ranked again."""
     index = FlatIndex(encoder.encode(base))
     beside = encoder.corrections(base, index.codes)
     first = index.search(encoder.encode(queries), K).ids
@@ -157,7 +173,6 @@ def by_fewbits(
         "hamming": recall(first, truth),
         "reranked": recall(found, truth),
         "queries_per_second": len(queries) / took,
-        "learning_seconds": seconds,
     }
 
 

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
-from fewbits.errors import ArgumentError
 from research.common.classic import Gist, classic_features, some_of_each
 
 N_QUERIES = 1000
-#: Seeds whose unseen queries are no other seed's. Queries of seed 0 were in view on two
-#: sets when `NeighbourCodes` were made (docs/decisions/learners-neighbour-codes.md).
+#: Queries of seed 0 were in view on two sets when `NeighbourCodes` were made
+#: (docs/decisions/learners-neighbour-codes.md).
 UNSEEN_SEEDS = (1, 2, 3)
 NOT_CLASSES = ("BACKGROUND_Google", "Faces_easy")
 TITLES = {
@@ -84,35 +83,18 @@ class Draw:
 
     seed: int
     n_queries: int
-    unseen: bool = False
 
     def queries(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw from rows that are in no database."""
-        if self.unseen and self.seed:
-            return self._own_part(rows)
         return np.random.default_rng(self.seed).permutation(rows)[: self.n_queries]
-
-    def _own_part(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a part of what seed 0 leaves, which no other seed has."""
-        if self.seed not in UNSEEN_SEEDS:
-            raise ArgumentError(
-                f"seed {self.seed} has no queries of its own: seeds "
-                f"{UNSEEN_SEEDS[0]} to {UNSEEN_SEEDS[-1]} have"
-            )
-        left = np.random.default_rng(0).permutation(rows)[self.n_queries :]
-        size, place = len(left) // len(UNSEEN_SEEDS), UNSEEN_SEEDS.index(self.seed)
-        return left[place * size :][: min(size, self.n_queries)]
 
 
 @lru_cache(maxsize=1)  # experiments draw again and again from the same items
-def load_features(
-    name: str, seed: int, n_queries: int = N_QUERIES, *, unseen: bool = False
-) -> FeatureSet:
+def load_features(name: str, seed: int, n_queries: int = N_QUERIES) -> FeatureSet:
     """Return features by name, with up to `n_queries` queries that `seed` draws.
 
     Of sets with test images, every seed draws from the same ones, so that seeds share
-    queries. Where these must be ``unseen``, the seeds that are reported have disjoint
-    parts of what seed 0 leaves, if need be of fewer queries.
+    queries.
 
     ``caltech101-`` with ``1280``, ``5120`` or ``11520``, ``cifar10`` and
     ``fashion-mnist`` (pixels): queries are test images, the database is the training
@@ -121,7 +103,7 @@ def load_features(
     class, the same for every seed. ``icd10``, ``wordnet``, ``glove`` and
     ``digits``: all items but the queries are the database; GloVe has no labels.
     """
-    draw = Draw(seed, n_queries, unseen)
+    draw = Draw(seed, n_queries)
     if name == "caltech101-classic":
         return _classic()
     if name in CALTECH:
@@ -228,7 +210,6 @@ def _classic() -> FeatureSet:
 def _random_split(
     features: NDArray[np.float32], labels: NDArray[Any], draw: Draw
 ) -> FeatureSet:
-    # Unseen or not: about as many in a hundred are seed 0's as queries are of items.
     order = np.random.default_rng(draw.seed).permutation(len(features))
     n_queries = draw.n_queries
     return _split(features, labels, order[n_queries:], order[:n_queries])

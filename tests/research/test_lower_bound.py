@@ -89,8 +89,8 @@ def test_means_over_losses_leave_orthohash_out_or_say_so():
 @pytest.mark.parametrize("control", ["centres, learnt temperature", "D, blocks of 2"])
 def test_controls_in_place_of_a_loss(monkeypatch, control):
     monkeypatch.setattr(controls, "MAX_EPOCHS", 2)
-    at = {"data": "digits", "method": controls.ALONE, "control": control, "seed": 0}
-    found = controls.rank({**at, "rate": 1e-3, "weight": 1.0})
+    at = {"data": "digits", "bits": 16, "method": controls.ALONE, "control": control}
+    found = controls.rank({**at, "seed": 0, "rate": 1e-3, "weight": 1.0})
     assert 0 < found["map"] <= 1
 
 

@@ -4,7 +4,8 @@ Beside a loss: nothing, plain targets at the same centres, D at the weight that 
 held-out items best, and D at weight 1. In place of one: D with blocks of 1 to 8 bits,
 and binary cross-entropy, as it is and with a learnt temperature. With a block of 1 the
 posterior is a product of its marginals. No unit of D's surrogate is left out but in one
-cell, so that both sides have the same dropout. Rates are chosen for each cell.
+cell, so that both sides have the same dropout. Rates and weights are chosen for each
+base and control at 32 bits, of which codes in place of a loss and at weight 1 are.
 """
 
 from collections.abc import Iterator
@@ -28,17 +29,26 @@ from fewbits.learners.deep.losses import LOSSES, LossContext
 from research.common.choices import CHOSEN_SEED, N_SEEDS, Choice, best_of, measured
 from research.common.class_codes import HIDDEN
 from research.common.problems import choice_problem, load_problem
+from research.core.claims import Claim, findings
 from research.core.record import Metrics, Settings, store_of
 from research.core.runner import Task, task
-from research.core.table import markdown
-from research.studies.lower_bound.nets import unseen
+from research.core.table import decimal, markdown
+from research.studies.lower_bound.nets import VARIANTS, unseen
 
 if TYPE_CHECKING:
     from research.core.study import Study
 
-DATA, N_BITS, SEEDS, MAX_EPOCHS = ("icd10-words", "caltech101"), 32, 3, 30
-BASES, RATES, WEIGHTS = ("csq", "hashnet", "greedyhash"), (1e-3, 5e-3), (0.1, 1.0)
-ALONE = "in place of a loss"
+DATA, SEEDS, MAX_EPOCHS = ("icd10-words", "caltech101", "cifar10"), 3, 30
+N_BITS, LENGTHS, WEIGHTS = 32, (32, 16, 64), (0.1, 1.0)
+RATES, MORE_RATES = (1e-3, 5e-3), (3e-4,)
+ALONE, WEIGHT_1 = "in place of a loss", " at weight 1"
+#: Of losses, as chosen behind a linear head; HashNet with a memory.
+_OF_CLASSES = {"hashnet": "alpha .1, memory", "dsdh": "eta 1"}
+CHOSEN: dict[str, dict[str, str]] = {
+    "icd10-words": {"hashnet": "memory", "dch": "of scores, with itself"},
+    "caltech101": {**_OF_CLASSES, "dbdh": "memory", "dch": "with itself"},
+    "cifar10": {**_OF_CLASSES, "dbdh": "clamped, memory"},
+}
 STORE = store_of("lower_bound")
 
 
@@ -65,64 +75,87 @@ REPLACING: dict[str, Any] = {
 
 def tasks() -> Iterator[Task]:
     """Yield what is chosen, then the cells."""
-    for method in (ALONE, *BASES):
+    for method in (ALONE, *LOSSES):
         for data in DATA:
-            names = REPLACING if method == ALONE else (*BESIDE, "D at weight 1")
+            names = REPLACING if method == ALONE else (*BESIDE, "D" + WEIGHT_1)
             # Plain targets are CSQ's own loss.
             for control in [n for n in names if (method, n) != ("csq", "centres")]:
-                at = {"data": data, "bits": N_BITS, "method": method}
-                yield from _cell({**at, "control": control})
+                at = {"data": data, "method": method, "control": control}
+                yield from _cells(at)
 
 
-def _cell(at: dict[str, Any]) -> Iterator[Task]:
+def _cells(at: dict[str, Any]) -> Iterator[Task]:
     def after(rate: float, weight: float) -> Choice:
-        settings = {**at, "control": control, "rate": rate, "weight": weight}
-        settings["seed"] = CHOSEN_SEED
+        settings = {**at, "bits": N_BITS, "control": control}
+        settings |= {"rate": rate, "weight": weight, "seed": CHOSEN_SEED}
         one = task("control choices", settings, partial(choose, settings))
         found = yield from measured(one, STORE)
         return found and found["unseen"]
 
-    control, weight = at["control"].split(" at ")[0], 1.0
-    if control in ("centres", "D") and at["method"] != ALONE:
+    control, beside = at["control"].removesuffix(WEIGHT_1), at["method"] != ALONE
+    weight, lengths = 1.0, LENGTHS if beside and control == at["control"] else (N_BITS,)
+    if control and beside:
         weight = yield from best_of(WEIGHTS, partial(after, RATES[0]))
-    rate = weight and (yield from best_of(RATES, partial(after, weight=weight)))
-    if at["control"].endswith("weight 1"):
+    rate = weight and (
+        yield from best_of(RATES, partial(after, weight=weight), MORE_RATES)
+    )
+    if at["control"].endswith(WEIGHT_1):
         weight = 1.0
-    for seed in range(SEEDS if rate else 0):
-        settings = {**at, "seed": seed}
-        measure = partial(rank, {**settings, "rate": rate, "weight": weight})
-        yield task("controls", settings, measure)
+    for n_bits in lengths if rate else ():
+        for seed in range(SEEDS):
+            settings = {**at, "bits": n_bits, "seed": seed}
+            measure = partial(rank, {**settings, "rate": rate, "weight": weight})
+            yield task("controls", settings, measure)
 
 
 def table(study: "Study") -> str:
-    """Return the mAP of each control by data, of cells with all seeds."""
-    rows = []
-    for method, controls in ((ALONE, REPLACING), *((b, ()) for b in BASES)):
-        for control in controls or (*BESIDE, "D at weight 1"):
-            cells = []
-            for data in DATA:
-                at = {"data": data, "method": method, "control": control}
-                found = study.select("controls", **at)
-                full = len(found) == SEEDS
-                cells.append(study.mean("controls", "map", **at) if full else "")
-            if any(cells):
-                rows.append([f"{method}, {control}".strip(", "), *cells])
-    return markdown(["32 bits", *(study.titles[data] for data in DATA)], rows)
+    """Return the mAP of each loss, and what D has beyond it and beyond its targets."""
+    alone = [(ALONE, name) for name in REPLACING if name != "centres"]
+    found = [_row(study, *each) for each in (*((m, "D") for m in LOSSES), *alone)]
+    found = [row for row in found if any(row[1:])]
+    titles = [study.titles[data] for data in DATA]
+    header = [f"{t}{w}" for t in titles for w in ("", ", D", ", D less targets")]
+    columns = zip([f"{N_BITS} bits", *header], *found, strict=True)
+    header, *rows = zip(*(c for c in columns if any(c[1:])), strict=True)
+    return markdown(header, rows)
+
+
+def _row(study: "Study", method: str, control: str) -> list[str]:
+    row = [method if method != ALONE else control]
+    for data in DATA:
+        at = {"data": data, "bits": N_BITS, "method": method}
+        measured = study.select("controls", control="", **at)
+        row.append(study.mean("controls", "map", control="", **at) if measured else "")
+        for other in ("", "" if method == "csq" else "centres"):
+            sides = {"control": control}, {"control": other}
+            row.append(difference(study, "controls", "map", *sides, at))
+    return row
+
+
+def difference(study: "Study", *claim: Any) -> str:
+    """Return the mean of a difference and its error, or nothing if it is not there."""
+    for found in findings(Claim("", "", *claim), study.records, lambda _: ""):
+        mean, error = found.effect.mean, found.effect.error
+        if found.effect.n > 1:
+            return f"{decimal(mean, sign=True)} ± {decimal(error)}"
+    return ""
 
 
 def learner(settings: Settings, **training: Any) -> DeepHash:
     """Return an untrained learner."""
-    method, name = settings["method"], settings["control"].split(" at ")[0]
+    method, name = settings["method"], settings["control"].removesuffix(WEIGHT_1)
     if method == ALONE:
         control = REPLACING[name](mode="replace")
     else:
         made = BESIDE[name]
         control = None if made is None else made(weight=settings["weight"])
-    memory = {"memory": 5000} if method == "hashnet" else {}
+    variant = CHOSEN.get(settings["data"], {}).get(method, "")
     usual = {"max_epochs": MAX_EPOCHS, "learning_rate": settings["rate"]}
     return DeepHash(
-        N_BITS,
-        loss=LOSSES["csq" if method == ALONE else method](**memory),
+        settings["bits"],
+        loss=LOSSES["csq" if method == ALONE else method](
+            **VARIANTS.get(method, {}).get(variant, {})
+        ),
         control=control,
         network=NetworkConfig(**HIDDEN),
         training=TrainingConfig(**{**usual, "eval_every": 0, **training}),

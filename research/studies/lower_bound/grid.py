@@ -21,10 +21,9 @@ from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
-from research.core.claims import Claim, findings
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import decimal, markdown
+from research.core.table import markdown
 from research.studies.lower_bound import controls, pixels, toy
 from research.studies.lower_bound.nets import (
     ALONE,
@@ -225,6 +224,11 @@ def page(study: "Study") -> dict[str, Any]:
         sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
 
+    def hidden(method: str, beyond: str, data: str) -> str:
+        sides = D, {"control": beyond}
+        at = {"data": data, "bits": 32, "method": method}
+        return controls.difference(study, "controls", "map", *sides, at)
+
     def reached(method: str, head: str = "linear", data: str = DATA[0]) -> str:
         at: dict[str, Any] = {"data": data, "head": head, "method": method}
         return study.mean("ranking", "map", bits=32, control="", **at)
@@ -232,7 +236,7 @@ def page(study: "Study") -> dict[str, Any]:
     at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
     return {
         "drawn": study.panels("ranking", "map", DRAWN, DATA, **at),
-        **{"gains": gains(study), "added": added, "reached": reached},
+        **{"gains": gains(study), "added": added, "reached": reached, "hidden": hidden},
         "controls": controls.table(study),
         **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }
@@ -258,7 +262,4 @@ def _gains(study: "Study", metric: str, sides: Any, **only: Any) -> Iterator[str
     for data in DATA:
         for left, right in sides:
             at = {**only, "data": data, "bits": 32}
-            claim = Claim("", "", part, metric, left, right, at)
-            (found,) = findings(claim, study.records, lambda _: "")
-            mean, error = found.effect.mean, found.effect.error
-            yield f"{decimal(mean, sign=True)} ± {decimal(error)}"
+            yield controls.difference(study, part, metric, left, right, at)

@@ -1,1 +1,0 @@
-"""Ours: what tuning chooses, beside every method as it comes."""
