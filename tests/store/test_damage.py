@@ -6,9 +6,12 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fewbits.errors import ArtefactError, FewbitsError
 from fewbits.store import Store, _blocks
+from fewbits.store._flipped import flipped_bit
 from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import VECTORS, content, rows
 
@@ -191,10 +194,12 @@ def test_repair_keeps_what_is_intact(tmp_path, column):
     start, stop = list(file.spans(file.unchecked(column)))[-1]
     path = tmp_path / file.path.rsplit("/", 1)[1]
     data = bytearray(path.read_bytes())
-    data[(start + stop) // 2] ^= 1
+    data[(start + stop) // 2] ^= 3  # two bits: one could be put back
     path.write_bytes(data)
     report = store.repair()
     assert store.verify().is_intact
+    assert path.with_name(f"damaged-{path.name}").read_bytes() == data
+    assert "stays in the files damaged-*" in str(report)
     found = content(store.snapshot())
     lost = {i: wanted[i] for i in wanted if i not in found}
     assert len(lost) == report.n_lost == 20_000 - report.n_rows
@@ -215,6 +220,42 @@ def test_repair_keeps_what_is_intact(tmp_path, column):
     else:
         assert 0 < len(lost) <= 16_384
         assert not changed
+
+
+def test_a_flipped_bit_is_put_back(tmp_path):
+    store = build(tmp_path)
+    wanted = content(store.snapshot())
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        damaged = [
+            each for kind in ("seg", "vec") for each in tmp_path.glob(f"{kind}-*")
+        ]
+        for path in damaged:
+            data = bytearray(path.read_bytes())
+            data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+            path.write_bytes(data)
+        report = store.repair()
+        assert f"{len(damaged)} flipped bits were put back" in str(report)
+        assert report.n_lost == 0
+        assert not report.nulls
+        assert content(store.snapshot()) == wanted
+        assert store.verify().is_intact
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(block=st.binary(min_size=2, max_size=200), data=st.data())
+def test_one_flipped_bit_is_told_from_two(block, data):
+    first, second = data.draw(
+        st.lists(
+            st.integers(0, 8 * len(block) - 1), min_size=2, max_size=2, unique=True
+        )
+    )
+    known, damaged = _blocks.crc32c(block), bytearray(block)
+    assert flipped_bit(damaged, known) is None
+    damaged[first // 8] ^= 1 << first % 8
+    assert flipped_bit(damaged, known) == (first // 8, 1 << first % 8)
+    damaged[second // 8] ^= 1 << second % 8
+    assert flipped_bit(damaged, known) is None
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -67,6 +67,11 @@ def derived_name(token: str) -> str:
     return f"mih-{token}.bin"
 
 
+def aside_name(name: str) -> str:
+    """Return the name of a damaged file that repair has replaced."""
+    return f"damaged-{name}"
+
+
 def deletes_name(token: str, number: int) -> str:
     return f"del-{token}-{number}.bin"
 

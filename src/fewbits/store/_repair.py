@@ -1,6 +1,7 @@
 """A damaged collection made whole again from what is intact."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_live, write_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._names import new_token
+from fewbits.store._names import aside_name, new_token
 from fewbits.store._publish import collect, publish
 from fewbits.store._report import Repaired
 from fewbits.store._rescue import rescued_state
@@ -28,6 +29,7 @@ _SHOWN = 1000  # ids of lost rows that are told
 @dataclass
 class _Losses:
     n_rows: int = 0
+    n_mended: int = 0
     ids: list[int | str] = field(default_factory=list)
     nulls: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -50,6 +52,14 @@ def repaired(disk: Disk) -> Repaired:
     segments = tuple(_mended(disk, base, losses))
     state = _each_once(disk, base.following(segments))
     publish(disk, state)
+    if losses.n_mended:
+        bits = "flipped bit was" if losses.n_mended == 1 else "flipped bits were"
+        losses.notes.append(f"{losses.n_mended:,} {bits} put back")
+    if _put_aside(disk, base.names() - state.names()):
+        losses.notes.append(
+            "what was replaced stays in the files damaged-*, for other tools to try; "
+            "delete them when you need them no more"
+        )
     collect(disk, state, is_durable=True)
     ids, nulls = tuple(losses.ids[:_SHOWN]), losses.nulls
     notes = tuple(losses.notes)
@@ -58,10 +68,21 @@ def repaired(disk: Disk) -> Repaired:
     )
 
 
+def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
+    """Rename files that no state needs, so that they are not collected."""
+    kept = False
+    for name in sorted(names):
+        with contextlib.suppress(OSError):
+            disk.publish(name, aside_name(name))
+            kept = True
+    return kept
+
+
 def _mended(disk: Disk, base: Manifest, losses: _Losses) -> Iterator[SegmentEntry]:
     """Yield each segment, written anew from its intact rows where it is damaged."""
     for entry in base.segments:
-        salvage = Salvage(disk, base, entry)
+        salvage = Salvage(disk, base, entry, mends=True)
+        losses.n_mended += salvage.n_mended
         try:
             live = read_live(disk, entry)
             forgot = False
@@ -69,7 +90,7 @@ def _mended(disk: Disk, base: Manifest, losses: _Losses) -> Iterator[SegmentEntr
             live, forgot = None, True
             n_back = entry.n_rows - entry.n_live
             losses.notes.append(f"{n_back:,} rows that were deleted are there again")
-        if not salvage.damages and not forgot:
+        if not (salvage.damages or salvage.n_mended or forgot):
             yield entry
         elif salvage.is_gone:
             losses.n_rows += entry.n_live

@@ -11,6 +11,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store._blocks import BLOCK, block_sums, crc32c
 from fewbits.store._derived import read_derived
 from fewbits.store._disk import Disk
+from fewbits.store._flipped import flipped_bit
 from fewbits.store._ids import IdIndex
 from fewbits.store._lost import lost_rows
 from fewbits.store._manifest import FileEntry, Manifest, SegmentEntry
@@ -40,10 +41,19 @@ class SalvagedFile:
     schema : pyarrow.Schema
     n_rows : int
     name : str
+    mends : bool, default=False
+        Put a single bit that was flipped in a block back.
     """
 
     def __init__(
-        self, data: Any, known: FileSums, schema: Any, n_rows: int, name: str
+        self,
+        data: Any,
+        known: FileSums,
+        schema: Any,
+        n_rows: int,
+        name: str,
+        *,
+        mends: bool = False,
     ) -> None:
         import pyarrow as pa
 
@@ -51,6 +61,10 @@ class SalvagedFile:
         if len(data) != known.n_bytes:
             data = bytes(data[: known.n_bytes]).ljust(known.n_bytes, b"\0")
         bad = np.flatnonzero(block_sums(data) != known.sums).tolist()
+        self.n_mended = len(bad)
+        if mends and bad:
+            data, bad = _mended(data, known.sums, bad)
+        self.n_mended -= len(bad)
         self.ranges = [(b * BLOCK, min((b + 1) * BLOCK, known.n_bytes)) for b in bad]
         start, stop = known.body
         if any(first < start or last > stop for first, last in self.ranges):
@@ -87,6 +101,19 @@ class SalvagedFile:
         return inside
 
 
+def _mended(data: Any, sums: Any, bad: list[int]) -> tuple[Any, list[int]]:
+    """Return the bytes with single flipped bits put back, and what stays damaged."""
+    mended, left = bytearray(data), []
+    for block in bad:
+        start = block * BLOCK
+        found = flipped_bit(data[start : start + BLOCK], int(sums[block]))
+        if found is None:
+            left.append(block)
+        else:
+            mended[start + found[0]] ^= found[1]
+    return bytes(mended), left
+
+
 class Salvage:
     """A segment, however damaged.
 
@@ -96,10 +123,20 @@ class Salvage:
     manifest : Manifest
         Of whose schema the segment is.
     entry : SegmentEntry
+    mends : bool, default=False
+        Put single flipped bits back, where verifying only tells of them.
     """
 
-    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        manifest: Manifest,
+        entry: SegmentEntry,
+        *,
+        mends: bool = False,
+    ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
+        self._mends, self.n_mended = mends, 0
         self.damages: list[Damage] = []
         self.n_bytes = 0
         self._sums = self._read_sums()
@@ -182,11 +219,14 @@ class Salvage:
             return None
         try:
             path = str(self._disk.folder / name)
-            file = SalvagedFile(data, known, schema, self.entry.n_rows, path)
+            file = SalvagedFile(
+                data, known, schema, self.entry.n_rows, path, mends=self._mends
+            )
         except ArtefactError as error:
             self._tell(name, str(error))
             return None
         self.damages += file.damages()
+        self.n_mended += file.n_mended
         return file
 
     def _known(self, data: Any, entry: FileEntry, number: int) -> FileSums | None:

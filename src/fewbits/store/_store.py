@@ -297,7 +297,9 @@ class Store:
         """Make a new state of everything that is intact, and say what is lost.
 
         A row is lost when its id, code or vector lies in a damaged block; of a user's
-        column only the values in damaged blocks are lost, and become nulls.
+        column only the values in damaged blocks are lost, and become nulls. A single
+        bit that was flipped in a block is put back: its checksum tells which. The files
+        that are replaced stay under names that begin with ``damaged-``.
 
         Parameters
         ----------
