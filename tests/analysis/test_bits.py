@@ -199,7 +199,8 @@ def test_bits_that_are_nearly_the_same():
     warnings = bit_report(pack(bits), 10).warnings
     assert "bits 0 and 1 are nearly the same: |r| = 0.98" not in warnings  # 3..9 are
     assert "bits 0, 3, 4, 5, 6, 7, 8 and 9 are always equal" in warnings
-    assert "the 10 bits that vary are worth only 1.0 independent ones" in warnings
+    worth = "the 10 bits that vary are correlated: together they are worth only 1.0"
+    assert f"{worth} independent bits" in warnings
     warnings = bit_report(pack(bits[:, :2]), 2).warnings
     assert "bits 0 and 1 are nearly the same: |r| = 0.98" in warnings
 
@@ -286,7 +287,10 @@ def test_alarms():
     assert alarms_of(bits[:99]) == ()
     same = np.repeat(random_bits(200, 2), 20, axis=1)
     told = alarms_of(same)
-    assert "the 40 bits that vary are worth only 2.0 independent" in told[0]
+    assert (
+        "the 40 bits that vary are correlated: together they are worth only 2.0"
+        in told[0]
+    )
     assert "100% of the items share their code with another" in told[1]
     # Of two classes that is as much as there can be; of twenty it is not.
     assert alarms_of(same, 2) == ()

@@ -68,7 +68,10 @@ def test_ranking_again_changes_nothing():
 @pytest.mark.parametrize(
     ("codes", "said"),
     [
-        (CODES.view(np.int8), "int8; of precision 'binary' take 'ubinary'"),
+        (
+            CODES.view(np.int8),
+            "int8; of sentence-transformers take precision='ubinary'",
+        ),
         (CODES.astype("f4"), "packed into uint8, got dtype float32"),
         (CODES.astype("i8"), "packed into uint8, got dtype int64"),
         (CODES.tolist(), "packed into uint8, got dtype int64"),
@@ -100,7 +103,11 @@ def test_codes_have_no_vectors():
 @pytest.mark.parametrize(
     ("items", "options", "said"),
     [
-        (CODES.view(np.int8), {}, "holds int8; of precision 'binary' take 'ubinary'"),
+        (
+            CODES.view(np.int8),
+            {},
+            "holds int8; of sentence-transformers take precision='ubinary'",
+        ),
         (CODES.astype("f4"), {}, "a matrix of uint8"),
         (["a", "b"], {}, "holds texts"),
         (CODES, {"n_bits": 16}, "codes of 3 bytes have 17 to 24 bits, got 16"),

@@ -229,7 +229,7 @@ HOLE = np.where(np.arange(20)[:, None] == 7, np.nan, X[:20])
     ("bundle", "options", "error", "message"),
     [
         (Bundle(ENCODER), {}, ArgumentError, "holds no items yet"),
-        (PLAIN, {}, ArgumentError, "keeps no vectors, whose nearest neighbours"),
+        (PLAIN, {}, ArgumentError, "keeps no vectors to find the true neighbours"),
         (PLAIN, {"vectors": X[:19]}, ArgumentError, "of the 20 items, got 19"),
         (PLAIN, {"vectors": X[:20, :3]}, FeatureError, "8 features, got 3"),
         (PLAIN, {"vectors": X[20:0:-1]}, ArgumentError, "not those of the items, in"),

@@ -85,7 +85,7 @@ def test_vectors_of_a_file(folder):
 @pytest.mark.parametrize(
     ("bundle", "options", "message"),
     [
-        ("plain", [], "keeps no vectors, whose nearest neighbours are the truth"),
+        ("plain", [], "keeps no vectors to find the true neighbours with"),
         ("plain", ["--vectors", "q.npy"], "for each of the 60 items, got 9"),
         ("plain", ["--vectors", "t.txt"], "--vectors needs vectors, but t.txt holds"),
         ("b", ["-k", "60"], "k=60 asks for more neighbours than the 59 other items"),

@@ -62,6 +62,13 @@ def test_additive_codes_of_few_bits_are_told():
     fit_bundle(vectors(), method="additive", n_bits=8, parameters=given)
 
 
+def test_bytes_may_be_packed_codes():
+    codes = np.packbits(X > 0, axis=1)
+    with pytest.warns(UserWarning, match="for codes packed into bytes the method is"):
+        fit_bundle(codes, n_bits=2)
+    fit_bundle(codes, method="packed")  # without a word
+
+
 def test_labels_missing():
     with pytest.raises(ArgumentError, match=r"cca-itq learns from labels.*--labels"):
         fit_bundle(vectors(labels=None), method="cca-itq")

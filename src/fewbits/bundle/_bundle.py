@@ -56,7 +56,7 @@ class Bundle(
         Scale of scores, learnt on held-out items: `class_answers` gives probabilities
         with it.
     rejection : Rejection, default=None
-        Tells items of unknown classes, see `classify`.
+        Rejects items of unknown classes, see `classify`.
 
     Examples
     --------

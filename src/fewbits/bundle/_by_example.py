@@ -48,8 +48,8 @@ class ExampleMixin(CollectionMixin):
             Raw items that belong to the class, and that do not.
         ids, not_ids : array-like of int or str
             Items of the collection that belong to the class, and that do not. They are
-            left out of the answer, since their class is known; so are raw items that
-            the collection has, with their texts, paths or vectors.
+            left out of the answer, since their class is known. So are examples that
+            are items of the collection; vectors are recognised where vectors are kept.
         k : int, default=10
         filter, allowed : default=None
             Rank only these items, see `search`.

@@ -281,10 +281,10 @@ class CollectionMixin(EncodingMixin):
         kind : {"auto", "flat", "multi-index"}
             ``"flat"`` compares each query with every code, as
             `fewbits.index.FlatIndex`. ``"multi-index"`` looks each up in the tables of
-            `fewbits.index.MultiIndexHashing`. ``"auto"``, as bundles do that were told
-            nothing, takes what is predicted to be faster for each batch; tables take up
-            to six times the memory of the codes, and are made once they would have
-            spared as much time as they cost.
+            `fewbits.index.MultiIndexHashing`. ``"auto"``, the default of a bundle,
+            takes for each batch what is predicted to be faster; tables take up to six
+            times the memory of the codes, and are made once they would have saved as
+            much time as they cost.
 
         Returns
         -------

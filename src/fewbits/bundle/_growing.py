@@ -94,7 +94,7 @@ class GrowingMixin(CollectionMixin):
         Parameters
         ----------
         items, timeout, **options
-            As of `add`; ids must be given.
+            The same as for `add`, but ids are required.
 
         Returns
         -------

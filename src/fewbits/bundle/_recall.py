@@ -92,8 +92,8 @@ class RecallMixin(SearchMixin):
             How many queries or rows are drawn, all where there are no more; None asks
             all of the `queries`, or 1,000 rows.
         shortlist : int, default=None
-            How many codes are ranked again; None takes the tuned number, or else 10
-            `k`, but 100 at least, as `search_reranked` does.
+            Number of codes to re-rank. None takes the tuned number, else the larger of
+            100 and 10 `k`, as `search_reranked` does.
         confidence : float, default=0.95
             Share of samples whose interval contains the recall over all queries.
         random_state : int or Generator, default=0

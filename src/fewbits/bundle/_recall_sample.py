@@ -38,8 +38,8 @@ class Stored:
         if vectors is None:
             if items.vectors is None:
                 raise ArgumentError(
-                    "this collection keeps no vectors, whose nearest neighbours are "
-                    "the truth: build it with keep_vectors, or give the vectors"
+                    "this collection keeps no vectors to find the true neighbours "
+                    "with: build it with keep_vectors, or give the vectors"
                 )
             return cls(bundle, None)
         given = _as_vectors(bundle, vectors)

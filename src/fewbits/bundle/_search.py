@@ -79,7 +79,7 @@ class SearchMixin(CodeSearchMixin):
         queries : array-like of shape (n, n_features), or sequence
             Raw items.
         radius : int
-            Bits that may differ, 0 or more.
+            Maximum Hamming distance, 0 or more.
         filter, allowed : default=None
             Which items may be found, see `search`.
 
@@ -111,7 +111,7 @@ class SearchMixin(CodeSearchMixin):
     ) -> Ranked:
         """Return the `k` nearest of a Hamming shortlist, ranked again.
 
-        By the kept vectors where there are some, by the scores of queries where not.
+        By the stored vectors if the bundle has them, else by the queries' scores.
 
         Parameters
         ----------

@@ -92,9 +92,9 @@ def classify(
     max_false_accept_rate: Annotated[
         float | None,
         typer.Option(
-            help="In its place: accept at most this share of the items of unknown "
-            "classes, estimated by leave-one-class-out. Needs many classes; 0.05 "
-            "needs 19."
+            help="Instead of --max-false-reject-rate: accept at most this share of the "
+            "items of unknown classes, estimated by leave-one-class-out. Needs many "
+            "classes; 0.05 needs 19."
         ),
     ] = None,
     top: Annotated[

@@ -81,8 +81,8 @@ def compare(
 ) -> None:
     """Compare methods and numbers of bits, side by side.
 
-    A sample of INPUT is learnt from, other items are searched, and held-out queries
-    are in neither. With labels, metrics by labels are measured too.
+    INPUT is split into training rows, a database and held-out queries. With labels,
+    metrics by labels are measured too.
 
     Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256
 

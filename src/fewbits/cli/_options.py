@@ -87,7 +87,7 @@ IdColumn: TypeAlias = Annotated[
 ]
 NoFeature: TypeAlias = Annotated[
     str | None,
-    typer.Option("--id", help="Column of a table with the ids, which are no features."),
+    typer.Option("--id", help="Column of a table with the ids; not a feature."),
 ]
 Wait: TypeAlias = Annotated[
     float | None,

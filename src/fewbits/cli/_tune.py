@@ -52,7 +52,7 @@ def tune(
         float | None,
         typer.Option(
             help="Maximum time in microseconds to encode a single vector on this "
-            "machine; the choice keeps 5% of slack."
+            "machine; the configuration chosen stays 5% below it."
         ),
     ] = None,
     query_ms: Annotated[
@@ -133,8 +133,8 @@ def tune(
 ) -> None:
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
-    Quality, bytes and times can be bounded, alone or together. What has no bound is
-    optimised: quality, else bytes, else the time to encode. Metrics are measured on
+    Quality, bytes and times can be bounded, alone or together. The first of quality,
+    bytes and time to encode that has no bound is optimised. Metrics are measured on
     rows that were not used for training.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json

@@ -34,8 +34,8 @@ def upsert(
 ) -> None:
     """Encode INPUT and add it to BUNDLE, replacing the items that have the same ids.
 
-    Items with new ids are added. An item is replaced as a whole, so that each row needs
-    all columns of the collection.
+    Items with new ids are added. Rows replace whole items: give all columns of the
+    collection.
 
     Example: fewbits upsert my-bundle changed.csv
 

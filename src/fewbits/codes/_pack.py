@@ -126,7 +126,7 @@ def as_codes(codes: Any, n_bits: int | None = None) -> CodeArray:
         if hasattr(codes, "codes"):  # a codebook or an index
             way = f"give the codes of the {type(codes).__name__}"
         if array.dtype == np.int8:  # of sentence-transformers, each byte less 128
-            way = "of precision 'binary' take 'ubinary'"
+            way = "of sentence-transformers take precision='ubinary'"
         raise CodeError(
             f"codes must be packed into uint8, got dtype {array.dtype}; {way}"
         )

@@ -16,7 +16,7 @@ N_BYTES = 2
 
 @final
 class Corrections(Immutable):
-    """A factor and an offset for each row, of one byte each.
+    """One-byte factor and offset of each row that correct asymmetric distances.
 
     They turn an asymmetric distance ``a`` into ``offset + factor * (a - s) + s``, where
     ``s`` is half the sum of ``|score|``.

@@ -18,7 +18,7 @@ from fewbits.index._segment import Segment
 
 @final
 class FlatIndex(Index):
-    """Exact search that compares every query with every code; others must equal it.
+    """Exact search by a scan of all codes, the reference for the other indexes.
 
     Answers are ordered by (distance, id), so they depend neither on the order in which
     codes were added, nor on batches or threads.

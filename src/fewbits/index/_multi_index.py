@@ -30,14 +30,14 @@ _NOT_AT_ALL = 2.0  # times what a scan costs
 
 @final
 class MultiIndexHashing(Index):
-    """Look up the codes that share a substring with the query, or nearly.
+    """Exact search by multi-index hashing: look up substrings of the query in tables.
 
-    Gives the answers of `FlatIndex`. It is faster where near codes are near indeed:
+    Gives the answers of `FlatIndex`. It is faster if neighbours are a few bits away:
     small radii at any number of bits, and few neighbours among a million codes or more
-    of up to 128 bits that come in clusters. What would take longer than comparing with
-    every code is compared with every code, as a few queries of each batch tell. Tables
-    are made once they would have spared as much time as they cost; they take at most
-    six times the memory of the codes. What is added later has tables of its own.
+    of up to 128 bits that come in clusters. A few queries of each batch are looked up
+    first; where a scan of all codes is faster, the rest is scanned. Tables are made
+    once they would have saved as much time as they cost; they take at most six times
+    the memory of the codes. Codes added later have tables of their own.
 
     Parameters
     ----------

@@ -64,8 +64,8 @@ def read(
     keep : bool or sequence of str, default=False
         Other columns to store with the items: these, all, or none.
     names : sequence of str, default=()
-        Of a table whose numbers lie side by side, the columns to take, in this order;
-        or the one with texts. A table that has none of them is read as without.
+        Feature columns of a table, one number each, in this order; or its column of
+        texts. Ignored where a table has none of them.
     skip_blank : bool, default=False
         Leave out rows whose text is blank or missing, with a warning, instead of
         refusing them.

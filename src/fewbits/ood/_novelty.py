@@ -20,7 +20,7 @@ def novelty_radius(
     n_samples: int = 1000,
     random_state: int = 0,
 ) -> int:
-    """Return the distance within which items of a left-out group find a neighbour.
+    """Return the Hamming radius beyond which a query counts as unknown.
 
     For each sampled item its own group is left out, and the distance to its nearest
     neighbour elsewhere is noted. The returned radius covers the share

@@ -167,8 +167,8 @@ def learn_rejection(
 ) -> Rejection:
     """Learn to tell items of known classes from those of new ones.
 
-    The score is linear, so that leaving out each item, and each class, takes seconds
-    together. No item of an unknown class is needed. Features must
+    The score is linear, so that exact leave-one-out over items and over classes takes
+    seconds in all. No item of an unknown class is needed. Features must
     not have been trained on these classes.
 
     Parameters

@@ -127,6 +127,16 @@ def warn_of_codes(
         warn_user(f"among the codes of training items, {sentence}")
 
 
+def warn_of_bytes(source: Input) -> None:
+    """Warn of vectors of bytes, which may be codes; those of .bvecs never are."""
+    is_bytes = getattr(source.values, "dtype", None) == np.uint8
+    if source.kind == "vectors" and is_bytes and not source.source.endswith(".bvecs"):
+        warn_user(
+            f"{source.source} holds uint8, which are learnt from as numbers from 0 to "
+            "255; for codes packed into bytes the method is 'packed'"
+        )
+
+
 def warn_of_few_bits(learner: Learner) -> None:
     """Warn of additive codes of fewer bits than features."""
     fitted = getattr(learner, "learner_", learner)  # behind a kernel map

@@ -18,6 +18,7 @@ from fewbits.training._alarms import (
     check_labelled,
     check_two_classes,
     checked_labels,
+    warn_of_bytes,
     warn_of_codes,
     warn_of_few_bits,
 )
@@ -93,9 +94,10 @@ def fit_bundle(
     Warns
     -----
     UserWarning
-        When most classes have a single item, classes share a code, additive codes have
-        fewer bits than features, or `fewbits.analysis.bits.diagnose_codes` finds
-        defects in the codes of a sample of the items.
+        When vectors are bytes, which may be packed codes, most classes have a single
+        item, classes share a code, additive codes have fewer bits than features, or
+        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
+        the items.
     InterruptedWarning
         When the learner was interrupted, or diverged (NaN or infinity), after a
         first epoch: the bundle holds the last good encoder.
@@ -118,6 +120,7 @@ def fit_bundle(
         unused = {"kernel_map": kernel_map, "backbone": backbone}
         given = {name: value for name, value in unused.items() if value is not None}
         return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
+    warn_of_bytes(source)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
     spelled = plain(decomposed(method, learner))

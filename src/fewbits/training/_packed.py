@@ -33,7 +33,11 @@ def of_packed(
         raise ArgumentError(f"{PACKED} has no parameter {next(iter(parameters))!r}")
     dtype = getattr(source.values, "dtype", None)
     if source.kind != "vectors" or dtype != np.uint8:
-        hint = "; of precision 'binary' take 'ubinary'" if dtype == np.int8 else ""
+        hint = (
+            "; of sentence-transformers take precision='ubinary'"
+            if dtype == np.int8
+            else ""
+        )
         raise ArgumentError(
             f"packed codes are a matrix of uint8, as numpy.packbits makes; "
             f"{source.source} holds {dtype or source.kind}{hint}"

@@ -112,8 +112,8 @@ def _spread_over(report: BitReport | CodeUse) -> float:
 def _spread(report: BitReport | CodeUse) -> str:
     m = report.n_bits - len(report.constant_bits)
     return (
-        f"the {m} bits that vary are worth only {report.effective_bits:.1f} "
-        "independent ones"
+        f"the {m} bits that vary are correlated: together they are worth only "
+        f"{report.effective_bits:.1f} independent bits"
     )
 
 

@@ -69,7 +69,7 @@ def category_scores(
     n_folds: int = 3,
     random_state: int = 0,
 ) -> CategoryScores:
-    """Score a model of each category against all others, learnt from few of its bits.
+    """Score one-vs-rest models of the categories, learnt on all or selected bits.
 
     With `selection` this is how the authors of DBC use codes as "DBC-L1".
 

@@ -32,7 +32,7 @@ class TrainingConfig(Config):
     batch_size : int, default=64
         Items of a step.
     learning_rate : float, default=1e-3
-        Of AdamW, falling to 0 along half a cosine.
+        Learning rate of AdamW, with a cosine decay to 0.
     weight_decay : float, default=0.0
         Of AdamW: the share of the learning rate by which weights shrink in each step.
     backbone_rate : float, default=0.1
@@ -48,7 +48,7 @@ class TrainingConfig(Config):
         if you will search mostly items that are not trained on, and enough are held
         out: the epoch that ranks trained items best is often too late for others.
     patience : int or None, default=None
-        Stop after so many epochs without a better one; needs held-out items.
+        Stop after this many epochs without improvement; needs held-out items.
     eval_every : int, default=1
         Evaluate the codes (the bound, and mAP of held-out items) every so many epochs;
         an evaluation may take as long as an epoch of a small network. The last of

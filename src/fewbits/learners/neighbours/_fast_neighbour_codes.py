@@ -37,8 +37,8 @@ class FastNeighbourCodes(NeighbourLearner):
         Of their blocks. 1 learns diagonal matrices, which cost no more than the random
         signs of `Hadamard`; three rounds are better then.
     training : FastNeighbourTraining or None, default=None
-        Which neighbours are kept, of which rows, and how fast the map learns; None
-        takes the defaults.
+        Settings of the sampling of neighbours and of the learning rate; None takes the
+        defaults.
     n_iter : int, default=30
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0

@@ -56,8 +56,8 @@ class NeighbourCodes(NeighbourLearner):
         rows, and with them what is gained for rows that come later and for re-ranking
         by scores. Has no effect on sparse maps and hidden layers.
     training : NeighbourTraining or None, default=None
-        Which neighbours are kept, of which rows, and how fast the map learns; None
-        takes the defaults.
+        Settings of the sampling of neighbours and of the learning rate; None takes the
+        defaults.
     n_iter : int, default=30
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0

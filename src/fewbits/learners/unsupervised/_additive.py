@@ -25,7 +25,7 @@ _RIDGE = 1e-3
 
 
 class AdditiveCodes(Learner):
-    """Learn vectors whose sums, each added or subtracted by a bit, are near the rows.
+    """Approximate each row by a sum of learnt vectors, with a bit for each sign.
 
     The bits of a row are chosen together (see `AdditiveEncoder`), so that the code as a
     whole preserves more of the row than signs of projections do. That pays where a

@@ -74,8 +74,8 @@ class DBC(ResumableLearner):
     weights : DBCWeights or None, default=None
         Of the terms of the objective; None takes the defaults.
     balance_bits : bool, default=True
-        Give the ones of a bit together the same weight in the slack as its zeros, as
-        the released code does. False gives each row the same weight.
+        Weight the ones and the zeros of each bit equally in the hinge loss, as the
+        released code does. False gives each row the same weight.
     class_weight : {'balanced', None}, default='balanced'
         Let all classes count alike in the pairs, however many rows they have. None
         counts rows, as in the paper, whose classes have the same size; a class with
