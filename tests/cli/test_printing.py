@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from fewbits._json import to_json
 from fewbits.cli import app
 from fewbits.cli._options import typed_items
-from fewbits.cli._printing import clean, print_table, say
+from fewbits.cli._printing import clean, print_hits, print_table, say
 from fewbits.errors import ArgumentError
 
 
@@ -326,3 +326,20 @@ def test_a_reader_that_leaves_early(bundle, columns):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_hits_of_many_columns_can_be_read(monkeypatch, capsys, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    kept = {f"column {i}": f"the value of {i}" for i in range(8)}
+    print_hits("", [{"id": 7, "distance": 3, "columns": kept}])
+    out = capsys.readouterr().out
+    assert all(len(line) <= columns for line in out.splitlines())
+    hidden = [name for name in kept if name not in out.partition("note:")[0]]
+    if columns == 200:
+        assert hidden == []
+    else:
+        assert hidden == list(kept)[len(kept) - len(hidden) :]
+        told = " ".join(out.partition("note:")[2].split())
+        assert told == f"no room for {', '.join(hidden)}; --json prints all columns"
+        assert len(hidden) < 7

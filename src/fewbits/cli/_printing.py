@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+_READABLE = 14  # characters of a column that is broken into lines
 _FEW = 3  # values of a list that are shown
 _WIDTH = 80  # maximum width of sentences, and their width without a terminal
 #: These variables ask rich for a terminal's output where there is none.
@@ -94,8 +95,23 @@ def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_rows(title: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print records, on a terminal only the columns that can be read at its width."""
     header = list(rows[0]) if rows else ["nothing found"]
-    print_table(title, header, [list(row.values()) for row in rows])
+    n_shown = _n_readable(header, rows) if _is_table() else len(header)
+    shown, hidden = header[:n_shown], header[n_shown:]
+    print_table(title, shown, [[row[name] for name in shown] for row in rows])
+    if hidden:
+        say(f"note: no room for {', '.join(hidden)}; --json prints all columns")
+
+
+def _n_readable(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int:
+    room = shutil.get_terminal_size((_WIDTH, 24)).columns - 1
+    for place, name in enumerate(header):
+        longest = max(map(len, (name, *(row[name] for row in rows))), default=0)
+        room -= min(longest, _READABLE) + 3  # with its border
+        if room < 0:
+            return max(place, 3)  # what was asked, the id and the distance
+    return len(header)
 
 
 def print_results(results: Sequence[Any]) -> None:
