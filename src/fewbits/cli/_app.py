@@ -119,7 +119,7 @@ def _refuse_usage(error: Any) -> None:
 
 def _takes_ids(context: Any) -> bool:
     parameters = context.command.params if context is not None else ()
-    return any("--id" in each.opts for each in parameters)
+    return any("--id" in each.opts and each.multiple for each in parameters)
 
 
 def _say(error: BaseException) -> None:

@@ -76,6 +76,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> _Row:
     return found
 
 
+_TYPES: dict[type, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
+
+
 def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
     import pyarrow as pa
 
@@ -92,11 +102,23 @@ def _batch(rows: list[tuple[int, _Row]], source: str) -> Any:
                 f"{rows[0][0]} to {rows[-1][0]}, which is not text"
             ) from None
         except (pa.ArrowException, TypeError, OverflowError) as error:
-            raise ArgumentError(
-                f"{source} holds values of several types, or too large ones, as "
-                f"{name!r} in lines {rows[0][0]} to {rows[-1][0]}: {one_line(error)}"
-            ) from None
+            found = _two_types(rows, name) or (
+                f"values of several types, or too large ones, in lines {rows[0][0]} "
+                f"to {rows[-1][0]}: {one_line(error)}"
+            )
+            raise ArgumentError(f"{source} holds as {name!r} {found}") from None
     return pa.table(columns)
+
+
+def _two_types(rows: list[tuple[int, _Row]], name: str) -> str | None:
+    """Return which types a key has in which lines, if it has several."""
+    first: dict[str, int] = {}
+    for line, row in rows:
+        if (value := row.get(name)) is not None:
+            first.setdefault(_TYPES[type(value)], line)
+    if len(first) < 2:
+        return None
+    return " and ".join(f"{kind} in line {line}" for kind, line in first.items())
 
 
 def _array(values: list[Any]) -> Any:
