@@ -22,6 +22,7 @@ from fewbits.bundle._metadata import Metadata
 from fewbits.bundle._recall import RecallMixin
 from fewbits.bundle._reencoding import ReencodingMixin
 from fewbits.bundle._stores import read_items, replacing_items, write_items
+from fewbits.bundle._summary import encoder_facts, summary_of
 from fewbits.errors import ArtefactError
 
 
@@ -86,25 +87,7 @@ class Bundle(
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        facts: dict[str, Any] = {
-            **self._encoder_facts("encoder"),
-            "backbone": self.backbone,
-            "n_items": 0 if self.items is None else len(self.items),
-        }
-        if self.codebook is not None:
-            facts["n_classes"] = len(self.codebook)
-            facts["calibrated"] = self.calibration is not None
-            facts["rejects"] = self.rejection is not None
-        if self.items is not None:
-            facts["bytes_per_code"] = self.items.code_bytes
-            facts["bytes_per_item"] = self.items.bytes_per_item
-            facts["columns"] = self.items.columns
-            facts["vectors"] = self.items.vectors is not None
-        return {**self.metadata.summary(), **facts}
-
-    def _encoder_facts(self, kind: str) -> dict[str, Any]:
-        names = ("n_features", "n_bits", "fingerprint")
-        return {kind: self.encoder.kind, **{x: getattr(self.encoder, x) for x in names}}
+        return summary_of(self)
 
     def save(self, folder: str | Path) -> None:
         """Write the bundle; a crash leaves either the old bundle or the new one.
@@ -130,7 +113,7 @@ class Bundle(
         folder = Path(folder)
         check_target(folder)
         content = {
-            "encoder": self._encoder_facts("kind"),
+            "encoder": encoder_facts(self.encoder, "kind"),
             "backbone": self.backbone,
             "backbone_fingerprint": self.backbone_fingerprint,
             "metadata": self.metadata.to_dict(),
