@@ -87,7 +87,7 @@ def measured(data: str, codes: Any, queries: Any, repeats: int) -> list[dict[str
     """Return a row for each kind of search among the same codes."""
     flat, fast, peer = FlatIndex(codes), MultiIndexHashing(codes), _flat_peer(codes)
     start = time.thread_time()
-    tables = _lazy(fast).get()
+    tables = lazy_tables(fast).get()
     common = {
         "data": data,
         "n": len(codes),
@@ -156,7 +156,8 @@ def _seconds(index: Any, search: tuple[str, int], queries: Any) -> float:
     return time.thread_time() - start
 
 
-def _lazy(index: MultiIndexHashing) -> Any:
+def lazy_tables(index: MultiIndexHashing) -> Any:
+    """Return the tables of an index, which are made at `get` or once they pay."""
     (segment,) = index._segments.parts
     return segment.tables.of(segment.codes, None)
 
