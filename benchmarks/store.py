@@ -1,4 +1,4 @@
-"""A store that takes rows: throughput, small commits, and what is left on the disk.
+"""A store that takes rows: throughput, small commits, and bytes on the disk.
 
     python -m benchmarks.store [--quick] [--folder FOLDER] [--json FILE]
 
