@@ -3,9 +3,9 @@
     python -m benchmarks.binary_hnsw [--quick] [--json FILE]
 
 The codes are those of `benchmarks.multi_index`, the 10 nearest are asked for. A graph
-(HNSW) is not exact: it visits as many codes at once as find .967 of the neighbours of
-some queries, and is timed on others. All ways answer in one process, in turn; figures
-are medians of processor time in microseconds a query.
+(HNSW) is not exact: it visits as many codes as find .967 of the neighbours of the first
+half of the queries, and is timed on the second half. All ways answer in one process, in
+turn; figures are medians of processor time in microseconds a query.
 """
 
 import json
