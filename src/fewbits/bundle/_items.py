@@ -105,8 +105,9 @@ class Items(UserColumns):
             Those of another snapshot: tables of segments that stay are not made again.
         """
         snapshot = store.snapshot(number)
-        nothing = TablePart(snapshot.schema.empty_table())
-        items = cls(snapshot.parts or [nothing], store, snapshot)
+        # An empty table makes Arrow import pandas.
+        parts = snapshot.parts or [TablePart(snapshot.schema.empty_table())]
+        items = cls(parts, store, snapshot)
         if before is not None:
             tokens = [part.entry.token for part in snapshot.parts]
             known = before._caches
