@@ -327,6 +327,50 @@ def test_hostile_classifications(bundle, options):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kept", ["float32", None])
+def test_items_are_classified_without_their_own_vote(kept):
+    bundle = Bundle(ENCODER, codebook=BOOK)
+    bundle = bundle.with_items(X, columns={"kind": KINDS}, keep_vectors=kept)
+    rows = [3, 8, 40]
+    voted = classify(bundle, ids=rows, labels="kind", k=5).results
+    for row, found in zip(rows, voted, strict=True):
+        near = nearest(X[row], N, [i for i in range(N) if i != row])
+        inner = [KINDS[i] for d, i in near if d < near[4][0]]
+        tied = [KINDS[i] for d, i in near if d == near[4][0]]
+        share = inner.count(found["class"])
+        share += tied.count(found["class"]) / len(tied) * (5 - len(inner))
+        assert found["item"] == str(row)
+        assert found["share"] == pytest.approx(share / 5)
+        assert found["share"] >= 0.5  # of two classes
+    decoder = "soft" if kept else "nearest"  # codes alone have no scores
+    raw = classify(bundle, X[rows], decoder=decoder).results
+    by_id = classify(bundle, ids=rows).results
+    assert [each["class"] for each in by_id] == [each["class"] for each in raw]
+
+
+def test_reranked_votes_leave_the_item_out():
+    bundle = Bundle(ENCODER, metadata=Metadata(shortlist=N))
+    bundle = bundle.with_items(X, columns={"kind": KINDS}, keep_vectors="float32")
+    apart = np.linalg.norm(X[:6, None] - X[None], axis=2)
+    apart[np.arange(6), np.arange(6)] = np.inf
+    voted = classify(bundle, ids=range(6), labels="kind", k=13).results
+    for row, found in zip(apart.argsort(axis=1)[:, :13], voted, strict=True):
+        red = sum(KINDS[i] == "red" for i in row)
+        assert found["class"] == ("red" if red > 6 else "green")
+        assert found["share"] == pytest.approx(max(red, 13 - red) / 13)
+
+
+def test_items_are_reranked_by_their_vectors(bundle):
+    kept = Bundle(ENCODER).with_items(X, keep_vectors="float32")
+    found = search(kept, ids=[7, 3], k=4, rerank=True)
+    apart = np.linalg.norm(X[[7, 3], None] - X[None], axis=2)
+    order = np.argsort(apart, axis=1, kind="stable")[:, :4].tolist()
+    assert [[hit["id"] for hit in each.hits] for each in found.results] == order
+    assert found.metric == "euclidean"
+    with pytest.raises(ArgumentError, match="keeps none: give raw items"):
+        search(bundle, ids=[IDS[0]], rerank=True)
+
+
 def test_several_labels_take_no_decoder():
     bundle = built(several_labels=True)
     assert set(classify(bundle, Q, top=2).results[0]) == {"item", "ranked"}

@@ -154,6 +154,37 @@ def test_classify(client):
     assert post(client, "classify", vectors=ROWS, decoder=bounded).status_code == 200
 
 
+def test_items_are_reranked_and_classified_by_id(client_of):
+    client = client_of(small_bundle(keep_vectors="float32"))
+    assert client.get("/v1/facts").json()["item_features"]
+    X = vectors(200)[[4, 9]].tolist()
+    asked = [
+        post(client, "search", rerank=True, k=3, **each).json()["results"]
+        for each in ({"ids": [4, 9]}, {"vectors": X})
+    ]
+    by_id, by_vector = [[each["hits"] for each in results] for results in asked]
+    assert by_id == by_vector
+    found = post(client, "classify", ids=[4, 9]).json()["results"]
+    raw = post(client, "classify", vectors=X).json()["results"]
+    assert [each["item"] for each in found] == ["4", "9"]
+    assert [each["class"] for each in found] == [each["class"] for each in raw]
+    stream = post(client, "classify", {"Accept": ARROW}, ids=[4]).content
+    distances = read_stream(stream)[0]["distances"].to_pylist()
+    assert distances == [found[0]["distance"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [("search", {"rerank": True}), ("classify", {"decoder": "soft"})],
+)
+def test_codes_alone_have_no_scores(client, path, options):
+    assert not client.get("/v1/facts").json()["item_features"]
+    refused = post(client, path, ids=[4], **options)
+    assert refused.status_code == 422
+    assert "keeps none: give raw items" in refused.json()["error"]["message"]
+    assert post(client, path, ids=[4]).status_code == 200
+
+
 def test_like_and_duplicates(client):
     wanted = engine.like(BUNDLE, engine.LikeRequest(ids=[1, 2], not_ids=[3], k=4))
     found = post(client, "like", ids=[1, 2], not_ids=[3], k=4).json()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_count
+from fewbits.bundle._asked import Asked
 from fewbits.bundle._decoding import decode
 from fewbits.classify import Codebook, label_scores, top_classes
 from fewbits.classify.decoders import Decoder, decoder_of
@@ -33,8 +34,8 @@ def class_answers(
     Parameters
     ----------
     bundle : Bundle
-    items : array-like of shape (n, n_features), or sequence
-        Vectors, or whatever the backbone takes.
+    items : array-like of shape (n, n_features), sequence or StoredItems
+        Vectors, or whatever the backbone takes; or items of the collection.
     decoder : Decoder or str, default="soft"
         See `Bundle.classify`. By the default the class is also the most probable one.
     max_false_reject_rate, max_false_accept_rate : float, default=None
@@ -60,9 +61,9 @@ def class_answers(
             "items have several labels here, not one class: see label_answers"
         )
     decoder, book = decoder_of(decoder), bundle.classes
-    features = bundle.features(items)
+    asked = Asked(bundle, items)
     rates = max_false_reject_rate, max_false_accept_rate
-    found = decode(bundle, features, decoder, *rates)
+    found = decode(bundle, asked, decoder, *rates)
     answers: list[dict[str, Any]] = [
         {"class": name, "distance": distance}
         for name, distance in zip(
@@ -72,7 +73,8 @@ def class_answers(
     if top is None:
         top = 0 if bundle.calibration is None else _TOP
     if check_count(top, "top", 0):
-        for answer, best in zip(answers, _best(bundle, features, top), strict=True):
+        ranked = _best(bundle, asked.features, top)
+        for answer, best in zip(answers, ranked, strict=True):
             answer["classes"] = best
     return answers
 
@@ -96,8 +98,8 @@ def label_answers(
     Parameters
     ----------
     bundle : Bundle
-    items : array-like of shape (n, n_features), or sequence
-        Vectors, or whatever the backbone takes.
+    items : array-like of shape (n, n_features), sequence or StoredItems
+        Vectors, or whatever the backbone takes; or items of the collection.
     top : int, default=5
         How many labels to rank.
 
@@ -115,7 +117,7 @@ def label_answers(
     """
     book, least = bundle.classes, bundle.metadata.label_threshold
     top = check_count(top, "top")
-    scores = label_scores(book, bundle.encoder.project(bundle.features(items)))
+    scores = label_scores(book, bundle.encoder.project(Asked(bundle, items).features))
     answers = []
     for row, order in zip(scores, np.argsort(-scores, kind="stable"), strict=True):
         ranked = zip(_names(book, order), row[order].tolist(), strict=True)

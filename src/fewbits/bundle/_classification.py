@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from fewbits.bundle._asked import Asked, StoredItems
 from fewbits.bundle._decoding import decode
 from fewbits.bundle._search import SearchMixin
 from fewbits.classify import Decoded
@@ -16,7 +17,7 @@ class ClassificationMixin(SearchMixin):
 
     def classify(
         self,
-        items: ArrayLike | Sequence[Any],
+        items: ArrayLike | Sequence[Any] | StoredItems,
         *,
         decoder: Decoder | str = "soft",
         max_false_reject_rate: float | None = None,
@@ -29,8 +30,8 @@ class ClassificationMixin(SearchMixin):
 
         Parameters
         ----------
-        items : array-like of shape (n, n_features), or sequence
-            Vectors, or whatever the backbone takes.
+        items : array-like of shape (n, n_features), sequence or StoredItems
+            Vectors, or whatever the backbone takes; or items of the collection.
         decoder : Decoder or str, default="soft"
             One of `fewbits.classify.decoders`, such as ``Bounded(radius=2)``, or its
             short name for its defaults: "soft", the nearest class code by reliability,
@@ -59,4 +60,4 @@ class ClassificationMixin(SearchMixin):
             not reject, or it was learnt from too few items or classes for the rate.
         """
         rates = max_false_reject_rate, max_false_accept_rate
-        return decode(self, self.features(items), decoder_of(decoder), *rates)
+        return decode(self, Asked(self, items), decoder_of(decoder), *rates)

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_k
+from fewbits._typing import CodeArray
+from fewbits.bundle._asked import Asked, StoredItems
 from fewbits.bundle._code_search import CodeSearchMixin, Mask
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
@@ -57,7 +59,7 @@ class SearchMixin(CodeSearchMixin):
             When a condition cannot be read, or names no column; when an id is unknown.
         """
         mask = selected(self, filter, allowed)
-        found = self._nearest(self.features(queries), k, mask)
+        found = self._nearest_rows(self.encode(queries), k, mask)
         return Neighbours(found.distances, self.collection.ids_at(found.ids))
 
     def range_search(
@@ -138,7 +140,9 @@ class SearchMixin(CodeSearchMixin):
             As in `search`.
         """
         mask = selected(self, filter, allowed)
-        found = self._reranked(self.features(queries), k, shortlist, mask)
+        features = self.features(queries)
+        codes = self.encoder.encode(features)
+        found = self._reranked(codes, features, k, shortlist, mask)
         return Ranked(found.distances, self.collection.ids_at(found.ids))
 
     def search_records(
@@ -192,7 +196,7 @@ class SearchMixin(CodeSearchMixin):
 
     def search_rows(
         self,
-        queries: ArrayLike | Sequence[Any],
+        queries: ArrayLike | Sequence[Any] | StoredItems,
         k: int = 10,
         *,
         rerank: bool | None = None,
@@ -206,8 +210,8 @@ class SearchMixin(CodeSearchMixin):
 
         Parameters
         ----------
-        queries : array-like of shape (n, n_features), or sequence
-            Raw items.
+        queries : array-like of shape (n, n_features), sequence or StoredItems
+            Raw items, or those of the collection.
         k : int, default=10
         rerank : bool, default=None
             Re-rank a shortlist, see `search_reranked`; None does so where the bundle
@@ -234,33 +238,21 @@ class SearchMixin(CodeSearchMixin):
             rerank = self.shortlist is not None
         if not isinstance(rerank, bool):
             raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-        features = self.features(queries)
+        asked = Asked(self, queries)
 
         def some(of: NDArray[np.int64], wanted: int, mask: Mask) -> FoundRows:
-            chosen = features if len(of) == len(features) else features[of]
-            return self._found_rows(chosen, wanted, bool(rerank), mask)
+            codes = asked.codes[of]
+            if not rerank:
+                return FoundRows(*self._nearest_rows(codes, wanted, mask), "hamming")
+            ranked = self._reranked(codes, asked.features[of], wanted, mask=mask)
+            metric = "asymmetric" if self.collection.vectors is None else "euclidean"
+            return FoundRows(ranked.distances, ranked.ids, metric)
 
-        return self._best_rows(some, len(features), k, filter, allowed, group_by)
-
-    def _found_rows(
-        self,
-        features: NDArray[Any],
-        k: int,
-        rerank: bool,
-        mask: Mask,
-    ) -> FoundRows:
-        if not rerank:
-            return FoundRows(*self._nearest(features, k, mask), "hamming")
-        ranked = self._reranked(features, k, mask=mask)
-        metric = "asymmetric" if self.collection.vectors is None else "euclidean"
-        return FoundRows(ranked.distances, ranked.ids, metric)
-
-    def _nearest(self, features: NDArray[Any], k: int, mask: Mask) -> Neighbours:
-        """Return rows of the collection in the place of ids."""
-        return self._nearest_rows(self.encoder.encode(features), k, mask)
+        return self._best_rows(some, len(asked), k, filter, allowed, group_by)
 
     def _reranked(
         self,
+        codes: CodeArray,
         features: NDArray[Any],
         k: int,
         shortlist: int | None = None,
@@ -271,7 +263,7 @@ class SearchMixin(CodeSearchMixin):
             shortlist = max(check_k(k), self.shortlist)
         vectors = self.collection.vectors
         found = self.index.search_reranked(
-            self.encoder.encode(features),
+            codes,
             k,
             scores=self.encoder.query_scores(features),
             offsets=self._offsets,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._checks import check_count
 from fewbits._spans import spans
+from fewbits.bundle._asked import Asked
 from fewbits.bundle._classes import SHOWN_LABELS
 from fewbits.classify import (
     label_votes,
@@ -33,13 +34,14 @@ def vote_answers(
 
     Re-ranked neighbours vote if the bundle was tuned for re-ranking. Items as far away
     as the k-th share the votes that are left; ties at the end of a shortlist are cut in
-    row order.
+    row order. An item of the collection has no vote on itself, and its neighbours are
+    re-ranked only where its features are known.
 
     Parameters
     ----------
     bundle : Bundle
-    items : array-like of shape (n, n_features), or sequence
-        Vectors, or whatever the backbone takes.
+    items : array-like of shape (n, n_features), sequence or StoredItems
+        Vectors, or whatever the backbone takes; or items of the collection.
     labels : str
         A column of the collection that holds classes, or for each item which of
         several labels it has.
@@ -57,9 +59,10 @@ def vote_answers(
     if classes.ndim > 1:
         blocks = _label_shares(bundle, items, classes, k)
         return [_ranked_labels(each, _HALF) for shares in blocks for each in shares]
-    if bundle.shortlist is None:
+    asked = Asked(bundle, items)
+    if _by_codes(bundle, asked):
         codes = bundle.collection.codes
-        found = nearest_vote(bundle.encode(items), codes, classes, k)
+        found = nearest_vote(asked.codes, codes, classes, k, own=asked.rows)
     else:
         found = vote(vote_neighbours(bundle, items, k), classes, k)
     return [
@@ -68,6 +71,10 @@ def vote_answers(
             found.labels.tolist(), found.shares.tolist(), strict=True
         )
     ]
+
+
+def _by_codes(bundle: "Bundle", asked: Asked) -> bool:
+    return bundle.shortlist is None or not asked.has_features
 
 
 def vote_neighbours(bundle: "Bundle", items: Any, k: int) -> Neighbours:
@@ -80,8 +87,8 @@ def vote_neighbours(bundle: "Bundle", items: Any, k: int) -> Neighbours:
     ----------
     bundle : Bundle
         With a collection.
-    items : array-like of shape (n, n_features), or sequence
-        Vectors, or whatever the backbone takes.
+    items : array-like of shape (n, n_features), sequence or StoredItems
+        Vectors, or whatever the backbone takes; or items of the collection.
     k : int
         Items that vote.
 
@@ -94,20 +101,27 @@ def vote_neighbours(bundle: "Bundle", items: Any, k: int) -> Neighbours:
     wanted = check_count(k, "k")
     if bundle.collection.vectors is None:
         wanted = max(wanted, bundle.shortlist or 0)
-    found = bundle.search_rows(items, wanted, rerank=True)
-    return Neighbours(found.distances, found.rows)
+    own = Asked(bundle, items).rows
+    found = bundle.search_rows(items, wanted + (own is not None), rerank=True)
+    if own is None:
+        return Neighbours(found.distances, found.rows)
+    rows = np.where(found.rows == own[:, None], -1, found.rows)
+    return Neighbours(found.distances, rows)
 
 
 def _label_shares(
     bundle: "Bundle", items: Any, labels: NDArray[Any], k: int
 ) -> Iterator[NDArray[np.float64]]:
     """Yield which share of the neighbours has each label, by blocks of items."""
-    if bundle.shortlist is not None:
+    asked = Asked(bundle, items)
+    if not _by_codes(bundle, asked):
         yield label_votes(vote_neighbours(bundle, items, k), labels, k)
         return
-    codes, database = bundle.encode(items), bundle.collection.codes
+    codes, own = asked.codes, asked.rows
     for block in spans(len(codes), max(1, _SHARES // max(1, labels.shape[1]))):
-        yield nearest_label_votes(codes[block], database, labels, k)
+        these = None if own is None else own[block]
+        database = bundle.collection.codes
+        yield nearest_label_votes(codes[block], database, labels, k, own=these)
 
 
 def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, Any]]:
@@ -116,8 +130,8 @@ def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, 
     Parameters
     ----------
     bundle : Bundle
-    items : array-like of shape (n, n_features), or sequence
-        Vectors, or whatever the backbone takes.
+    items : array-like of shape (n, n_features), sequence or StoredItems
+        Vectors, or whatever the backbone takes; or items of the collection.
     labels : str
         A column of the collection, as for `vote_answers`.
 
@@ -131,7 +145,7 @@ def linear_answers(bundle: "Bundle", items: Any, labels: str) -> list[dict[str, 
     collection = bundle.collection
     classes = collection.classes(labels)
     model = learn_classes(collection.codes, bundle.encoder.n_bits, classes)
-    scores = model.scores(bundle.encode(items))
+    scores = model.scores(Asked(bundle, items).codes)
     if classes.ndim > 1:
         return [_ranked_labels(each, 0.0) for each in scores]
     names = model.names[scores.argmax(axis=1)].tolist()

@@ -1,6 +1,7 @@
-"""Functions for long-running services that read a bundle."""
+"""What long-running services that read a bundle need beside it."""
 
+from fewbits.bundle._asked import StoredItems, has_features
 from fewbits.bundle._selection import selected
 from fewbits.bundle._stores import folder_state
 
-__all__ = ["folder_state", "selected"]
+__all__ = ["StoredItems", "folder_state", "has_features", "selected"]

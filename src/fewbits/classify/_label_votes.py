@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.classify._vote import Ballots, ballots_of, nearest_ballots
 from fewbits.codes import Neighbours, as_codes
 from fewbits.errors import ArgumentError
@@ -49,7 +49,12 @@ def label_votes(
 
 
 def nearest_label_votes(
-    queries: CodeArray, database: CodeArray, labels: ArrayLike, k: int = 1
+    queries: CodeArray,
+    database: CodeArray,
+    labels: ArrayLike,
+    k: int = 1,
+    *,
+    own: IdArray | None = None,
 ) -> Shares:
     """Return the share of the `k` nearest codes that have each of several labels.
 
@@ -63,6 +68,8 @@ def nearest_label_votes(
         1 where an item has the label of a column, else 0.
     k : int, default=1
         How many votes there are; more than there are codes means all.
+    own : ndarray of shape (n_queries,), dtype int64, default=None
+        As of `nearest_vote`: the row of each query, which has no vote.
 
     Returns
     -------
@@ -85,7 +92,7 @@ def nearest_label_votes(
     queries, database = as_codes(queries), as_codes(database)
     matrix = _label_matrix(labels, len(database))
     shares = np.empty((len(queries), matrix.shape[1]))
-    for span, ballots in nearest_ballots(queries, database, k, matrix.shape[1]):
+    for span, ballots in nearest_ballots(queries, database, k, matrix.shape[1], own):
         shares[span] = _shares(ballots, matrix, span.stop - span.start)
     return shares
 

@@ -93,7 +93,12 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
 
 
 def nearest_vote(
-    queries: CodeArray, database: CodeArray, labels: ArrayLike, k: int = 1
+    queries: CodeArray,
+    database: CodeArray,
+    labels: ArrayLike,
+    k: int = 1,
+    *,
+    own: IdArray | None = None,
 ) -> Votes:
     """Return the class that most of the `k` nearest codes have.
 
@@ -108,6 +113,8 @@ def nearest_vote(
         The class of every code.
     k : int, default=1
         How many votes there are; more than there are codes means all.
+    own : ndarray of shape (n_queries,), dtype int64, default=None
+        The row of each query, where queries are codes of the database: it has no vote.
 
     Returns
     -------
@@ -132,24 +139,34 @@ def nearest_vote(
     classes, numbers = as_classes(labels, len(database))
     winners = np.empty(len(queries), np.int64)
     shares = np.empty(len(queries))
-    for span, ballots in nearest_ballots(queries, database, k, len(classes)):
+    for span, ballots in nearest_ballots(queries, database, k, len(classes), own):
         n = span.stop - span.start
         winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
     return Votes(classes[winners], shares)
 
 
 def nearest_ballots(
-    queries: CodeArray, database: CodeArray, k: int, n_classes: int = 1
+    queries: CodeArray,
+    database: CodeArray,
+    k: int,
+    n_classes: int = 1,
+    own: IdArray | None = None,
 ) -> Iterator[tuple[slice, Ballots]]:
     """Yield, for blocks of queries, the votes of the `k` nearest codes."""
-    if not len(database):
-        raise ArgumentError("without codes there are no votes to count")
-    k = min(check_count(k, "k"), len(database))
+    # A query that is in the database is as near to itself as can be.
+    itself = 0 if own is None else 1
+    if len(database) <= itself:
+        other = "other " if itself else ""
+        raise ArgumentError(f"without {other}codes there are no votes to count")
+    k = min(check_count(k, "k"), len(database) - itself)
     step = max(1, _BLOCK // max(len(database), n_classes))
     for start in range(0, max(1, len(queries)), step):
         block = queries[start : start + step]
-        last = hamming_topk(block, database, k).distances[:, -1:]
+        last = hamming_topk(block, database, k + itself).distances[:, -1:]
         distances = hamming_distances(block, database)
+        if own is not None:
+            here = own[start : start + step]
+            distances[np.arange(len(block)), here] = np.iinfo(distances.dtype).max
         query, row = np.nonzero(distances <= last)
         ballots = _shared(query, row, distances[query, row], last[:, 0], k)
         yield slice(start, start + len(block)), ballots

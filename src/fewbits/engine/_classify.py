@@ -11,6 +11,8 @@ from fewbits.bundle import (
     linear_answers,
     vote_answers,
 )
+from fewbits.bundle.serving import StoredItems, has_features
+from fewbits.classify import Decoded
 from fewbits.classify.decoders import Decoder, decoder_of
 from fewbits.engine._labels import item_labels
 from fewbits.errors import ArgumentError
@@ -43,15 +45,21 @@ class ClassifyRequest:
     k : int, default=None
         Number of items that vote.
     linear : bool, default=False
-        With `labels`, learn linear models on bits in place of votes.
+        With `labels`, learn linear models on bits in place of votes; from the items
+        that are asked about, too, where these are of the collection.
+    ids : array-like of int or str, default=None
+        In place of `items`, items of the collection, which do not vote on themselves.
+        Where it keeps neither their vectors nor raw items, their codes alone are
+        decoded, by default to the nearest class code, and none can be rejected.
 
     Raises
     ------
     ArgumentError
-        When values are given that do not go together, or there is no such decoder.
+        When not exactly one of `items` and `ids` is given, values are given that do not
+        go together, or there is no such decoder.
     """
 
-    items: Any
+    items: Any = None
     decoder: Decoder | str | None = None
     max_false_reject_rate: float | None = None
     max_false_accept_rate: float | None = None
@@ -59,8 +67,11 @@ class ClassifyRequest:
     labels: str | None = None
     k: int | None = None
     linear: bool = False
+    ids: Any = None
 
     def __post_init__(self) -> None:
+        if (self.items is None) == (self.ids is None):
+            raise ArgumentError("give exactly one of items and ids")
         if self.labels is None:
             unused, of = ["k", *(["linear"] if self.linear else [])], "votes by labels"
         else:
@@ -85,7 +96,7 @@ class ClassifyResponse:
     Attributes
     ----------
     results : tuple of dict
-        ``item``, the text or path, or ``"item 0"`` for the first vector, and what
+        ``item``, the text, path or id, or ``"item 0"`` for the first vector, and what
         `fewbits.bundle.class_answers`, `label_answers`, `vote_answers` or
         `linear_answers` tell.
     accepted : dict or None
@@ -125,7 +136,10 @@ def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
     """
     answers = _answers(bundle, request)
     accepted = _accepted(bundle, request)
-    labels = item_labels(bundle, request.items, len(answers))
+    if request.ids is None:
+        labels = item_labels(bundle, request.items, len(answers))
+    else:
+        labels = [str(each) for each in request.ids]
     results = (
         {"item": label, **each} for label, each in zip(labels, answers, strict=True)
     )
@@ -133,21 +147,43 @@ def classify(bundle: Bundle, request: ClassifyRequest) -> ClassifyResponse:
 
 
 def _answers(bundle: Bundle, request: ClassifyRequest) -> list[dict[str, Any]]:
-    items, labels = request.items, request.labels
-    top = {} if request.top is None else {"top": request.top}
+    items, labels = _items(bundle, request), request.labels
+    top: dict[str, Any] = {} if request.top is None else {"top": request.top}
     if labels is not None and request.linear:
         return linear_answers(bundle, items, labels)
     if labels is not None:
         votes = {} if request.k is None else {"k": request.k}
         return vote_answers(bundle, items, labels, **votes)
     if not bundle.metadata.several_labels:
-        return class_answers(bundle, items, top=request.top, **request.decoding())
+        if not _knows_scores(bundle, request):
+            top = {"top": 0, **top}
+        return class_answers(bundle, items, **top, **_decoding(bundle, request))
     if given := next(iter(request.decoding()), None):
         raise ArgumentError(
             f"{given} is for items of one class each: those of this bundle have "
             "several labels"
         )
     return label_answers(bundle, items, **top)
+
+
+def decode_items(bundle: Bundle, request: ClassifyRequest) -> Decoded:
+    """Return what `Bundle.classify` does, of raw items or those of the collection."""
+    return bundle.classify(_items(bundle, request), **_decoding(bundle, request))
+
+
+def _items(bundle: Bundle, request: ClassifyRequest) -> Any:
+    if request.ids is None:
+        return request.items
+    return StoredItems(bundle.collection.rows(request.ids))
+
+
+def _knows_scores(bundle: Bundle, request: ClassifyRequest) -> bool:
+    return request.ids is None or has_features(bundle)
+
+
+def _decoding(bundle: Bundle, request: ClassifyRequest) -> dict[str, Any]:
+    given = request.decoding()
+    return given if _knows_scores(bundle, request) else {"decoder": "nearest", **given}
 
 
 def _accepted(bundle: Bundle, request: ClassifyRequest) -> dict[str, Any] | None:

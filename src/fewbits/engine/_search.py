@@ -7,6 +7,7 @@ from typing import Any
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.bundle import Bundle, FoundRows
+from fewbits.bundle.serving import StoredItems
 from fewbits.engine._asked import asked_codes, asked_labels, check_one
 from fewbits.engine._explain import explained
 from fewbits.errors import ArgumentError
@@ -26,7 +27,8 @@ class SearchRequest:
     k : int, default=10
         Hits per query; fewer where fewer items can be found.
     rerank : bool, default=None
-        Re-rank a shortlist; None does so where the bundle was tuned to.
+        Re-rank a shortlist; None does so for raw items where the bundle was tuned to.
+        Items of the collection need their vectors or raw items there; codes have none.
     filter : str or pyarrow.compute.Expression, default=None
         A condition that hits meet, see `fewbits.bundle.Bundle.search`.
     allowed : array-like, default=None
@@ -181,8 +183,13 @@ def find_rows(
         return bundle.search_rows(
             request.queries, request.k, rerank=rerank, **options
         ), None
+    if request.rerank and request.ids is None:
+        raise ArgumentError("re-ranking needs raw items or ids as queries, not codes")
     if request.rerank:
-        raise ArgumentError("re-ranking needs raw items as queries, not ids or codes")
+        asked = StoredItems(bundle.collection.rows(request.ids))
+        return bundle.search_rows(
+            asked, request.k, rerank=request.rerank, **options
+        ), codes
     return bundle.search_rows_by_code(codes, request.k, **options), codes
 
 

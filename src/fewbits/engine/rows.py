@@ -1,7 +1,8 @@
-"""Rows that requests find: for answers that are not records."""
+"""Rows of items and of classes: for answers that are not records."""
 
+from fewbits.engine._classify import decode_items
 from fewbits.engine._items import item_rows
 from fewbits.engine._range import find_range
 from fewbits.engine._search import find_rows
 
-__all__ = ["find_range", "find_rows", "item_rows"]
+__all__ = ["decode_items", "find_range", "find_rows", "item_rows"]

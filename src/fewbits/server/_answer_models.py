@@ -189,6 +189,9 @@ class Facts(Answer):
     columns: list[Column]
     id_type: Literal["integer", "string"] | None
     vectors: bool
+    item_features: bool = Field(
+        description="Whether items given by ids can be re-ranked and rejected."
+    )
     n_classes: int | None
     novelty_radius: int | None
     limits: dict[str, float]

@@ -8,6 +8,7 @@ from fastapi import Response
 from fewbits import engine
 from fewbits.classify import Decoded
 from fewbits.classify.decoders import Decoder, decoder_of
+from fewbits.engine.rows import decode_items
 from fewbits.errors import ArgumentError
 from fewbits.server._models import ClassifyBody, DuplicatesBody, LikeBody, Queries
 from fewbits.server._queries import KINDS, asked_by
@@ -18,8 +19,13 @@ from fewbits.server._served import Served
 
 def classified(served: Served, body: ClassifyBody) -> Response:
     """Answer which class each item is of."""
-    request = engine.ClassifyRequest(
-        _raw(served, body),
+    found = engine.classify(served.bundle, _request(served, body))
+    return Json(found.to_dict())
+
+
+def _request(served: Served, body: ClassifyBody) -> engine.ClassifyRequest:
+    return engine.ClassifyRequest(
+        **_items(served, body),
         decoder=None if body.decoder is None else _decoder(body.decoder),
         max_false_reject_rate=body.max_false_reject_rate,
         max_false_accept_rate=body.max_false_accept_rate,
@@ -28,7 +34,6 @@ def classified(served: Served, body: ClassifyBody) -> Response:
         k=body.k,
         linear=body.linear,
     )
-    return Json(engine.classify(served.bundle, request).to_dict())
 
 
 def decoded_table(served: Served, body: ClassifyBody) -> Response:
@@ -38,12 +43,7 @@ def decoded_table(served: Served, body: ClassifyBody) -> Response:
     known = {"decoder", "max_false_reject_rate", "max_false_accept_rate", *KINDS}
     if other := body.model_fields_set - known:
         raise ArgumentError(f"{min(other)} is for answers in JSON")
-    found = served.bundle.classify(
-        _raw(served, body),
-        decoder=_decoder(body.decoder or "soft"),
-        max_false_reject_rate=body.max_false_reject_rate,
-        max_false_accept_rate=body.max_false_accept_rate,
-    )
+    found = decode_items(served.bundle, _request(served, body))
     names = [each.name for each in fields(Decoded)]
     return arrow_reply(pa.table({name: getattr(found, name) for name in names}))
 
@@ -92,6 +92,14 @@ def _duplicates(served: Served, body: DuplicatesBody) -> dict[str, Any]:
     given = {x: getattr(body, x) for x in DuplicatesBody.model_fields}
     most = served.settings.max_hits
     return {**given, "max_pairs": min(body.max_pairs or most, most)}
+
+
+def _items(served: Served, body: Queries) -> dict[str, Any]:
+    """Return raw items, or items of the collection."""
+    asked = asked_by(body, served.settings)
+    if asked.kind == "ids":
+        return {"ids": asked.values}
+    return {"items": _raw(served, body)}
 
 
 def _raw(served: Served, body: Queries | None) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from fewbits._arrow import is_text
 from fewbits._version import __version__
+from fewbits.bundle.serving import has_features
 from fewbits.server._pages import pages_of
 
 if TYPE_CHECKING:
@@ -50,13 +51,20 @@ def facts_of(served: "Served") -> dict[str, Any]:
 def _of_items(bundle: "Bundle") -> dict[str, Any]:
     items = bundle.items
     if items is None:
-        return {"label_column": None, "columns": [], "id_type": None, "vectors": False}
+        return {
+            "label_column": None,
+            "columns": [],
+            "id_type": None,
+            "vectors": False,
+            "item_features": False,
+        }
     label = bundle.label_column
     return {
         "label_column": label,
         "columns": [_column(bundle, name, label) for name in items.columns],
         "id_type": "string" if items.has_text_ids else "integer",
         "vectors": items.vectors is not None,
+        "item_features": has_features(bundle),
     }
 
 

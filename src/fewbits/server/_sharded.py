@@ -159,6 +159,7 @@ async def facts(shards: All, request: Request) -> Response:
         "limits": {name: min(each[name] for each in limits) for name in limits[0]},
         "summary": {**answers[0]["summary"], "n_items": n_items},
         "pages": {},
+        "item_features": False,  # which only the shard of an item would know
         "shards": len(answers) + len(missing),
     }
     return Json({**content, "missing_shards": missing} if missing else content)

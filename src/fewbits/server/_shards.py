@@ -132,6 +132,8 @@ class Shards:
         """Replace items of the collection by their codes, which every shard knows."""
         if body.get("ids") is None:
             return body
+        if body.get("rerank"):
+            raise ArgumentError("shards re-rank raw items, not ids: leave out rerank")
         items = (await self.items(body["ids"]))["items"]
         rest = {name: value for name, value in body.items() if name != "ids"}
         return {**rest, "codes": [item["code"] for item in items]}
