@@ -103,6 +103,33 @@ def test_a_rate_that_codes_cannot_meet_still_gives_the_class(new_page):
         page.faults[:] = [x for x in page.faults if "422" not in x]
 
 
+def test_an_item_is_judged_by_its_code_alone(new_page):
+    with serving(classifying()) as url:
+        page = new_page(url, "#teach?part=new&id=3&rate=0.1")
+        page.get_by_role("heading", name="low", exact=True).wait_for()
+        reason = "Nothing is rejected: no vectors are kept."
+        assert page.get_by_text(reason).count() == 1
+        shown = page.locator(".near .item").all_inner_texts()
+        names = [tuple(each.split()) for each in shown]
+        assert len(set(names)) == 5  # though all are called by their class
+        assert {name[:2] for name in names} == {("low", "id")}
+        assert f"low (id {names[0][2]})." in page.locator(".verdict").inner_text()
+
+
+def test_reranking_by_an_item_needs_its_vector(vectors, new_page):
+    page = new_page(vectors.url, "#search?id=item 00000")
+    page.locator(".hits > li").nth(3).wait_for()
+    page.get_by_label("Re-rank").check()
+    page.get_by_text("Euclidean distance of vectors ·").wait_for()
+    page.get_by_text("Code", exact=True).click()
+    assert page.get_by_label("Re-rank").is_disabled()
+    with serving(small()) as url:
+        page = new_page(url, "#search?id=0&rerank=1")
+        page.locator(".hits > li").nth(3).wait_for()
+        assert page.get_by_label("Re-rank").is_disabled()
+        assert page.get_by_text("no vectors are kept").is_visible()
+
+
 def test_a_question_by_code_is_copied_as_a_request(new_page):
     with serving(small()) as url:
         page = new_page(url, "#search?code=e0")

@@ -154,6 +154,13 @@ def test_no_shard_at_all():
     assert json.loads(content)["error"]["code"] == "no_shards"
 
 
+def test_shards_rerank_no_items(together):
+    body = {"ids": [int(IDS[3])], "rerank": True}
+    status, content = asked(together, "search", body)
+    assert status == 422
+    assert "shards re-rank raw items" in json.loads(content)["error"]["message"]
+
+
 def test_shards_are_read_only():
     with pytest.raises(ArgumentError, match="where they are"):
         create_sharded_app([HttpSearcher("http://a")], Settings(writable=True))

@@ -17,6 +17,13 @@ export function kindsOf(facts) {
 
 export const titleOf = (kind) => (kind === "image" ? "Image" : TEXTS[kind].title);
 
+/** Why queries of a kind have no scores; null where they have. */
+export function lacksScores(kind, facts) {
+  if (kind === "code") return "a code has no scores";
+  if (kind === "id" && !facts.item_features) return "no vectors are kept";
+  return null;
+}
+
 /** A query in the address, or null: the kind and its text. */
 export function queryIn(address, facts) {
   for (const kind of kindsOf(facts)) {

@@ -24,10 +24,18 @@ export function classColumns(facts) {
 
 export const classColumn = (facts) => classColumns(facts)[0] ?? null;
 
-/** The name of an item in a sentence. */
-export function itemName(facts, id, columns) {
+function leadText(facts, id, columns) {
   const lead = leadColumn(facts);
   return lead === null || columns?.[lead] === undefined ? `item ${id}` : text(columns[lead]);
+}
+
+/** Whether items are called by their class, which many of them have. */
+const isCalledByClass = (facts) => leadColumn(facts) !== null && leadColumn(facts) === classColumn(facts);
+
+/** The name of an item in a sentence. */
+export function itemName(facts, id, columns) {
+  const name = leadText(facts, id, columns);
+  return isCalledByClass(facts) && columns ? `${name} (id ${id})` : name;
 }
 
 function thumbnail(facts, id, name) {
@@ -49,13 +57,13 @@ function thumbnail(facts, id, name) {
 export function itemCard(facts, { id, columns }, { colour = null, href = null } = {}) {
   const lead = leadColumn(facts);
   const label = classColumn(facts);
-  const name = itemName(facts, id, columns);
+  const name = leadText(facts, id, columns);
   const more = Object.entries(columns ?? {}).filter(
     ([key]) => key !== lead && !(facts.item_kind === "images" && key === facts.raw_column),
   );
   return h(
     "div",
-    { class: "item" },
+    { class: isCalledByClass(facts) ? "item by-class" : "item" },
     facts.item_kind === "images" && thumbnail(facts, id, name),
     h(
       "div",

@@ -2,6 +2,7 @@
 import {
   askAbout,
   kindsOf,
+  lacksScores,
   queryBody,
   queryIn,
   queryInput,
@@ -23,6 +24,8 @@ const COUNTS = [5, 10, 20, 50, 100];
 function options(facts, address) {
   const groups = facts.columns.map(({ name }) => [name, name]);
   const [rerankBox, rerank] = check("Re-rank", address.get("rerank") === "1", { id: "rerank" });
+  const reason = h("small", { class: "soft", id: "no-rerank" });
+  rerank.setAttribute("aria-describedby", reason.id);
   const filter = h("input", {
     class: "mono",
     placeholder: exampleFilter(facts),
@@ -41,15 +44,20 @@ function options(facts, address) {
     field("Filter (an SQL condition)", filter, { class: "field wide" }),
     field("At most one hit per", group),
     field("Hits", k),
-    h("div", { class: "field" }, rerankBox),
+    h("div", { class: "field" }, rerankBox, reason),
   );
   const values = () => ({
     k: Number(k.value),
     filter: filter.value.trim() || null,
     group_by: group.value || null,
-    rerank: rerank.checked ? true : null,
+    rerank: rerank.checked && !rerank.disabled ? true : null,
   });
-  return { element, values };
+  const of = (kind) => {
+    const why = lacksScores(kind, facts);
+    rerank.disabled = why !== null;
+    reason.textContent = why ?? "";
+  };
+  return { element, values, of };
 }
 
 function exampleFilter(facts) {
@@ -143,6 +151,7 @@ export const view = {
     const show = (kindNow, text = "") => {
       kind = kindNow;
       input = queryInput(kind, text);
+      chosen.of(kind);
       fill(place, field(`${titleOf(kind)} to search for`, input));
       if (kind === "image") input.addEventListener("change", () => form.requestSubmit());
     };

@@ -1,8 +1,16 @@
 // The class of a query, with the reason: by class codes, or by votes of items.
+import { lacksScores } from "../lib/asking.js";
 import { h, percent } from "../lib/dom.js";
 
+/** Why the class of an item is known, but not whether to reject it; null where it is. */
+function unable(facts, kind) {
+  if (!facts.summary.rejects) return "this bundle cannot reject items of unknown classes";
+  return lacksScores(kind, facts);
+}
+
 /** The answer by class codes, and why no rate could be met where that is so. */
-async function byClassCodes(asked, rate) {
+async function byClassCodes(asked, rate, reason) {
+  if (reason) return [(await asked("v1/classify", {})).results[0], reason];
   try {
     const { results } = await asked("v1/classify", { max_false_reject_rate: rate });
     return [results[0], null];
@@ -21,12 +29,11 @@ function rejection({ false_reject_rate, false_accept_rate }) {
 }
 
 /** The class of the query, with the reason; by class codes, or by votes. */
-export async function classOf(context, asked, label, rate, isNew) {
-  const { facts } = context;
-  const byCodes = facts.n_classes !== null && facts.n_classes !== undefined;
+export async function classOf({ facts }, { asked, kind, label, rate, isNew }) {
+  const byCodes = facts.n_classes > 0 && !facts.summary.several_labels;
   if (!byCodes && !label) return null;
   const [found, refused] = byCodes
-    ? await byClassCodes(asked, Number(rate))
+    ? await byClassCodes(asked, Number(rate), unable(facts, kind))
     : [(await asked("v1/classify", { labels: label, k: 10 })).results[0], null];
   const accepted = found.accepted;
   return h(

@@ -126,7 +126,8 @@ export async function isNew(root, context) {
         classes,
       );
       if (rates) showThreshold();
-      classOf(context, asked, labels.value, rate.value, state.distance > state.threshold).then(
+      const isNew = state.distance > state.threshold;
+      classOf(context, { asked, kind, label: labels.value, rate: rate.value, isNew }).then(
         (card) => card && fill(classes, card),
         (error) => error.name !== "AbortError" && fill(classes, failure(error)),
       );

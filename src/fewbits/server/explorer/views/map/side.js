@@ -5,7 +5,8 @@ import { itemCard, itemName } from "../../lib/items.js";
 
 export function trustCard(facts) {
   const { share, interval, by_chance: byChance, k, n_sampled: sampled } = facts.trust;
-  const range = `${percent(interval[0], 1)} to ${percent(interval[1], 1)}`;
+  const [low, high] = interval.map((bound) => percent(bound, 1));
+  const range = low === high ? "" : `${low} to ${high}, `; // all items were looked at
   const hidden = facts.n_items - facts.n_points;
   return h(
     "section",
@@ -16,7 +17,7 @@ export function trustCard(facts) {
     h(
       "p",
       { class: "soft" },
-      `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points (${range}, from ${count(sampled)} items; ${byChance < 0.0001 ? "under 0.01 %" : percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
+      `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points (${range}from ${count(sampled)} items; ${byChance < 0.0001 ? "under 0.01 %" : percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
       "A plane cannot hold all distances: click a point for its true neighbours, and colour by neighbours kept to see where the map is wrong.",
     ),
     hidden > 0 && h("p", { class: "soft" }, `${count(facts.n_points)} of ${count(facts.n_items)} items are on the map; neighbours come from all of them.`),
