@@ -57,6 +57,7 @@ CALLS = {
     "range_search": (Q, 9),
     "classify": (Q,),
     "duplicates": (6,),
+    "estimate_recall": (5,),
 }
 OPTIONS = [
     ("search", {"filter": "kind = 'red' and year > 2005"}),

@@ -116,6 +116,12 @@ def test_an_item_is_judged_by_its_code_alone(new_page):
         assert f"low (id {names[0][2]})." in page.locator(".verdict").inner_text()
 
 
+def test_trust_without_an_interval_is_one_number(new_page):
+    with serving(classifying()) as url:
+        page = new_page(url, "#map")
+        page.get_by_text("among the 10 nearest points (from 60 items;").wait_for()
+
+
 def test_reranking_by_an_item_needs_its_vector(vectors, new_page):
     page = new_page(vectors.url, "#search?id=item 00000")
     page.locator(".hits > li").nth(3).wait_for()

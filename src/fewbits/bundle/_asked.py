@@ -1,4 +1,4 @@
-"""What is asked about: raw items, or items of the collection."""
+"""Questions about raw items, or about items of the collection."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,21 +59,20 @@ class Asked:
 
     @property
     def has_features(self) -> bool:
-        """Whether features are known."""
+        """True where features are known."""
         return self.rows is None or has_features(self._bundle)
 
 
 def has_features(bundle: "Bundle") -> bool:
-    """Return whether a collection keeps the vectors of its items, or raw items."""
+    """Return whether a collection keeps the vectors of its items, or their texts.
+
+    Files of images may be gone, and take long to read.
+    """
     items = bundle.items
     if items is None or bundle.item_kind == "codes":
         return False
-    return items.vectors is not None or _keeps_raw_items(bundle)
-
-
-def _keeps_raw_items(bundle: "Bundle") -> bool:
-    columns = bundle.collection.columns
-    return bundle.backbone is not None and bundle.raw_column in columns
+    has_texts = bundle.item_kind == "texts" and bundle.raw_column in items.columns
+    return items.vectors is not None or has_texts
 
 
 def _stored_features(bundle: "Bundle", rows: IdArray) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What long-running services that read a bundle need beside it."""
+"""Parts for long-running services that read a bundle."""
 
 from fewbits.bundle._asked import StoredItems, has_features
 from fewbits.bundle._selection import selected

@@ -4,11 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from fewbits._checks import check_k
 from fewbits._typing import CodeArray
+from fewbits.bundle import RecallEstimate
 from fewbits.client._asking import Asking
 from fewbits.client._changing import Changing
 from fewbits.client._connection import Connection
 from fewbits.client._tables import codes_of
+from fewbits.errors import ArgumentError
 
 
 class Remote(Asking, Changing):
@@ -59,6 +62,30 @@ class Remote(Asking, Changing):
         ]
         empty = np.empty((0, self.facts["bytes_per_code"]), np.uint8)
         return np.concatenate([empty, *found])
+
+    def estimate_recall(self, k: int = 10) -> tuple[RecallEstimate, ...]:
+        """Estimate the recall of each way to search, see `Bundle.estimate_recall`.
+
+        The server draws rows of its collection as queries.
+
+        Parameters
+        ----------
+        k : int, default=10
+            Up to 100.
+
+        Returns
+        -------
+        tuple of RecallEstimate
+
+        Raises
+        ------
+        ArgumentError
+            When the collection keeps no vectors to compare with.
+        """
+        found = self._connection.get(f"/v1/quality/recall?k={check_k(k)}")
+        if found["reason"] is not None:
+            raise ArgumentError(found["reason"])
+        return tuple(RecallEstimate(**each) for each in found["estimates"])
 
 
 def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Remote:

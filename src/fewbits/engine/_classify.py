@@ -49,7 +49,7 @@ class ClassifyRequest:
         that are asked about, too, where these are of the collection.
     ids : array-like of int or str, default=None
         In place of `items`, items of the collection, which do not vote on themselves.
-        Where it keeps neither their vectors nor raw items, their codes alone are
+        Where it keeps neither their vectors nor texts, their codes alone are
         decoded, by default to the nearest class code, and none can be rejected.
 
     Raises

@@ -28,7 +28,7 @@ class SearchRequest:
         Hits per query; fewer where fewer items can be found.
     rerank : bool, default=None
         Re-rank a shortlist; None does so for raw items where the bundle was tuned to.
-        Items of the collection need their vectors or raw items there; codes have none.
+        Items of the collection need their vectors or texts there; codes have none.
     filter : str or pyarrow.compute.Expression, default=None
         A condition that hits meet, see `fewbits.bundle.Bundle.search`.
     allowed : array-like, default=None

@@ -6,7 +6,7 @@ import { itemCard, itemName } from "../../lib/items.js";
 export function trustCard(facts) {
   const { share, interval, by_chance: byChance, k, n_sampled: sampled } = facts.trust;
   const [low, high] = interval.map((bound) => percent(bound, 1));
-  const range = low === high ? "" : `${low} to ${high}, `; // all items were looked at
+  const range = low === high ? "" : `${low} to ${high}, `; // as where all items were sampled
   const hidden = facts.n_items - facts.n_points;
   return h(
     "section",
