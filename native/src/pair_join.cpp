@@ -14,8 +14,8 @@
 namespace fewbits {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 18;      // pairs, and entries, from which a call returns,
-constexpr std::size_t kFewPairs = 1 << 14;   // or an eighth of the codes, but so many pairs
+constexpr std::size_t kBlock = 1 << 18;      // pairs, or entries, after which a call returns
+constexpr std::size_t kFewPairs = 1 << 14;   // and the fewest pairs after which it does
 constexpr std::size_t kGrain = 256;          // entries that a thread takes at once,
 constexpr std::size_t kGrainPairs = 1 << 16; // or fewer that may have so many pairs
 constexpr int kMostBits = 24;                // of the number of a bucket

@@ -5,8 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from fewbits.index import FlatIndex, MultiIndexHashing, stream_range_search
-from fewbits.index import _segments, _streaming
+from fewbits.index import (
+    FlatIndex,
+    MultiIndexHashing,
+    _segments,
+    _streaming,
+    stream_range_search,
+)
 from tests.index._indexes import LOOKED_UP
 
 rng = np.random.default_rng(0)
@@ -15,7 +20,7 @@ CODES = CENTRES[rng.integers(0, 12, 400)] ^ (1 << rng.integers(0, 16, (400, 8)) 
 CODES = CODES.astype(np.uint8)
 IDS = np.sort(rng.permutation(900)[:400])  # rising, so that additions begin segments
 QUERIES = CODES[::9] ^ (rng.random((45, 8)) < 0.2).astype(np.uint8)
-APART = np.bitwise_count(QUERIES[:, None] ^ CODES[None]).sum(axis=2, dtype=int)
+apart = np.bitwise_count(QUERIES[:, None] ^ CODES[None]).sum(axis=2, dtype=int)
 
 
 def whole(kind):
@@ -39,7 +44,8 @@ def hits(index, radius, **options):
         end = span.stop
         assert len(block.offsets) == span.stop - span.start + 1
         rows = np.repeat(np.arange(span.start, end), np.diff(block.offsets))
-        listed = [*zip(rows.tolist(), block.ids.tolist(), block.distances.tolist())]
+        columns = rows, block.ids, block.distances
+        listed = [*zip(*(each.tolist() for each in columns), strict=True)]
         assert len(found | set(listed)) == len(found) + len(listed)
         found.update(listed)
     assert end == len(QUERIES)
@@ -47,8 +53,8 @@ def hits(index, radius, **options):
 
 
 def by_hand(radius, mask):
-    near = np.argwhere((APART <= radius) & mask)
-    return {(q, int(IDS[row]), int(APART[q, row])) for q, row in near.tolist()}
+    near = np.argwhere((apart <= radius) & mask)
+    return {(q, int(IDS[row]), int(apart[q, row])) for q, row in near.tolist()}
 
 
 @pytest.fixture(autouse=True)
