@@ -104,9 +104,13 @@ class ITQ(RotationLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
-        if axes.rank == 1 < self.n_bits:
+        if axes.rank == 1 and len(X) > 2:
+            self._tell_one_direction()
+        return self._rotated(X, axes, None, rng)
+
+    def _tell_one_direction(self) -> None:
+        if self.n_bits > 1:
             warn_user(
-                f"X varies in one direction only, as rows of two kinds do: all "
+                "X varies in one direction only, as rows of two kinds do: all "
                 f"{self.n_bits} bits are equal or opposite, so there are two codes"
             )
-        return self._rotated(X, axes, None, rng)
