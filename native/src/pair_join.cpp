@@ -14,7 +14,8 @@
 namespace fewbits {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 18;      // pairs, and entries, from which a call returns
+constexpr std::size_t kBlock = 1 << 18;      // pairs, or entries, after which a call returns
+constexpr std::size_t kFewPairs = 1 << 14;   // and the fewest pairs after which it does
 constexpr std::size_t kGrain = 256;          // entries that a thread takes at once,
 constexpr std::size_t kGrainPairs = 1 << 16; // or fewer that may have so many pairs
 constexpr int kMostBits = 24;                // of the number of a bucket
@@ -122,11 +123,13 @@ struct PairJoin::State {
                               by.begin,      by.length,   by.flips,       bucket_bits,
                               spans.data(),  most.data(), part,           radius};
         const std::size_t stop = std::min(n, entry + kBlock);
+        // Few beside the codes, so that pairs take no more memory than these.
+        const std::size_t enough = std::clamp(n / 8, kFewPairs, kBlock);
         std::mutex mutex;
         std::size_t total = 0;
         parallel_for(n_threads, 1, n_threads, [&](std::size_t, std::size_t, std::size_t) {
             std::unique_lock<std::mutex> lock(mutex);
-            while (entry < stop && total < kBlock) {
+            while (entry < stop && total < enough) {
                 const std::size_t begin = entry, end = grain(begin);
                 entry = end;
                 lock.unlock();

@@ -279,6 +279,15 @@ def start(folder, *words, **options):
     )
 
 
+def test_zeros_and_ones_that_collapse_to_two_codes_are_told(tmp_path):
+    np.save(tmp_path / "x.npy", np.repeat(np.eye(2, 8, dtype=np.float32), 60, axis=0))
+    with pytest.warns() as told:
+        run_in(tmp_path, ["fit", "x.npy", "-o", "b", "-b", "16"])
+    said = " ".join(str(each.message) for each in told)
+    assert "in one direction only" in said
+    assert "100% of the items share their code" in said
+
+
 def test_bytes_that_are_no_utf8(bundle):
     """Typed as texts, options and names of files."""
     for words in (

@@ -27,6 +27,7 @@ from tests.learners._made import made
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*ignores the code",
     "ignore:.*bits (is|are) constant",
+    "ignore:X varies in one direction only",
     "ignore:only .* bits are different",
 )
 Y = np.arange(20) % 2

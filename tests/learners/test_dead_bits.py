@@ -28,6 +28,7 @@ LEARNERS = [
 
 
 @pytest.mark.filterwarnings("ignore:. of . bits (is|are) constant")
+@pytest.mark.filterwarnings("ignore:X varies in one direction only")
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: type(each).__name__)
 def test_counted(learner):
     bits = learner.fit(X).transform(X)
@@ -44,3 +45,14 @@ def test_none():
     rng = np.random.default_rng(0)
     rows, y = rng.normal(size=(200, 4)), np.arange(200) % 3
     assert CCAITQ(4, random_state=0).fit(rows, y).n_dead_bits_ == 0
+
+
+def test_rows_of_two_kinds_have_two_codes():
+    kinds = np.zeros((2, 12), np.float32)
+    kinds[0, :8] = kinds[1, 8:] = 1
+    rows = kinds[np.arange(100) % 2]
+    with pytest.warns(UserWarning, match="all 16 bits are equal or opposite"):
+        itq = ITQ(16, random_state=0, n_iter=3).fit(rows)
+    assert len(np.unique(itq.transform(rows), axis=0)) == 2
+    rows[0, 0] = 0  # a third
+    ITQ(2, random_state=0, n_iter=3).fit(rows)

@@ -1,6 +1,7 @@
 """Segments stay few and mostly alive, and a row is copied few times."""
 
 from math import log
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from fewbits.store import Store
 from fewbits.store._compact import BYTES, ROWS, Size, everything, plan
+from fewbits.store._disk import Disk
 from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import SCHEMA, content, rows
 
@@ -78,16 +80,28 @@ def test_deleted_rows_leave_the_disk(store):
     assert store.disk_bytes() < 2 * before / 10 + 40_000
 
 
-def test_many_small_commits_leave_few_files(store):
+def test_many_small_commits_leave_few_files(store, monkeypatch):
+    """Time to open is in ``benchmarks/store.py``; what it reads is here."""
+    n, n_ids = (10_000, 5000) if NIGHTLY else (60, 47)
     with store.writer() as writer:
-        for i in range(1000 if NIGHTLY else 60):
-            writer.upsert(rows([i % 47], i))
+        for i in range(n):
+            writer.upsert(rows([i * 7919 % n_ids], i))
             writer.commit()
     assert store.n_files() <= 64
-    assert len(content(store.snapshot())) == 47
+    assert len(content(store.snapshot())) == n_ids
+
+    opened, of_disk = [], Disk.map
+    monkeypatch.setattr(
+        Disk, "map", lambda disk, name: opened.append(name) or of_disk(disk, name)
+    )
+    assert Store.open(store.folder).snapshot().n_live == n_ids
+    [manifest] = set(opened)  # no file of rows, however many there are
+    assert Path(store.folder, manifest).stat().st_size <= 1 << 16
+    assert len(opened) <= 2
 
 
 def test_replacing_everything_keeps_the_size(store):
+    """Bytes and files; ``cycles`` of ``benchmarks/store.py`` measures the latency."""
     sizes, files = [], []
     for seed in range(50 if NIGHTLY else 15):
         with store.writer() as writer:

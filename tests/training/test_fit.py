@@ -177,6 +177,17 @@ def test_codes_that_collapse_are_told(monkeypatch):
     fit_bundle(vectors(np.tile(X, (2, 1)), None), method="lsh", n_bits=32)
 
 
+@pytest.mark.parametrize("method", ["itq", "lsh", "threshold"])
+def test_zeros_and_ones_that_collapse_to_two_codes_are_told(method):
+    values = np.repeat(np.eye(2, 8, dtype=np.float32), 100, axis=0)
+    with pytest.warns() as told:
+        bundle = fit_bundle(vectors(values, None), method=method)
+    said = [str(each.message) for each in told]
+    assert any("100% of the items share their code" in each for each in said)
+    assert any("in one direction only" in each for each in said) == (method == "itq")
+    assert len(np.unique(bundle.encode(values), axis=0)) == 2
+
+
 @same_bits
 def test_more_bits_than_items_to_learn_from_are_told():
     with pytest.warns(UserWarning, match="96 bits are learnt from 80 items: most will"):

@@ -29,7 +29,8 @@ class ReencodingMixin(CollectionMixin):
         Parameters
         ----------
         other : Bundle
-            Keeps vectors, see `with_items`, that are features of the same backbone.
+            Keeps vectors, see `with_items`, that are features of the same backbone: its
+            fingerprint decides, under whatever name.
         progress : callable, default=None
             Called with (items done, items in all).
 
@@ -96,15 +97,29 @@ class ReencodingMixin(CollectionMixin):
             raise ArgumentError(
                 "the collection keeps no vectors to encode: build it with keep_vectors"
             )
-        here = self.backbone, self.backbone_fingerprint
-        if here != (other.backbone, other.backbone_fingerprint):
+        if _features_of(self) != _features_of(other):
             raise ArgumentError(
-                "the collection keeps vectors of another backbone, "
-                f"{other.backbone or 'none'}; this bundle takes those of "
-                f"{self.backbone or 'none'}"
+                f"the collection keeps vectors of another backbone, {_told(other)}; "
+                f"this bundle takes those of {_told(self)}"
             )
         if vectors.shape[1] != self.encoder.n_features:
             raise ArgumentError(
                 f"the collection keeps vectors of {vectors.shape[1]} features, the "
                 f"encoder takes {self.encoder.n_features}"
             )
+
+
+def _features_of(bundle: CollectionMixin) -> tuple[str | None, bool]:
+    """Return what decides the features: the fingerprint, or a name where none is known.
+
+    So a backbone that is renamed stays the same one.
+    """
+    if bundle.backbone_fingerprint is not None:
+        return bundle.backbone_fingerprint, True
+    return bundle.backbone, False
+
+
+def _told(bundle: CollectionMixin) -> str:
+    if bundle.backbone_fingerprint is None:
+        return bundle.backbone or "none"
+    return f"{bundle.backbone} ({bundle.backbone_fingerprint[:12]})"

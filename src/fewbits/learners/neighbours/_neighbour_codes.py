@@ -185,11 +185,18 @@ class NeighbourCodes(NeighbourLearner):
         return LinearMap(weights, bias, float(self.tightness))
 
 
+class _Start(ITQ):
+    """ITQ whose codes are only where learning starts."""
+
+    def _tell_one_direction(self) -> None:
+        pass
+
+
 def scaled_itq(
     V: Float32Array, n_bits: int, rng: RandomState
 ) -> tuple[Float32Array, Float32Array]:
     """Return weights and bias of ITQ whose scores have a variance of 1."""
-    itq = ITQ(n_bits, n_iter=_START_ITERATIONS, random_state=rng.randint(2**31 - 1))
+    itq = _Start(n_bits, n_iter=_START_ITERATIONS, random_state=rng.randint(2**31 - 1))
     with interrupts_passed_on(), no_progress():
         encoder = itq.fit(V).encoder_
     assert isinstance(encoder, LinearEncoder)

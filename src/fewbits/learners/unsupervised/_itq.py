@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.learners._linalg._axes import principal_axes
 from fewbits.learners._linalg._rotation import RotationLearner
@@ -54,7 +55,8 @@ class ITQ(RotationLearner):
     The paper stops at as many bits as features; Xia et al. extend it by Procrustes'
     problem with a rectangular rotation. The same serves data whose rank is less than
     `n_bits`, by constant features or too few rows: all the directions that exist are
-    rotated into `n_bits` dimensions, and no bit is wasted on the others.
+    rotated into `n_bits` dimensions, and no bit is wasted on the others. Where there is
+    one direction only, all bits are equal or opposite, and a warning says so.
 
     A score of exactly 0 is encoded as 1. An interrupt keeps the rotation reached,
     with a warning.
@@ -101,4 +103,14 @@ class ITQ(RotationLearner):
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
-        return self._rotated(X, principal_axes(X), None, rng)
+        axes = principal_axes(X)
+        if axes.rank == 1 and len(X) > 2:
+            self._tell_one_direction()
+        return self._rotated(X, axes, None, rng)
+
+    def _tell_one_direction(self) -> None:
+        if self.n_bits > 1:
+            warn_user(
+                "X varies in one direction only, as rows of two kinds do: all "
+                f"{self.n_bits} bits are equal or opposite, so there are two codes"
+            )
