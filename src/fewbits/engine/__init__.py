@@ -16,6 +16,7 @@ from fewbits.engine._duplicates import (
     DuplicatesRequest,
     DuplicatesResponse,
     duplicates,
+    group_records,
 )
 from fewbits.engine._encode import EncodeRequest, EncodeResponse, encode
 from fewbits.engine._items import ItemsRequest, ItemsResponse, items
@@ -50,6 +51,7 @@ __all__ = [
     "classify",
     "duplicates",
     "encode",
+    "group_records",
     "items",
     "like",
     "range_search",
