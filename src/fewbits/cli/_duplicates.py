@@ -102,8 +102,7 @@ def _show_pairs(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
     for found in bundle.stream_duplicates(radius, **asked):
         if as_json:
             for start in range(0, len(found), _LINES):
-                for pair in found.records(slice(start, start + _LINES)):
-                    print_json(pair)
+                print_json(*found.records(slice(start, start + _LINES)))
         elif not count:
             _print_pairs(found.records(slice(_MOST_SHOWN)))
         count += len(found)
