@@ -64,8 +64,8 @@ function options(facts, address) {
 function exampleFilter(facts) {
   const label = classColumns(facts)[0];
   if (!label) return "for example bit(12) = 1";
-  const { type } = facts.columns.find((column) => column.name === label);
-  const value = /string/.test(type) ? "'…'" : type === "bool" ? "true" : "1";
+  const type = facts.columns.find((column) => column.name === label)?.type;
+  const value = /^u?int|float|double/.test(type) ? "1" : type === "bool" ? "true" : "'…'";
   return `for example ${/^\w+$/.test(label) ? label : `"${label}"`} = ${value}`;
 }
 
