@@ -77,15 +77,15 @@ def duplicates(
 
 
 def _show_groups(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
-    from fewbits import engine
+    from fewbits.engine.explore import group_records
 
     found = bundle.duplicate_groups(radius, **asked)
     if as_json:
-        for group in engine.group_records(bundle, found):
+        for group in group_records(bundle, found):
             print_json({"items": group})
         return
     shown = [rows[:_MOST_SHOWN] for rows in islice(found, _MOST_SHOWN)]
-    for number, group in enumerate(engine.group_records(bundle, shown)):
+    for number, group in enumerate(group_records(bundle, shown)):
         n_more = len(found[number]) - len(group)
         note = f", and {_counted(n_more, 'more item')}" if n_more else ""
         print_hits(f"group {number + 1}{note}", group)

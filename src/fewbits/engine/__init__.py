@@ -16,7 +16,6 @@ from fewbits.engine._duplicates import (
     DuplicatesRequest,
     DuplicatesResponse,
     duplicates,
-    group_records,
 )
 from fewbits.engine._encode import EncodeRequest, EncodeResponse, encode
 from fewbits.engine._items import ItemsRequest, ItemsResponse, items
@@ -51,7 +50,6 @@ __all__ = [
     "classify",
     "duplicates",
     "encode",
-    "group_records",
     "items",
     "like",
     "range_search",
