@@ -77,7 +77,7 @@ def duplicates(
 
 
 def _show_groups(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
-    from fewbits.engine.explore import group_records
+    from fewbits.engine.rows import group_records
 
     found = bundle.duplicate_groups(radius, **asked)
     if as_json:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fewbits._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fewbits.engine._duplicates import group_records
     from fewbits.engine.explore._bit import (
         BitExamples,
         BitRequest,
@@ -61,7 +60,6 @@ else:  # what draws and tests statistically, no search does
             "check_bit": "fewbits.engine.explore._bit_names",
             "duplicate_groups": "fewbits.engine.explore._duplicate_groups",
             "duplicate_list": "fewbits.engine.explore._duplicate_list",
-            "group_records": "fewbits.engine._duplicates",
             "name_bit": "fewbits.engine.explore._bit_names",
             "novelty": "fewbits.engine.explore._novelty",
             "quality": "fewbits.engine.explore._quality",
@@ -91,7 +89,6 @@ __all__ = [
     "check_bit",
     "duplicate_groups",
     "duplicate_list",
-    "group_records",
     "name_bit",
     "novelty",
     "quality",
