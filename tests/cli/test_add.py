@@ -36,6 +36,40 @@ def built(tmp_path):
     return tmp_path / "b"
 
 
+def test_delete_by_a_file_of_ids(built, tmp_path):
+    gone = ["s3", "s1", "s3", "s99"]
+    (tmp_path / "ids.txt").write_text("\n".join(gone) + "\n\n")
+    told = run("delete", built, "--ids", tmp_path / "ids.txt")
+    assert told == f"{built}: 2 deleted, 1 not there; 18 items in all\n"
+    found = json.loads(
+        run("delete", built, "--ids", write(tmp_path / "c.csv", [1, 5]), "--json")
+    )
+    assert (found["deleted"], found["not_there"], found["n_items"]) == (1, 1, 17)
+    result = CliRunner().invoke(
+        app, ["delete", str(built), "--ids", "-"], input="s7\r\ns8"
+    )
+    assert "2 deleted, 0 not there" in result.stdout
+    left = {f"s{row}" for row in range(20)} - {"s1", "s3", "s5", "s7", "s8"}
+    assert {*Bundle.load(built).collection.ids} == left
+    np.save(tmp_path / "n.npy", np.arange(3))
+    told = run("delete", built, "--ids", tmp_path / "n.npy", code=2)
+    assert "the ids of this collection are texts, got 0" in told
+
+
+def test_delete_by_many_whole_numbers(tmp_path):
+    bundle = Bundle(PackedEncoder(8)).with_codes(np.zeros((20_000, 1), np.uint8))
+    bundle.save(tmp_path / "b")
+    gone = np.random.default_rng(0).choice(20_000, 10_000, replace=False)
+    np.save(tmp_path / "ids.npy", gone)
+    told = run("delete", tmp_path / "b", "--ids", tmp_path / "ids.npy")
+    assert "10,000 deleted, 0 not there; 10,000 items" in told
+    left = Bundle.load(tmp_path / "b").collection.ids
+    np.testing.assert_array_equal(left, np.setdiff1d(np.arange(20_000), gone))
+    (tmp_path / "ids.txt").write_text("1\ns2\n")
+    told = run("delete", tmp_path / "b", "--ids", tmp_path / "ids.txt", code=2)
+    assert "ids of this collection are integers, got 's2'" in told
+
+
 VECTORS = ["--column", "x", "--column", "y"]
 
 

@@ -272,6 +272,14 @@ def test_each_next_command_works_as_printed(folder, given, build, monkeypatch):
         assert "note: ids are row numbers; --id Id takes yours" in out
 
 
+def test_the_next_search_takes_no_ids_for_features(vectors, folder):
+    rows = [f"{i},{','.join(['0.5'] * 8)}" for i in range(9)]
+    names = ",".join(f"x{i}" for i in range(8))
+    (folder / "t.csv").write_text("\n".join([f"sku,{names}", *rows]))
+    out = run("build", vectors, "t.csv", "--id", "sku", "-o", "n")
+    assert run(*shlex.split(out.partition("next: fewbits ")[2]))
+
+
 def test_novel(vectors, texts):
     found = json.loads(run("like", vectors, "--id", 3, "--id", 4, "-k", 5, "--json"))
     scores = [hit["score"] for hit in found["hits"]]

@@ -38,11 +38,13 @@ def run(*arguments):
 
 
 def test_programs_get_all_groups_and_pairs(folder):
-    found = json.loads(run(folder / "b", "--radius", "0", "--json"))
+    asked = folder / "b", "--radius", "0", "--json"
+    groups = [json.loads(line)["items"] for line in run(*asked).splitlines()]
+    pairs = [json.loads(line) for line in run(*asked, "--pairs").splitlines()]
     expected = [[i, i + 30] for i in range(30)]
-    assert found["pairs"] == [{"ids": ids, "distance": 0} for ids in expected]
-    assert [[hit["id"] for hit in group] for group in found["groups"]] == expected
-    assert found["groups"][4][1] == {
+    assert pairs == [{"ids": ids, "distance": 0} for ids in expected]
+    assert [[hit["id"] for hit in group] for group in groups] == expected
+    assert groups[4][1] == {
         "id": 34,
         "distance": 0,
         "columns": {"kind": "green"},
@@ -54,15 +56,18 @@ def test_people_see_the_first_groups(folder):
     assert shown.count("# group") == 20
     assert "30 groups, 30 pairs; 30 items to remove" in shown
     assert "the first 20 groups are shown" in shown
+    pairs = run(folder / "b", "-r", "0", "--pairs").splitlines()
+    assert pairs[:2] == ["first\tsecond\tdistance", "0\t30\t0"]
+    assert (pairs[20], pairs[21]) == ("19\t49\t0", "30 pairs")
     few = run(folder / "b", "-r", "0", "--filter", "kind = 'red' and bit(0) = 1")
     assert "are shown" not in few
 
 
 def test_vectors_confirm(folder):
-    options = ["-r", "16", "--max-vector-distance", "0", "--json"]
-    found = json.loads(run(folder / "b", *options))
-    assert [pair["ids"] for pair in found["pairs"]] == [[i, i + 30] for i in range(30)]
-    assert {pair["vector_distance"] for pair in found["pairs"]} == {0.0}
+    options = ["-r", "16", "--max-vector-distance", "0", "--pairs", "--json"]
+    found = [json.loads(line) for line in run(folder / "b", *options).splitlines()]
+    assert [pair["ids"] for pair in found] == [[i, i + 30] for i in range(30)]
+    assert {pair["vector_distance"] for pair in found} == {0.0}
 
 
 def test_nothing_found(folder):

@@ -152,7 +152,7 @@ MISTAKES = {
     "inspect none": "is not a bundle",
     "add none x.npy": "none is not a bundle: there is no such folder",
     "upsert b x.npy": "give the ids of the rows, by id= or ids= (on the command",
-    "delete b": "give either --id or --filter",
+    "delete b": "give one of --id, --ids and --filter",
     "delete b 7": "extra argument(s) (7); ids are given by --id (see",
     "delete b --id 99999": "there is no item with id 99999",
     "magic": "No such command",

@@ -113,7 +113,7 @@ def test_groups_of_duplicates(client):
     ).json()
     assert len(few["groups"]) == 2
     counted = client.post("/v1/duplicate-groups", json={"radius": 0, "max_groups": 0})
-    assert {**few, "groups": []} == counted.json()
+    assert {**few, "groups": [], "sizes": []} == counted.json()
     for wrong in (
         {"radius": -1},
         {"radius": 0, "max_groups": 10**6},

@@ -194,6 +194,15 @@ def test_mistakes_have_one_clear_line(kind):
     assert index.add(codes[:1], [2]).ids.tolist() == [4, 8, 2]
 
 
+def joined(pairs):
+    """Return the ids that pairs connect, by moving them from set to set."""
+    groups = {each: {each} for pair in pairs for each in pair[:2]}
+    for first, second, _ in pairs:
+        whole = groups[first] | groups[second]
+        groups |= dict.fromkeys(whole, whole)
+    return sorted(map(list, {tuple(sorted(each)) for each in groups.values()}))
+
+
 @every_index
 @pytest.mark.parametrize("planned", [True, False])
 @given(case=cases, cuts=cuts, radius=st.integers(0, 20))
@@ -214,7 +223,11 @@ def test_pairs_are_those_of_brute_force(kind, planned, case, cuts, radius):
                     block.ids.tolist(), block.distances.tolist(), strict=True
                 )
             ]
-            assert sorted(found) == case.expected_pairs(radius, chosen)
+            expected = case.expected_pairs(radius, chosen)
+            assert sorted(found) == expected
+            groups = index.groups_within(radius, allowed=allowed)
+            assert [each.tolist() for each in groups] == joined(expected)
+            assert groups.n_pairs == len(expected)
 
 
 def test_a_radius_of_pairs_is_checked_at_once():

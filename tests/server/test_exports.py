@@ -92,6 +92,20 @@ def test_all_groups_of_duplicates_are_listed():
         assert group[0]["_decision"] == "keep"
 
 
+def test_more_pairs_than_fit_make_groups():
+    codes = np.arange(6000, dtype=">u4")
+    codes[:5000] = 2**31  # 12,497,500 pairs
+    bundle = Bundle(ENCODER).with_codes(codes.view(np.uint8).reshape(-1, 4))
+    with client_of(bundle) as client:
+        found = client.post("/v1/duplicate-groups", json={"radius": 0}).json()
+        rows = read(
+            client.post("/v1/duplicate-groups", json={"radius": 0}, headers=CSV)
+        )
+    assert (found["n_groups"], found["n_pairs"]) == (1, 5000 * 4999 // 2)
+    assert [item["id"] for item in found["groups"][0]] == list(range(100))
+    assert found["sizes"] == [5000] == [len(rows)]
+
+
 def test_chosen_items_are_kept():
     bundle = Bundle(ENCODER).with_items(np.repeat(np.eye(3, N_BITS), 3, axis=0))
     asked = {"radius": 0, "keep": [2, 1, 7]}

@@ -1,6 +1,7 @@
 """Near duplicates: items of one collection whose codes differ in few bits."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._items import Items
+from fewbits.bundle._ordered_pairs import ordered_pairs
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
-from fewbits.index import Index, Pairs
+from fewbits.index import Groups, Index, Pairs
 
 #: Pairs that are found at most.
 MAX_PAIRS = 10_000_000
@@ -72,6 +74,14 @@ class Duplicates:
         groups = np.split(known[order], ends) if len(known) else []
         return sorted(groups, key=lambda rows: int(rows[0]))
 
+    def records(self, chosen: slice = slice(None)) -> list[dict[str, Any]]:
+        """Return ``ids``, ``distance`` and, if known, ``vector_distance`` of pairs."""
+        columns = {"ids": self.ids[chosen], "distance": self.distances[chosen]}
+        if self.vector_distances is not None:
+            columns["vector_distance"] = self.vector_distances[chosen]
+        values = zip(*(each.tolist() for each in columns.values()), strict=True)
+        return [dict(zip(columns, each, strict=True)) for each in values]
+
 
 class DuplicatesMixin(CollectionMixin):
     """Finds near duplicates within a collection."""
@@ -86,6 +96,8 @@ class DuplicatesMixin(CollectionMixin):
         max_pairs: int = MAX_PAIRS,
     ) -> Duplicates:
         """Return all pairs of items whose codes differ in at most `radius` bits.
+
+        `stream_duplicates` and `duplicate_groups` take any number of them.
 
         Parameters
         ----------
@@ -121,19 +133,132 @@ class DuplicatesMixin(CollectionMixin):
         >>> found.ids.tolist(), found.distances.tolist()
         ([[0, 2], [1, 3]], [1, 0])
         """
-        radius = check_count(radius, "radius", 0)
         max_pairs = check_count(max_pairs, "max_pairs")
-        items = self.collection
-        farthest = _farthest(items, max_vector_distance)
-        mask = selected(self, filter, allowed)
-        numbers, distances = _pairs(self.index, mask, radius, max_pairs)
-        rows = items.rows_of(numbers)
+        find = _finder(self, radius, max_vector_distance, filter, allowed)
+        numbers, distances = _pairs(find.index, find.mask, find.radius, max_pairs)
+        return find.confirmed(distances, self.collection.rows_of(numbers))
+
+    def stream_duplicates(
+        self,
+        radius: int,
+        *,
+        max_vector_distance: float | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> Iterator[Duplicates]:
+        """Return an iterator over the pairs of `duplicates`, as many as there are.
+
+        Parameters
+        ----------
+        radius, max_vector_distance, filter, allowed
+            As of `duplicates`.
+
+        Yields
+        ------
+        Duplicates
+            A few million pairs at most; in all together each pair once, in the order of
+            their rows. Each block takes as long as finding all pairs does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import PackedEncoder
+        >>> codes = np.zeros((3, 1), np.uint8)
+        >>> bundle = Bundle(PackedEncoder(8)).with_codes(codes)
+        >>> [found.ids.tolist() for found in bundle.stream_duplicates(0)]
+        [[[0, 1], [0, 2], [1, 2]]]
+        """
+        find = _finder(self, radius, max_vector_distance, filter, allowed)
+        return (
+            find.confirmed(distances, rows)
+            for distances, rows in ordered_pairs(find.pairs, len(self.collection))
+        )
+
+    def duplicate_groups(
+        self,
+        radius: int,
+        *,
+        max_vector_distance: float | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+        max_pairs: int | None = None,
+    ) -> Groups:
+        """Return the groups of items that pairs of `duplicates` connect.
+
+        No pair is kept, so that any number of them will do, and equal codes cost
+        nothing but sorting. To remove duplicates, keep the first of each group.
+
+        Parameters
+        ----------
+        radius, max_vector_distance, filter, allowed
+            As of `duplicates`.
+        max_pairs : int, default=None
+            More pairs of different codes are an error; None takes any number.
+
+        Returns
+        -------
+        fewbits.index.Groups
+            Its members are rows of the collection.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.bundle import Bundle
+        >>> from fewbits.encoders import PackedEncoder
+        >>> bundle = Bundle(PackedEncoder(8)).with_codes(np.zeros((9000, 1), np.uint8))
+        >>> found = bundle.duplicate_groups(0)
+        >>> len(found), len(found.members), found.n_pairs
+        (1, 9000, 40495500)
+        """
+        find = _finder(self, radius, max_vector_distance, filter, allowed)
+        found = find.index.groups_within(
+            find.radius,
+            allowed=find.mask,
+            confirm=None if find.farthest is None else find.confirms,
+            max_pairs=max_pairs,
+        )
+        return replace(found, members=self.collection.rows_of(found.members))
+
+
+@dataclass(frozen=True)
+class _Finder:
+    """Finds pairs within a radius, and confirms them by vectors."""
+
+    items: Items
+    index: Index
+    mask: NDArray[np.bool_] | None
+    radius: int
+    farthest: float | None
+
+    def pairs(self) -> Iterator[Pairs]:
+        """Yield pairs of rows."""
+        for distances, ids in self.index.pairs_within(self.radius, allowed=self.mask):
+            yield Pairs(distances, self.items.rows_of(ids))
+
+    def confirms(self, ids: IdArray) -> NDArray[np.bool_]:
+        """Return which pairs of ids of the index the vectors confirm."""
+        apart = _vector_distances(self.items, self.items.rows_of(ids))
+        assert self.farthest is not None
+        return np.asarray(apart <= self.farthest)
+
+    def confirmed(self, distances: NDArray[np.int32], rows: IdArray) -> Duplicates:
         between = None
-        if farthest is not None:
-            between = _vector_distances(items, rows)
-            near = between <= farthest
+        if self.farthest is not None:
+            between = _vector_distances(self.items, rows)
+            near = between <= self.farthest
             rows, distances, between = rows[near], distances[near], between[near]
-        return Duplicates(distances, rows, items.ids_at(rows), between)
+        return Duplicates(distances, rows, self.items.ids_at(rows), between)
+
+
+def _finder(
+    bundle: Any, radius: int, max_vector_distance: Any, filter: Any, allowed: Any
+) -> _Finder:
+    radius = check_count(radius, "radius", 0)
+    items = bundle.collection
+    farthest = _farthest(items, max_vector_distance)
+    mask = selected(bundle, filter, allowed)
+    return _Finder(items, bundle.index, mask, radius, farthest)
 
 
 def _pairs(
@@ -147,7 +272,8 @@ def _pairs(
         if count > max_pairs:
             raise ArgumentError(
                 f"more than {max_pairs:,} pairs of items differ in at most {radius} "
-                "bits: give a smaller radius, or a filter"
+                "bits: duplicate_groups joins and stream_duplicates yields any number; "
+                "or give a smaller radius, or a filter"
             )
         found.append(pairs)
     distances = np.concatenate([each.distances for each in found])

@@ -143,7 +143,12 @@ class GrowingMixin(CollectionMixin):
         return self.delete_and_count(ids, filter=filter, timeout=timeout)[0]
 
     def delete_and_count(
-        self, ids: Any = None, *, filter: Any = None, timeout: float | None = None
+        self,
+        ids: Any = None,
+        *,
+        filter: Any = None,
+        timeout: float | None = None,
+        missing_ok: bool = False,
     ) -> tuple[Self, int]:
         """Return this bundle without some items, and how many these were.
 
@@ -151,6 +156,8 @@ class GrowingMixin(CollectionMixin):
         ----------
         ids, filter, timeout
             As of `delete`.
+        missing_ok : bool, default=False
+            Pass over ids that are not there.
 
         Returns
         -------
@@ -171,6 +178,8 @@ class GrowingMixin(CollectionMixin):
             raise ArgumentError("delete needs ids or a filter")
         with writer_of(self.collection, timeout) as writer:
             newest = replace(self, items=writer.items)
+            if missing_ok and ids is not None:
+                ids = _those_there(newest.collection, ids)
             n_deleted = writer.delete(newest._ids_to_delete(ids, filter))
             return replace(self, items=writer.commit()), n_deleted
 
@@ -306,3 +315,11 @@ class GrowingMixin(CollectionMixin):
         import pyarrow as pa
 
         return items.id_column.filter(pa.array(mask)).combine_chunks()
+
+
+def _those_there(items: Items, ids: Any) -> Any:
+    """Return those of some ids that items have, as a column of Arrow's."""
+    import pyarrow as pa
+
+    column = id_column(ids, items.has_text_ids)
+    return column.filter(pa.array(items.find(column) >= 0))

@@ -75,5 +75,7 @@ def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> Non
         told = {"bundle": str(bundle), **counts, "n_items": n}
         print_json({**told, "commit": changed.commit})
         return
-    done = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    done = ", ".join(
+        f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()
+    )
     typer.echo(f"{bundle}: {done}; {n:,} item{'' if n == 1 else 's'} in all")

@@ -129,6 +129,8 @@ def build(
         typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
         if name := source.likely_id_column:
             say(f"note: ids are row numbers; {shlex.join(['--id', name])} takes yours")
+        if column is None and loaded.metadata.feature_names is None:
+            column = [*source.names]  # search takes ids for features
         typer.echo(f"next: {_search_by(folder, source, items, column)}")
 
 

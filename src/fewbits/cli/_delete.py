@@ -5,7 +5,13 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._add import print_change
-from fewbits.cli._options import BundlePath, Wait, json_option, typed_ids
+from fewbits.cli._options import (
+    BundlePath,
+    Wait,
+    check_unused,
+    json_option,
+    typed_ids,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -17,6 +23,22 @@ def delete(
     ids: Annotated[
         list[str] | None,
         typer.Option("--id", help="Id of an item to delete; may be repeated."),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--ids",
+            metavar="FILE",
+            help="Delete the items with the ids in a .txt file or standard input (-), "
+            "one a line, a .npy file, or a column of a table (.csv, .parquet, ...). "
+            "Ids that are not there are passed over, and counted.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the table --ids. Default: the one that `build` was given."
+        ),
     ] = None,
     filter: Annotated[
         str | None,
@@ -38,15 +60,27 @@ def delete(
 
     Example: fewbits delete my-bundle --id 4711 --id 4712
 
+    Example: fewbits delete my-bundle --ids gone.csv --column sku
+
     Example: fewbits delete my-bundle --filter "year < 2015"
     """
     from fewbits.bundle import Bundle
     from fewbits.errors import ArgumentError
+    from fewbits.inputs import read_ids
 
-    if bool(ids) == bool(filter):
-        raise ArgumentError("give either --id or --filter")
+    if [bool(ids), source is not None, bool(filter)].count(True) != 1:
+        raise ArgumentError("give one of --id, --ids and --filter")
+    if source is None:
+        check_unused({"--column": column}, "--ids, it is about a file")
     loaded = Bundle.load(bundle)
     chosen = list(dict.fromkeys(typed_ids(loaded, ids))) if ids else None
-    shorter, gone = loaded.delete_and_count(chosen, filter=filter, timeout=wait)
+    if source is not None:
+        name = column or loaded.metadata.id_column
+        texts = loaded.collection.has_text_ids
+        chosen = list(dict.fromkeys(read_ids(source, name, texts=texts)))
+    shorter, gone = loaded.delete_and_count(
+        chosen, filter=filter, timeout=wait, missing_ok=source is not None
+    )
     del loaded  # which holds its files
-    print_change(bundle, shorter, as_json, deleted=gone)
+    counts = {} if chosen is None or ids else {"not_there": len(chosen) - gone}
+    print_change(bundle, shorter, as_json, deleted=gone, **counts)

@@ -24,16 +24,19 @@ _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON document on a line of its own, in the encoding of the output."""
+def print_json(*values: Any) -> None:
+    """Print JSON documents, each on its line, in the encoding of the output.
+
+    Many at once take far less time than one by one.
+    """
     from fewbits._json import to_json  # imports NumPy, which --help does without
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    text = to_json(value)
+    text = "\n".join(map(to_json, values))
     try:
         text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
-        text = to_json(value, ascii_only=True)
+        text = "\n".join(to_json(value, ascii_only=True) for value in values)
     typer.echo(text)
 
 

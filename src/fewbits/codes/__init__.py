@@ -22,7 +22,7 @@ from fewbits.codes._pack import (
     prefix,
     unpack,
 )
-from fewbits.codes._pairs import pair_distances
+from fewbits.codes._pairs import as_words, pair_distances
 from fewbits.codes._separation import smallest_distance
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Neighbours",
     "RangeSearchResult",
     "as_codes",
+    "as_words",
     "check_unused",
     "hamming_distances",
     "hamming_range_search",

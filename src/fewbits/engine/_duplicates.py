@@ -1,15 +1,18 @@
 """Near duplicates within a collection."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
-from fewbits.bundle import MAX_PAIRS, Bundle, Duplicates, hits_of
-from fewbits.codes import hamming_distances
+from fewbits.bundle import MAX_PAIRS, Bundle, hits_of
+from fewbits.codes import pair_distances
+
+_ITEMS = 10_000  # whose columns are looked up at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,38 +89,44 @@ def duplicates(bundle: Bundle, request: DuplicatesRequest) -> DuplicatesResponse
         allowed=request.allowed,
         max_pairs=request.max_pairs,
     )
-    return DuplicatesResponse(_groups(bundle, found.groups()), _pairs(found))
+    groups = list(group_records(bundle, found.groups()))
+    return DuplicatesResponse(groups, found.records())
 
 
-def _groups(bundle: Bundle, groups: list[IdArray]) -> list[list[dict[str, Any]]]:
-    """Return the columns of the items of all groups, looked up at once."""
-    if not groups:
-        return []
-    items, ends = bundle.collection, np.cumsum([len(rows) for rows in groups])
-    apart = np.concatenate([_from_first(items.codes[rows]) for rows in groups])
-    rows = np.concatenate(groups)
+def group_records(
+    bundle: Bundle, groups: Iterable[IdArray]
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the items of each group of rows, as `DuplicatesResponse` has them.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        With a collection.
+    groups : iterable of ndarray of shape (n_items,)
+        Such as `fewbits.bundle.Bundle.duplicate_groups`.
+
+    Yields
+    ------
+    list of dict
+        ``id``, ``distance`` and ``columns`` of an item.
+    """
+    some: list[IdArray] = []
+    n_items = 0
+    for rows in groups:
+        some.append(rows)
+        n_items += len(rows)
+        if n_items >= _ITEMS:
+            yield from _looked_up(bundle, some)
+            some, n_items = [], 0
+    if some:
+        yield from _looked_up(bundle, some)
+
+
+def _looked_up(bundle: Bundle, groups: list[IdArray]) -> Iterator[list[dict[str, Any]]]:
+    items, rows = bundle.collection, np.concatenate(groups)
+    first = np.repeat([each[0] for each in groups], [len(each) for each in groups])
+    apart = pair_distances(items.codes_at(rows), items.codes_at(first))
     (hits,) = hits_of(items, rows[None], distance=apart[None])
-    return [
-        hits[end - len(group) : end]
-        for group, end in zip(groups, ends.tolist(), strict=True)
-    ]
-
-
-def _from_first(codes: NDArray[np.uint8]) -> NDArray[np.int32]:
-    apart: NDArray[np.int32] = hamming_distances(codes[:1], codes)[0]
-    return apart
-
-
-def _pairs(found: Duplicates) -> list[dict[str, Any]]:
-    pairs = [
-        {"ids": ids, "distance": distance}
-        for ids, distance in zip(
-            found.ids.tolist(), found.distances.tolist(), strict=True
-        )
-    ]
-    if found.vector_distances is None:
-        return pairs
-    return [
-        {**pair, "vector_distance": apart}
-        for pair, apart in zip(pairs, found.vector_distances.tolist(), strict=True)
-    ]
+    remaining = iter(hits)
+    for group in groups:
+        yield list(islice(remaining, len(group)))

@@ -4,6 +4,7 @@ from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._base import Index
 from fewbits.index._corrections import Corrections
 from fewbits.index._flat import FlatIndex
+from fewbits.index._groups import Groups
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
@@ -15,6 +16,7 @@ __all__ = [
     "METRICS",
     "Corrections",
     "FlatIndex",
+    "Groups",
     "Index",
     "Int8Vectors",
     "MultiIndexHashing",

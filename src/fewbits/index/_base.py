@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from fewbits._padding import check_padding, pad
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._contents import Contents
+from fewbits.index._groups import Confirm, Groups, confirmed_groups, near_groups
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._merge import merged_nearest, merged_ranges
 from fewbits.index._pairs import Pairs, near_pairs
@@ -184,6 +186,58 @@ class Index(Contents, ABC):
         codes, mask = segments.by_place(masks)
         for distances, places in near_pairs(codes, radius, mask):
             yield Pairs(distances, segments.ids_at(places))
+
+    def groups_within(
+        self,
+        radius: int,
+        *,
+        allowed: ArrayLike | None = None,
+        confirm: Confirm | None = None,
+        max_pairs: int | None = None,
+    ) -> Groups:
+        """Join codes that differ in at most `radius` bits to groups.
+
+        No pair is kept, and equal codes are joined without any, so that there may be
+        far more pairs than fit in memory: beside 64-bit codes, it takes at most six
+        times as much as they do.
+
+        Parameters
+        ----------
+        radius : int
+            0 or more.
+        allowed : array-like, default=None
+            Look at these codes only, see `search`.
+        confirm : callable, default=None
+            From ids of pairs, (n_pairs, 2), to a mask of those that connect a group.
+            Then pairs of equal codes are looked at one by one, too.
+        max_pairs : int, default=None
+            More pairs of different codes are an error, which bounds the time. None
+            takes any number; so does `confirm`.
+
+        Returns
+        -------
+        Groups
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fewbits.index import FlatIndex
+        >>> index = FlatIndex(np.array([[0], [255], [1], [3], [64]], np.uint8))
+        >>> found = index.groups_within(radius=1)
+        >>> [ids.tolist() for ids in found], found.n_pairs
+        ([[0, 2, 3, 4]], 3)
+        """
+        masks, radius = self._segments.masks(allowed), check_radius(radius)
+        segments = self._segments
+        codes, mask = segments.by_place(masks)
+        if confirm is None:
+            found = near_groups(codes, radius, mask, max_pairs)
+        else:
+            of_ids = confirm
+            found = confirmed_groups(
+                codes, radius, mask, lambda places: of_ids(segments.ids_at(places))
+            )
+        return replace(found, members=segments.ids_at(found.members))
 
     def search_reranked(
         self,

@@ -162,6 +162,7 @@ class DuplicateGroups(Answer):
     n_items: int
     n_pairs: int
     groups: list[list[Duplicate]]
+    sizes: list[int]
 
 
 class Trust(Answer):

@@ -1,15 +1,14 @@
 """Groups of duplicates: how many there are, and the first of them."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fewbits._repr import one_line
-from fewbits._typing import IdArray
-from fewbits.bundle import MAX_PAIRS, Bundle, hits_of
-from fewbits.codes import hamming_distances
+from fewbits.bundle import Bundle
+from fewbits.engine._duplicates import group_records
+from fewbits.index import Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +23,17 @@ class DuplicateGroupsRequest:
         Look at these items only.
     max_groups : int, default=50
         Groups that are shown, the largest first; 0 only counts them.
-    max_pairs : int, default=10_000_000
-        More pairs are an error.
+    max_items : int, default=None
+        Items of a group that are shown, the first; None shows all.
+    max_pairs : int, default=None
+        More pairs of different codes are an error; None takes any number.
     """
 
     radius: int
     filter: Any = None
     max_groups: int = 50
-    max_pairs: int = MAX_PAIRS
+    max_items: int | None = None
+    max_pairs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,15 @@ class DuplicateGroupsResponse:
     groups : list of list of dict
         The items of a group in the order of the collection: ``id``, ``distance``, the
         bits in which its code differs from that of the first, and ``columns``.
+    sizes : list of int
+        Items in each of these groups, shown or not.
     """
 
     n_groups: int
     n_items: int
     n_pairs: int
     groups: list[list[dict[str, Any]]]
+    sizes: list[int]
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -63,6 +68,7 @@ class DuplicateGroupsResponse:
             "n_items": self.n_items,
             "n_pairs": self.n_pairs,
             "groups": self.groups,
+            "sizes": self.sizes,
         }
 
 
@@ -84,7 +90,7 @@ def duplicate_groups(
     Raises
     ------
     ArgumentError
-        As `fewbits.bundle.Bundle.duplicates`.
+        As `fewbits.bundle.Bundle.duplicate_groups`.
 
     Examples
     --------
@@ -96,23 +102,21 @@ def duplicate_groups(
     >>> duplicate_groups(bundle, DuplicateGroupsRequest(0)).n_items
     2
     """
-    found = bundle.duplicates(
+    groups = bundle.duplicate_groups(
         request.radius, filter=request.filter, max_pairs=request.max_pairs
     )
-    groups = found.groups()
-    shown = sorted(groups, key=len, reverse=True)[: request.max_groups]
+    shown = [groups[number] for number in largest_first(groups)[: request.max_groups]]
+    records = group_records(bundle, (rows[: request.max_items] for rows in shown))
     return DuplicateGroupsResponse(
-        len(groups), sum(map(len, groups)), len(found.distances), _items(bundle, shown)
+        n_groups=len(groups),
+        n_items=len(groups.members),
+        n_pairs=groups.n_pairs,
+        groups=list(records),
+        sizes=[len(rows) for rows in shown],
     )
 
 
-def _items(bundle: Bundle, groups: list[IdArray]) -> list[list[dict[str, Any]]]:
-    if not groups:
-        return []
-    codes, rows = bundle.collection.codes, np.concatenate(groups)
-    apart = [hamming_distances(codes[each[:1]], codes[each])[0] for each in groups]
-    (hits,) = hits_of(
-        bundle.collection, rows[None], distance=np.concatenate(apart)[None]
-    )
-    ends = np.cumsum([0, *map(len, groups)]).tolist()
-    return [hits[start:end] for start, end in pairwise(ends)]
+def largest_first(groups: Groups) -> list[int]:
+    """Return the numbers of groups in the order in which they are shown."""
+    order: list[int] = np.argsort(-np.diff(groups.offsets), kind="stable").tolist()
+    return order

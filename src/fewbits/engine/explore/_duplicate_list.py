@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
 from fewbits.bundle import Bundle
-from fewbits.engine.explore._duplicate_groups import DuplicateGroupsRequest
+from fewbits.engine.explore._duplicate_groups import (
+    DuplicateGroupsRequest,
+    largest_first,
+)
 
 _LINES = 10_000  # of a table
 
@@ -37,7 +40,7 @@ def duplicate_list(
     Raises
     ------
     ArgumentError
-        As `fewbits.bundle.Bundle.duplicates`, or when there is no such item.
+        As `fewbits.bundle.Bundle.duplicate_groups`, or when there is no such item.
 
     Examples
     --------
@@ -51,10 +54,10 @@ def duplicate_list(
     ([0, 2], ['remove', 'keep'])
     """
     kept = bundle.collection.rows(keep) if len(keep) else np.empty(0, np.int64)
-    found = bundle.duplicates(
+    found = bundle.duplicate_groups(
         request.radius, filter=request.filter, max_pairs=request.max_pairs
     )
-    groups = sorted(found.groups(), key=len, reverse=True)
+    groups = [found[number] for number in largest_first(found)]
     return _tables(bundle, groups, kept)
 
 

@@ -26,6 +26,10 @@ from fewbits.server._served import Current, Served
 
 router = APIRouter()
 
+_SHOWN = 100  # items of a group, in JSON
+#: Pairs of different codes of which groups are made: about a minute's work.
+_MOST_PAIRS = 1_000_000_000
+
 
 @router.get("/v1/quality", response_model=Quality)
 async def quality(request: Request, served: Current) -> Json:
@@ -66,7 +70,9 @@ async def duplicate_groups(
 ) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as CSV."""
     bundle = served.bundle
-    of = explore.DuplicateGroupsRequest(asked.radius, asked.filter, asked.max_groups)
+    of = explore.DuplicateGroupsRequest(
+        asked.radius, asked.filter, asked.max_groups, _SHOWN, _MOST_PAIRS
+    )
     if accepts(request, CSV):
         if "max_groups" in asked.model_fields_set:
             raise ArgumentError("max_groups is for answers in JSON: CSV has all groups")

@@ -38,7 +38,7 @@ function figures(found, nItems) {
   );
 }
 
-function groupCard(context, group, number, keep) {
+function groupCard(context, group, size, number, keep) {
   const { facts, address } = context;
   const kept = keep.get(group[0].id) ?? group[0].id;
   return h(
@@ -67,6 +67,8 @@ function groupCard(context, group, number, keep) {
           itemCard(facts, item, { href: address.link("search", { id: item.id }) }),
         ),
       ),
+      size > group.length &&
+        h("p", { class: "soft" }, `The first ${group.length} of ${count(size)} items.`),
     ),
   );
 }
@@ -111,7 +113,7 @@ function overview(context, asked, choose) {
       try {
         found.set(radius, await asked(radius, 0));
       } catch {
-        return; // more pairs than the service counts: so have all larger radii
+        return; // it takes too long: so do all larger radii
       }
       draw(radiusNow());
       if (performance.now() - started > PATIENCE) return;
@@ -188,7 +190,9 @@ export const view = {
           h(
             "ol",
             { class: facts.item_kind === "images" ? "groups pictures" : "groups" },
-            ...found.groups.map((group, number) => groupCard(context, group, number, keep)),
+            ...found.groups.map((group, number) =>
+              groupCard(context, group, found.sizes[number], number, keep),
+            ),
           ),
         );
       });

@@ -60,10 +60,13 @@ function options(facts, address) {
   return { element, values, of };
 }
 
+/** A condition on a column in the spelling of its type: numbers have no quotes. */
 function exampleFilter(facts) {
   const label = classColumns(facts)[0];
-  const text = label ? `${/^\w+$/.test(label) ? label : `"${label}"`} = '…'` : "bit(12) = 1";
-  return `for example ${text}`;
+  if (!label) return "for example bit(12) = 1";
+  const type = facts.columns.find((column) => column.name === label)?.type;
+  const value = /^u?int|float|double/.test(type) ? "1" : type === "bool" ? "true" : "'…'";
+  return `for example ${/^\w+$/.test(label) ? label : `"${label}"`} = ${value}`;
 }
 
 function toAddress(query, asked, found) {
