@@ -11,7 +11,7 @@ from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.index._costs import Costs
 from fewbits.index._tables import Tables
 
-PILOT = 32  # queries that tell whether the rest of a batch is worth looking up
+PILOT = 32  # queries that are looked up first, to predict the rest of a batch
 
 
 class Batch:
@@ -28,7 +28,8 @@ class Batch:
         self._allowed = None if mask is None else np.packbits(mask)
         self._done = np.zeros(len(queries), np.uint8)
         self._cost, self._scan, self.tried = 0.0, costs.scan, 0
-        # What is given up is scanned with few others, and so for more: an eighth, say.
+        # Queries that give up are scanned as a small group, at a higher price for each:
+        # an eighth of the batch is assumed, until the first queries say how many.
         self._costs = costs.scanned_with(len(queries) // 8)
 
     def blocks(self) -> Iterator[IdArray]:

@@ -58,7 +58,7 @@ def repaired(disk: Disk) -> Repaired:
     if _put_aside(disk, base.names() - state.names()):
         losses.notes.append(
             "what was replaced stays in the files damaged-*, for other tools to try; "
-            "delete them when you need them no more"
+            "delete them once you no longer need them"
         )
     collect(disk, state, is_durable=True)
     ids, nulls = tuple(losses.ids[:_SHOWN]), losses.nulls

@@ -102,7 +102,7 @@ class SalvagedFile:
 
 
 def _mended(data: Any, sums: Any, bad: list[int]) -> tuple[Any, list[int]]:
-    """Return the bytes with single flipped bits put back, and what stays damaged."""
+    """Return the bytes, single flipped bits put back, and the blocks still damaged."""
     mended, left = bytearray(data), []
     for block in bad:
         start = block * BLOCK
