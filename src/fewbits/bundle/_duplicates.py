@@ -60,19 +60,7 @@ class Duplicates:
             Rows in rising order; groups in the order of their first rows. To remove
             duplicates, keep the first of each.
         """
-        # Imported here: nothing else of a bundle needs SciPy.
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        known, places = np.unique(self.rows, return_inverse=True)
-        first, second = places.reshape(-1, 2).T
-        joined = np.ones(len(self), np.int8), (first, second)
-        graph = coo_array(joined, shape=(len(known), len(known)))
-        labels = connected_components(graph, directed=False)[1]
-        order = np.argsort(labels, kind="stable")
-        ends = np.flatnonzero(np.diff(labels[order])) + 1
-        groups = np.split(known[order], ends) if len(known) else []
-        return sorted(groups, key=lambda rows: int(rows[0]))
+        return list(Groups.of_pairs(self.rows))
 
     def records(self, chosen: slice = slice(None)) -> list[dict[str, Any]]:
         """Return ``ids``, ``distance`` and, if known, ``vector_distance`` of pairs."""

@@ -153,7 +153,7 @@ class Index(Contents, ABC):
         """Find all pairs of codes that differ in at most `radius` bits.
 
         Pairs come in blocks of what was found together, so that not all need to fit in
-        memory: beside the codes, it takes about three times as much as they do. Codes
+        memory: beside the codes, it takes about four times as much as they do. Codes
         are sorted by some of their bits, so small radii take far less time than
         comparing every code with every other.
 

@@ -1,7 +1,7 @@
 """Groups of near codes: those that pairs connect, without keeping the pairs."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,15 @@ class Groups:
     offsets: IdArray
     members: IdArray
     n_pairs: int
+
+    @classmethod
+    def of_pairs(cls, pairs: IdArray) -> "Groups":
+        """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
+        known, places = np.unique(pairs, return_inverse=True)
+        joined = _Joined(np.arange(len(known), dtype=_dtype(len(known))))
+        joined.join(*places.reshape(-1, 2).T)
+        found = joined.groups(len(pairs))
+        return replace(found, members=known[found.members])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
