@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 RACES := build/races
 
-.PHONY: demo test nightly test-processors coverage native-test native-tsan packages wheel \
+.PHONY: demo test nightly fuzz test-processors coverage native-test native-tsan packages wheel \
   lint bench docs pages pictures clean
 
 demo: $(VENV)/demo.stamp
@@ -33,7 +33,12 @@ nightly: $(VENV)/dev.stamp
 	  tests/explorer/test_clothes.py tests/analysis tests/bundle tests/classify \
 	  tests/codes tests/evaluation tests/filters tests/index tests/inputs tests/kernels
 
-# What trains, once more, as processors without AVX-512 and without AVX2 compute.
+# Ten minutes of broken and strange files for each reader.
+fuzz: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.fuzz_readers
+
+# What trains, once more, as processors without AVX-512 and without AVX2 compute;
+# with FEWBITS_NIGHTLY=1 as all kinds of processors that this one can act as.
 test-processors: $(VENV)/dev.stamp
 	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
 

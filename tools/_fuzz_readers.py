@@ -21,9 +21,11 @@ from unittest import mock
 import h5py
 import numpy as np
 import pyarrow as pa
+from PIL import Image, ImageOps
 from pyarrow import feather, parquet
 
 from fewbits import inputs
+from fewbits._images import open_rgb
 from fewbits.errors import ArgumentError
 from fewbits.inputs import _csv
 from fewbits.inputs._csv_cells import MISSING
@@ -492,6 +494,43 @@ def _plain(found: Any) -> Any:
     return list(items) if found.kind == "texts" else np.asarray(items).tolist()
 
 
+# Images: pixels are those of Pillow's transposed picture.
+
+
+def image_case(rng: random.Random) -> Case:
+    """Return a small picture of any mode and format, lying on any side."""
+    suffix, mode = rng.choice(_IMAGE_KINDS)
+    shape = (rng.randrange(1, 9), rng.randrange(1, 9))
+    numbers = np.random.default_rng(rng.randrange(1 << 32)).integers(
+        0, 256, (*shape, 4), dtype=np.uint8
+    )
+    picture = Image.fromarray(numbers, "RGBA").convert("RGB").convert(mode)
+    exif = Image.Exif()
+    exif[0x0112] = rng.randrange(10)
+    content = io.BytesIO()
+    options = {"exif": exif} if suffix in (".jpg", ".png", ".webp", ".tif") else {}
+    picture.save(content, Image.registered_extensions()[suffix], **options)
+    return Case(suffix, content.getvalue(), _our_pixels, _pixels, same_arrays)
+
+
+_IMAGE_KINDS = [(".png", mode) for mode in ("1", "L", "LA", "P", "RGB", "RGBA")]
+_IMAGE_KINDS += [(".jpg", mode) for mode in ("L", "RGB", "CMYK")]
+_IMAGE_KINDS += [(".tif", mode) for mode in ("L", "RGB", "RGBA")]
+_IMAGE_KINDS += [(".gif", "P"), (".bmp", "RGB"), (".webp", "RGB"), (".ppm", "RGB")]
+
+
+def _our_pixels(path: Path) -> Any:
+    return np.asarray(open_rgb(path))
+
+
+def _pixels(path: Path) -> Any:
+    with Image.open(io.BytesIO(path.read_bytes())) as picture:
+        picture.load()
+        if picture.mode[0] in "IF":  # wider numbers: what they mean is ours to say
+            raise ValueError(picture.mode)
+        return np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))
+
+
 READERS: dict[str, Callable[[random.Random], Case]] = {
     "csv": csv_case,
     "json": json_case,
@@ -501,4 +540,5 @@ READERS: dict[str, Callable[[random.Random], Case]] = {
     "hdf5": hdf5_case,
     "table": table_case,
     "pipe": pipe_case,
+    "image": image_case,
 }

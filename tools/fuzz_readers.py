@@ -2,10 +2,11 @@
 
     python -m tools.fuzz_readers --reader csv --minutes 10 --seed 1
 
-Whatever is fed raises nothing but a `FewbitsError` in one line, or what the system says
-of a file; and what an independent reader (`csv`, `json`, NumPy, pyarrow, h5py) and ours
-both accept is the same. Ends with exit status 1 where that does not hold; should a
-library crash, the file that did it is left at the path that was printed.
+Without a reader, all of them in turn. Whatever is fed raises nothing but a
+`FewbitsError` in one line, or what the system says of a file; and what an independent
+reader (`csv`, `json`, NumPy, pyarrow, h5py, Pillow) and ours both accept is the same.
+Ends with exit status 1 where that does not hold; should a library crash, the file that
+did it is left at the path that was printed.
 """
 
 import argparse
@@ -72,19 +73,25 @@ def outcome(case: Case, path: Path) -> str:
 
 
 def main() -> int:
-    """Run until the time is over."""
+    """Fuzz the readers that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reader", choices=sorted(READERS), required=True)
+    parser.add_argument("--reader", choices=sorted(READERS))
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     faulthandler.enable()
-    rng, counts = random.Random(options.seed), Counter[str]()
-    folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{options.reader}-"))
+    readers = [options.reader] if options.reader else sorted(READERS)
+    return max([fuzz(name, options.minutes, options.seed) for name in readers])
+
+
+def fuzz(reader: str, minutes: float, seed: int) -> int:
+    """Return 1 where something happened that must not."""
+    rng, counts = random.Random(seed), Counter[str]()
+    folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{reader}-"))
     print("files:", folder, flush=True)
-    end = time.monotonic() + 60 * options.minutes
+    end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
-        case = READERS[options.reader](rng)
+        case = READERS[reader](rng)
         if rng.random() < 0.6:
             case = case.of_bytes(mutated(rng, case.content))
         path = folder / f"case{case.suffix}"
@@ -95,7 +102,7 @@ def main() -> int:
             kept = folder / f"{sum(counts.values())}{case.suffix}"
             kept.write_bytes(case.content)
             print(result, kept, ascii(case.content[:300]), flush=True)
-    print(options.reader, sum(counts.values()), "files:", dict(counts.most_common()))
+    print(reader, sum(counts.values()), "files:", dict(counts.most_common()))
     return int(any(result.endswith("!") for result in counts))
 
 

@@ -2,13 +2,15 @@
 
 BLAS, torch and the kernels of fewbits choose their code by the processor. A training
 that sums in another order ends elsewhere, and no test may depend on where. What follows
-the command is handed to pytest.
+the command is handed to pytest. With FEWBITS_NIGHTLY=1, every core type, set of
+instructions and number of threads that this processor can take on.
 """
 
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 
 from fewbits import _kernels
 
@@ -38,8 +40,19 @@ def settings() -> Iterator[dict[str, str]]:
         yield {"FEWBITS_ISA": "portable"}
 
 
+def every_setting() -> Iterator[dict[str, str]]:
+    """Yield each core type with each set of instructions, on one thread and on two."""
+    isas = _kernels.isas()
+    cores = ["Haswell", "Zen", "Sandybridge"] + ["SkylakeX"] * ("avx512" in isas)
+    for core, isa, threads in product(cores, isas, "12"):
+        old = OLD_TORCH if core == "Sandybridge" else {}
+        counts = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        yield {"OPENBLAS_CORETYPE": core, "FEWBITS_ISA": isa, **counts, **old}
+
+
 def main() -> None:
-    for chosen in settings():
+    every = os.environ.get("FEWBITS_NIGHTLY") == "1"
+    for chosen in every_setting() if every else settings():
         environment = {**os.environ, **chosen}
         print(" ".join(f"{name}={value}" for name, value in chosen.items()))
         print(f"  kernels of BLAS: {', '.join(blas(environment))}", flush=True)
