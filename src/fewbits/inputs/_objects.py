@@ -1,5 +1,6 @@
 """Input from Python: data frames, their columns, arrays and lists."""
 
+import re
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ from fewbits.inputs._wanted import Wanted
 
 _SHOWN = 40  # characters of a text in a message
 _HEAD = 100  # texts examined to recognise words
+_NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
 
 
 class _Given(Loaded):
@@ -151,7 +153,10 @@ def _of_column(column: Any, kind: str) -> Sequence[Any]:
 
 def _check_words(texts: Sequence[str], are_meant: bool) -> None:
     """Refuse texts that are numbers written as text, by the rule for columns."""
-    # Words are recognised by the first texts.
+    # Words are recognised by the first texts, most without Arrow's functions, whose
+    # import costs more than a search.
+    if not any(map(_NUMERIC.search, texts[:_HEAD])):
+        return
     if _numbers_in(texts[:_HEAD], are_meant) and (
         shown := _numbers_in(texts, are_meant)
     ):
