@@ -1,6 +1,6 @@
 # Two commands on a fresh machine with Python >= 3.11, make and a C++ compiler:
 #   make demo    install what the demo needs and run it on real data
-#   make test    install the rest and pass every test
+#   make test    install the rest and pass the tests
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 RACES := build/races
 
-.PHONY: demo test nightly fuzz test-processors coverage native-test native-tsan packages wheel \
+.PHONY: demo test test-slow nightly fuzz test-processors coverage native-test native-tsan packages wheel \
   lint bench docs pages pictures clean
 
 demo: $(VENV)/demo.stamp
@@ -22,7 +22,11 @@ PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
   --dist worksteal
 
 test: $(VENV)/dev.stamp native-test
-	$(PYTEST)
+	$(PYTEST) -m "not slow"
+
+# What takes seconds each: browsers, killed processes, power failures, whole documents.
+test-slow: $(VENV)/dev.stamp
+	$(PYTEST) -m slow
 
 # The store at full size: 10,000 runs of its state machine, 10,000 flipped bits, every
 # power failure, 50 kills. The service: 10,000 fuzzed requests, 1,000 swaps of snapshots

@@ -19,6 +19,9 @@ settings.register_profile(
 settings.load_profile("fewbits")
 
 
+#: Two fifths of the time, run by `make test-slow`: browsers, processes that are killed,
+#: power failures, exported networks, documents and studies from end to end.
+SLOW = Path(__file__).with_name("slow.txt").read_text().split()
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30
 
@@ -29,6 +32,13 @@ def pytest_configure():
         return
     if shutil.disk_usage(IN_MEMORY).free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
+def pytest_collection_modifyitems(items):
+    slow = tuple(SLOW)
+    for item in items:
+        if item.nodeid.startswith(slow):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():

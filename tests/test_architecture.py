@@ -99,3 +99,11 @@ def test_private_modules_are_imported_in_their_package_only():
             if name.split(".")[:2] != [*importer[:2]]
         }
     assert found == set(SHARED)
+
+
+def test_slow_tests_exist():
+    for name in Path(__file__).with_name("slow.txt").read_text().split():
+        path, *functions = name.split("::")
+        found = SOURCE.parents[1] / path
+        assert found.exists(), name
+        assert all(each in found.read_text() for each in functions), name
