@@ -97,7 +97,7 @@ def _join_near(
     mask: NDArray[np.bool_] | None,
     max_pairs: int | None,
 ) -> int:
-    """Join near codes, of which equal ones are joined, and return how many pairs are."""
+    """Join near codes, where equal ones are joined already, and count the pairs."""
     sizes = _counts(joined.roots())
     n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
     first = sizes > 0 if mask is None else (sizes > 0) & mask
@@ -158,7 +158,8 @@ class _Joined:
     """
 
     def __init__(self, n: int) -> None:
-        self.parents = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+        dtype = np.int32 if n < 2**31 else np.int64
+        self.parents: IdArray = np.arange(n, dtype=dtype)
 
     def join(self, one: IdArray, other: IdArray) -> None:
         """Join the sets of places side by side; the smallest first place is theirs."""
