@@ -103,9 +103,8 @@ class IdIndex:
     def _checked(self, places: IdArray) -> None:
         if self._blocks is not None and len(places):
             per_block = BLOCK // self._keys.itemsize
-            first = -(-len(self._keys) // per_block)
-            self._blocks.check_blocks(places // per_block)
-            self._blocks.check_blocks(first + places // (BLOCK // 4))
+            of_rows = -(-len(self._keys) // per_block) + places // (BLOCK // 4)
+            self._blocks.check_blocks(np.append(places // per_block, of_rows))
 
     def check_all(self) -> None:
         """Check all blocks."""

@@ -19,8 +19,8 @@ from fewbits.store._names import ids_name, rows_name, sums_name, vectors_name
 from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, ROW, file_schema
 from fewbits.store._sums import FileSums, parse_sums, sums_bytes
 
-#: Segments with fewer rows get no index of ids: sorting them is as fast as reading it.
-FEW_ROWS = 1 << 15
+#: Segments with fewer rows get no index of ids: a commit has one such at most.
+FEW_ROWS = 1 << 12
 
 
 class ArrowFile:
