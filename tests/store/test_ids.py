@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.store._given_ids import check_once
 from fewbits.store._ids import IdIndex, keys_of
 
 TOKEN = "0123456789abcdef"
@@ -28,6 +29,20 @@ def test_numbers(ids, wanted):
     assert index.find(asked, None).tolist() == expected
     if len(ids):
         assert stored(index, len(ids), 8).find(asked, None).tolist() == expected
+
+
+@pytest.mark.parametrize("spread", [1, 3, 5, 1 << 20, 1 << 40, (1 << 63) // 1001])
+def test_ids_that_lie_close_and_far(spread):
+    places = np.random.default_rng(0).permutation(1000)
+    ids = np.append(places * spread, 1000 * spread - np.arange(2 * (spread > 4)))
+    index = IdIndex.of(ids)
+    assert index.find(ids, None).tolist() == list(range(len(ids)))
+    assert index.find(ids - 1, None).tolist() == [
+        int(np.flatnonzero(ids == i)[0]) if i in ids else -1 for i in ids - 1
+    ]
+    check_once(pa.array(ids))
+    with pytest.raises(ArgumentError, match=f"id {ids[7]} is given 2 times"):
+        check_once(pa.array([*ids, ids[7]]))
 
 
 def test_equal_keys_of_texts():
