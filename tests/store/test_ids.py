@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.store import Store
+from fewbits.store._disk import Disk
 from fewbits.store._given_ids import check_once
 from fewbits.store._ids import IdIndex, keys_of
 
@@ -80,3 +82,34 @@ def test_another_segment():
         IdIndex.from_bytes(data, 5, 8, TOKEN, "name")
     with pytest.raises(ArtefactError, match="not the index of 6"):
         IdIndex.from_bytes(data, 6, 8, "f" * 16, "name")
+
+
+def one_segment(folder, ids):
+    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1)})
+    store = Store.create(folder, schema, n_bits=8, fingerprint="of a test")
+    codes = pa.array([b"c"] * len(ids), pa.binary(1))
+    with store.writer() as writer:
+        writer.append(pa.table({"_id": ids, "_code": codes}))
+        writer.commit()
+    return store
+
+
+def test_few_ids_that_rise_read_few_blocks(tmp_path):
+    ids = 5 + 3 * np.arange(600_000)
+    (part,) = one_segment(tmp_path, ids).snapshot().parts
+    asked = [ids[0], ids[1], ids[77_777], ids[-1], ids[99] + 1, ids[-2] + 2, 4, 1 << 60]
+    assert part.find(pa.array(asked)).tolist() == [0, 1, 77_777, 599_999, *[-1] * 4]
+    checked = part._segment.rows.checked._good
+    assert checked.sum() < len(checked) / 3
+    assert part.find(pa.array(ids)).tolist() == list(range(len(ids)))
+
+
+def test_ids_of_4096_rows_are_found_without_reading_rows(tmp_path, monkeypatch):
+    ids = np.random.default_rng(0).permutation(4096)
+    (part,) = one_segment(tmp_path, ids).snapshot().parts
+    read, real = [], Disk.map
+    monkeypatch.setattr(
+        Disk, "map", lambda disk, name: read.append(name[:4]) or real(disk, name)
+    )
+    assert part.find(pa.array([ids[9], 4095])).tolist() == [9, ids.tolist().index(4095)]
+    assert read == ["ids-"]

@@ -59,6 +59,22 @@ def are_dense(keys: Keys) -> bool:
     return int(np.count_nonzero(seen)) == len(keys)
 
 
+def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
+    """Return the place of each key among rising ids, -1 where there is none.
+
+    The ids are halved; `check` is called with places before they are read.
+    """
+    last = len(ids) - 1
+    low, high = np.zeros(len(keys), np.int64), np.full(len(keys), last)
+    for _ in range(len(ids).bit_length() + 1):
+        middle = (low + high) // 2
+        check(middle)
+        before = ids[middle] < keys
+        low = np.where(before, np.minimum(middle + 1, last), low)
+        high = np.where(before, high, middle)
+    return np.where(ids[middle] == keys, middle, -1)
+
+
 class IdIndex:
     """Keys that do not fall, and the row of each.
 
