@@ -1,6 +1,6 @@
 """Multi-index hashing and the scan beside faiss's graph of binary codes, on one thread.
 
-    python -m benchmarks.binary_hnsw [--quick] [--json FILE]
+    python -m benchmarks.binary_hnsw [--quick] [--only "random 128"] [--json FILE]
 
 The codes are those of `benchmarks.multi_index`, the 10 nearest are asked for. A graph
 (HNSW) is not exact: it visits as many codes as find .967 of the neighbours of the first
@@ -28,9 +28,10 @@ K, QUERIES, LINKS, RECALL, MOST_VISITED = 10, 1000, 16, 0.967, 2048
 
 def main(
     quick: Annotated[bool, typer.Option(help="A tenth of the codes.")] = False,
+    only: Annotated[str, typer.Option(help="One kind of codes, and its bits.")] = "",
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
-    """Measure every kind of codes and print a row for each."""
+    """Measure every kind of codes, or one, and print a row for each."""
     import faiss
 
     faiss.omp_set_num_threads(1)
@@ -38,6 +39,8 @@ def main(
     n, rows = 100_000 if quick else 1_000_000, []
     for bits in (64, 128):
         for data in ("clustered", "noisy", "random"):
+            if only not in ("", f"{data} {bits}"):
+                continue
             rows.append(measured(drawn(n + 2 * QUERIES, bits, data)))
             rows[-1] |= {"data": data, "n": n, "bits": bits}
             print(rows[-1], flush=True)

@@ -28,6 +28,7 @@ public:
     PairSink sink() { return {pairs_.data(), pairs_.data() + pairs_.size(), full, this}; }
     void close(const PairSink& sink) {
         pairs_.resize(static_cast<std::size_t>(sink.next - pairs_.data()));
+        pairs_.shrink_to_fit();
     }
     const std::vector<Pair>& all() const { return pairs_; }
 
@@ -63,7 +64,7 @@ struct PairJoin::State {
     std::size_t part = 0, entry = 0;  // what is next
     std::size_t built = ~std::size_t{0};
     int bucket_bits = 0;
-    std::vector<std::uint32_t> starts, rows, buckets;
+    std::vector<std::uint32_t> starts, rows;
     std::vector<std::uint8_t> entries;
     std::vector<std::pair<std::size_t, Pairs>> found;  // by first entry
 
@@ -74,8 +75,8 @@ struct PairJoin::State {
         const JoinPart& by = parts[part];
         const int bits = std::min(bucket_bits, static_cast<int>(by.length));
         const std::size_t n_buckets = std::size_t{1} << bits;
+        std::vector<std::uint32_t> buckets(n);  // gone before pairs are found
         rows.resize(n);
-        buckets.resize(n);
         entries.resize(n * codes.bytes);
         starts.assign(n_buckets + 1, 0);
         parallel_for(n, 4096, n_threads, [&](std::size_t b, std::size_t e, std::size_t) {
@@ -87,14 +88,17 @@ struct PairJoin::State {
         for (const std::uint32_t bucket : buckets) ++starts[bucket + 1];
         for (std::size_t v = 0; v < n_buckets; ++v) starts[v + 1] += starts[v];
         parallel_for(n_buckets, 1, n_threads,
-                     [&](std::size_t low, std::size_t high, std::size_t) { fill(low, high); });
+                     [&](std::size_t low, std::size_t high, std::size_t) {
+                         fill(buckets, low, high);
+                     });
         std::memmove(starts.data() + 1, starts.data(), n_buckets * sizeof starts[0]);
         starts[0] = 0;
         built = part;
         entry = 0;
     }
 
-    void fill(std::size_t low, std::size_t high) {
+    void fill(const std::vector<std::uint32_t>& buckets, std::size_t low,
+              std::size_t high) {
         for (std::size_t i = 0; i < n; ++i) {
             if (buckets[i] - low >= high - low) continue;
             const std::size_t at = starts[buckets[i]]++;
@@ -124,7 +128,7 @@ struct PairJoin::State {
                               spans.data(),  most.data(), part,           radius};
         const std::size_t stop = std::min(n, entry + kBlock);
         // Few beside the codes, so that pairs take no more memory than these.
-        const std::size_t enough = std::clamp(n / 8, kFewPairs, kBlock);
+        const std::size_t enough = std::clamp(n / 16, kFewPairs, kBlock);
         std::mutex mutex;
         std::size_t total = 0;
         parallel_for(n_threads, 1, n_threads, [&](std::size_t, std::size_t, std::size_t) {
@@ -155,8 +159,9 @@ PairJoin::PairJoin(CodeView codes, Mask allowed, std::vector<JoinPart> parts,
         if (allowed[row / 8] >> (7 - row % 8) & 1)
             state.chosen.push_back(static_cast<std::uint32_t>(row));
     if (allowed) state.n = state.chosen.size();
-    state.bucket_bits = std::min(
-        kMostBits, std::max(1, static_cast<int>(std::bit_width(state.n))));
+    // From three to six buckets for four codes.
+    const int enough = static_cast<int>(std::bit_width(state.n - state.n / 4));
+    state.bucket_bits = std::min(kMostBits, std::max(1, enough));
     for (const JoinPart& part : state.parts) {
         state.spans.push_back(bit_span(part.begin, part.begin + part.length, Hole{}));
         state.most.push_back(part.flips);

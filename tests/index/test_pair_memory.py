@@ -1,4 +1,4 @@
-"""Finding all pairs takes little memory beside the codes."""
+"""Pairs and groups of duplicates take little memory beside the codes."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ import sys
 import numpy as np
 from fewbits.index import FlatIndex
 
-n = int(sys.argv[1])
+what, n = sys.argv[1], int(sys.argv[2])
 codes = np.empty((n, 8), np.uint8)
 rng = np.random.default_rng(0)
 for start in range(0, n, 5000):
@@ -25,6 +25,8 @@ for start in range(0, n, 5000):
     codes[start : start + 5000] = block
 
 def find(index):
+    if what == "groups":
+        return index.groups_within(3).n_pairs
     return sum(len(pairs.ids) for pairs in index.pairs_within(3))
 
 def peak():  # not ru_maxrss, which begins with that of the process before
@@ -40,11 +42,12 @@ print(find(index), peak() - before)
 
 @pytest.mark.skipif(not _kernels.COMPILED, reason="a scan, which takes minutes")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_duplicates_take_at_most_six_times_the_memory_of_the_codes():
+@pytest.mark.parametrize("what", ["pairs", "groups"])
+def test_duplicates_take_at_most_six_times_the_memory_of_the_codes(what):
     n = 1_000_000 if NIGHTLY else 500_000
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
     said = subprocess.check_output(
-        [sys.executable, "-c", PROGRAM, str(n)], env=environment, text=True
+        [sys.executable, "-c", PROGRAM, what, str(n)], env=environment, text=True
     )
     n_pairs, n_bytes = map(int, said.split())
     assert n_pairs == n // 2

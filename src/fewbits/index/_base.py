@@ -198,7 +198,7 @@ class Index(Contents, ABC):
         """Join codes that differ in at most `radius` bits to groups.
 
         No pair is kept, and equal codes are joined without any, so that there may be
-        far more pairs than fit in memory. Beside 64-bit codes it takes six to seven
+        far more pairs than fit in memory: beside 64-bit codes, it takes less than five
         times as much as they do.
 
         Parameters

@@ -43,7 +43,7 @@ class Groups:
     def of_pairs(cls, pairs: IdArray) -> "Groups":
         """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
         known, places = np.unique(pairs, return_inverse=True)
-        joined = _Joined(np.arange(len(known), dtype=_dtype(len(known))))
+        joined = _Joined(len(known))
         joined.join(*places.reshape(-1, 2).T)
         found = joined.groups(len(pairs))
         return replace(found, members=known[found.members])
@@ -72,29 +72,40 @@ def near_groups(
 
     Equal codes are joined by sorting, so that only pairs of distinct codes are found.
     """
-    joined = _Joined(_first_equal(codes, mask))
-    sizes = _counts(joined.parents)
-    n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
-    first = joined.are_first()
-    first = first if mask is None else first & mask
-    found = near_pairs(codes, radius, first) if radius else iter(())
-    for places in _at_most(max_pairs, radius, found):
-        n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
-        joined.join(*places.T)
-    return joined.groups(n_pairs)
+    joined = _Joined(len(codes))
+    _join_equal(joined, codes, mask)
+    return joined.groups(_join_near(joined, codes, radius, mask, max_pairs))
 
 
 def confirmed_groups(
     codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None, confirm: Confirm
 ) -> Groups:
     """Return the groups that those pairs within a radius connect which `confirm`."""
-    joined = _Joined(np.arange(len(codes), dtype=_dtype(len(codes))))
+    joined = _Joined(len(codes))
     n_pairs = 0
     for _, places in near_pairs(codes, radius, mask):
         confirmed = places[confirm(places)]
         n_pairs += len(confirmed)
         joined.join(*confirmed.T)
     return joined.groups(n_pairs)
+
+
+def _join_near(
+    joined: "_Joined",
+    codes: CodeArray,
+    radius: int,
+    mask: NDArray[np.bool_] | None,
+    max_pairs: int | None,
+) -> int:
+    """Join near codes, where equal ones are joined already, and count the pairs."""
+    sizes = _counts(joined.roots())
+    n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
+    first = sizes > 0 if mask is None else (sizes > 0) & mask
+    found = near_pairs(codes, radius, first) if radius else iter(())
+    for places in _at_most(max_pairs, radius, found):
+        n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
+        joined.join(*places.T)
+    return n_pairs
 
 
 def _at_most(
@@ -112,23 +123,24 @@ def _at_most(
         yield places
 
 
-def _dtype(n: int) -> type[np.signedinteger]:
-    return np.int32 if n < 2**31 else np.int64
-
-
-def _first_equal(codes: CodeArray, mask: NDArray[np.bool_] | None) -> IdArray:
-    """Return the first allowed place of the code at each; itself where not allowed."""
-    first = np.arange(len(codes), dtype=_dtype(len(codes)))
-    places = first if mask is None else first[mask]
-    words = as_words(codes if mask is None else codes[places])
-    order = np.lexsort(words.T[::-1])  # stable: equal codes stay in order
-    words = words[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (words[1:] != words[:-1]).any(axis=1)
-    starts = np.flatnonzero(new)
-    sizes = np.diff(starts, append=len(order))
-    first[places[order]] = np.repeat(places[order[starts]], sizes)
-    return first
+def _join_equal(
+    joined: "_Joined", codes: CodeArray, mask: NDArray[np.bool_] | None
+) -> None:
+    """Join the allowed places of equal codes, which sorting brings together."""
+    places = None
+    if mask is not None:
+        places = np.flatnonzero(mask).astype(joined.parents.dtype)
+        codes = codes[places]
+    words = as_words(codes)
+    # Sorted places take half of the memory as 32 bits.
+    order = np.lexsort(words.T[::-1]).astype(joined.parents.dtype)
+    for start in range(0, len(order) - 1, _BLOCK):
+        block = order[start : start + _BLOCK + 1]
+        equal = (words[block[1:]] == words[block[:-1]]).all(axis=1)
+        one, other = block[:-1][equal], block[1:][equal]
+        if places is not None:
+            one, other = places[one], places[other]
+        joined.join(one, other)
 
 
 def _counts(numbers: IdArray) -> IdArray:
@@ -145,12 +157,9 @@ class _Joined:
     The parent of a place is a smaller one of its set, or itself where it is the first.
     """
 
-    def __init__(self, parents: IdArray) -> None:
-        self.parents = parents
-
-    def are_first(self) -> NDArray[np.bool_]:
-        places = np.arange(len(self.parents), dtype=self.parents.dtype)
-        return np.equal(self.parents, places)
+    def __init__(self, n: int) -> None:
+        dtype = np.int32 if n < 2**31 else np.int64
+        self.parents: IdArray = np.arange(n, dtype=dtype)
 
     def join(self, one: IdArray, other: IdArray) -> None:
         """Join the sets of places side by side; the smallest first place is theirs."""
@@ -174,11 +183,17 @@ class _Joined:
             self.parents[places] = above = top
         return above
 
+    def roots(self) -> IdArray:
+        """Return the first place of the set of each."""
+        for start in range(0, len(self.parents), _BLOCK):
+            self._roots(slice(start, start + _BLOCK))
+        return self.parents
+
     def groups(self, n_pairs: int) -> Groups:
         """Return the sets of more than one place."""
-        roots = self._roots(slice(None))
+        roots = self.roots()
         sizes = _counts(roots)
-        members = np.flatnonzero((sizes > 1)[roots])
-        members = members[np.argsort(roots[members], kind="stable")]
+        order = np.argsort(roots, kind="stable")
+        order = order[(sizes > 1)[roots[order]]]
         offsets = np.cumsum(sizes[sizes > 1], dtype=np.int64)
-        return Groups(np.append(np.int64(0), offsets), members, n_pairs)
+        return Groups(np.append(np.int64(0), offsets), order, n_pairs)

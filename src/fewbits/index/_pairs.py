@@ -51,9 +51,13 @@ def near_pairs(
     )
     while join.advance():
         if n := len(join):
-            found = Pairs(np.empty(n, np.int32), np.empty((n, 2), np.int64))
-            join.write(*found)
-            yield found
+            yield _written(join, n)
+
+
+def _written(join: _kernels.PairJoin, n: int) -> Pairs:
+    found = Pairs(np.empty(n, np.int32), np.empty((n, 2), np.int64))
+    join.write(*found)
+    return found
 
 
 def _scanned(

@@ -114,7 +114,10 @@ class CheckedBytes:
 
     def check_blocks(self, blocks: NDArray[np.int64]) -> None:
         """Check some blocks, which may repeat, in any order."""
-        wanted = np.unique(blocks[~self._good[blocks]])
+        unknown = blocks[~self._good[blocks]]
+        if not len(unknown):
+            return
+        wanted = np.unique(unknown)
         if bad := self.damaged(wanted):
             raise ArtefactError(
                 f"{self._name} is damaged at byte {bad[0] * BLOCK:,}: its checksum "

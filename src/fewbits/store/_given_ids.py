@@ -6,7 +6,7 @@ import numpy as np
 
 from fewbits._arrow import repeated
 from fewbits.errors import ArgumentError
-from fewbits.store._ids import keys_of
+from fewbits.store._ids import are_dense, keys_of
 
 
 def as_ids(ids: Any, kind: Any) -> Any:
@@ -54,6 +54,8 @@ def check_once(ids: Any) -> None:
     import pyarrow as pa
 
     keys = keys_of(ids)
+    if are_dense(keys):
+        return
     ordered = np.sort(keys)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):

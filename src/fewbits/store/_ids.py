@@ -19,6 +19,7 @@ from fewbits.store._blocks import BLOCK, CheckedBytes, block_sums, crc32c
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
+_SPARSE = 4  # numbers for each key: where there are more, keys are sorted
 Keys = NDArray[Any]
 #: Tells which of some rows have the ids of which places among those that are wanted.
 Same = Callable[[IdArray, IdArray], NDArray[np.bool_]]
@@ -35,6 +36,43 @@ def keys_of(ids: Any) -> Keys:
     keys = np.empty(len(ids), np.uint32)
     _kernels.crc32c(data, offsets, keys)
     return keys
+
+
+def _span(keys: Keys) -> tuple[Any, int]:
+    """Return the smallest key, and how many numbers lie from it to the largest."""
+    if not len(keys):
+        return keys.dtype.type(0), 0
+    low = keys.min()
+    return low, int(keys.max()) - int(low) + 1
+
+
+def are_dense(keys: Keys) -> bool:
+    """Return whether keys differ, and are known to do so without sorting.
+
+    That is where few numbers lie between them: one byte is kept for each.
+    """
+    low, n_keys = _span(keys)
+    if n_keys > _SPARSE * len(keys):
+        return False
+    seen = np.zeros(n_keys, np.bool_)
+    seen[keys - low] = True
+    return int(np.count_nonzero(seen)) == len(keys)
+
+
+def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
+    """Return the place of each key among rising ids, -1 where there is none.
+
+    The ids are halved; `check` is called with places before they are read.
+    """
+    last = len(ids) - 1
+    low, high = np.zeros(len(keys), np.int64), np.full(len(keys), last)
+    for _ in range(len(ids).bit_length() + 1):
+        middle = (low + high) // 2
+        check(middle)
+        before = ids[middle] < keys
+        low = np.where(before, np.minimum(middle + 1, last), low)
+        high = np.where(before, high, middle)
+    return np.where(ids[middle] == keys, middle, -1)
 
 
 class IdIndex:
@@ -63,16 +101,25 @@ class IdIndex:
     @classmethod
     def of(cls, keys: Keys) -> Self:
         """Sort the keys of rows."""
-        low = int(keys.min()) if len(keys) else 0
-        if len(keys) and int(keys.max()) - low >= 1 << 32:
-            order = np.argsort(keys)
-            return cls(keys[order], order.astype(np.uint32))
+        low, n_keys = _span(keys)
+        if n_keys <= _SPARSE * len(keys):
+            rows = np.full(n_keys, len(keys), np.uint32)
+            rows[keys - low] = np.arange(len(keys), dtype=np.uint32)
+            there = np.flatnonzero(rows < len(keys))
+            if len(there) == len(keys):  # each key once
+                return cls(there.astype(keys.dtype) + low, rows[there])
         # Pairs of a key and a row in one number are sorted several times faster.
-        pairs = (keys - keys.dtype.type(low)).astype(np.uint64) << np.uint64(32)
+        n_bits = len(keys).bit_length()
+        excess = max(0, n_keys.bit_length() + n_bits - 64)
+        pairs = (keys - low).astype(np.uint64) >> np.uint64(excess) << np.uint64(n_bits)
         pairs |= np.arange(len(keys), dtype=np.uint64)
         pairs.sort()
-        ordered = (pairs >> np.uint64(32)).astype(keys.dtype) + keys.dtype.type(low)
-        return cls(ordered, pairs.astype(np.uint32))
+        rows = (pairs & np.uint64((1 << n_bits) - 1)).astype(np.uint32)
+        ordered = keys[rows]
+        if excess:  # keys of which only the last bits differ may be out of order
+            order = np.argsort(ordered, kind="stable")
+            ordered, rows = ordered[order], rows[order]
+        return cls(ordered, rows)
 
     def find(self, keys: Keys, same: Same | None) -> IdArray:
         """Return the row of each key, -1 where there is none.
@@ -103,9 +150,8 @@ class IdIndex:
     def _checked(self, places: IdArray) -> None:
         if self._blocks is not None and len(places):
             per_block = BLOCK // self._keys.itemsize
-            first = -(-len(self._keys) // per_block)
-            self._blocks.check_blocks(places // per_block)
-            self._blocks.check_blocks(first + places // (BLOCK // 4))
+            of_rows = -(-len(self._keys) // per_block) + places // (BLOCK // 4)
+            self._blocks.check_blocks(np.append(places // per_block, of_rows))
 
     def check_all(self) -> None:
         """Check all blocks."""

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -131,10 +131,10 @@ class Manifest:
             "schema": base64.b64encode(self.schema.serialize()).decode(),
             "next_row": self.next_row,
             "next_id": self.next_id,
-            "segments": [asdict(segment) for segment in self.segments],
+            "segments": self.segments,
         }
-        body = json.dumps(content, indent=1, ensure_ascii=False)[1:].encode()
-        return b'{"sha256": "%s",' % hashlib.sha256(body).hexdigest().encode() + body
+        body = "\n" + json.dumps(content, ensure_ascii=False, default=vars)[1:]
+        return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
     def from_bytes(cls, data: Any, name: str) -> Self:

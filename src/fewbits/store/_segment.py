@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArtefactError, one_line
-from fewbits.store._blocks import CheckedBytes, SummedFile
+from fewbits.store._blocks import BLOCK, CheckedBytes, SummedFile
 from fewbits.store._disk import Disk
 from fewbits.store._files import write_file
-from fewbits.store._ids import IdIndex, keys_of
+from fewbits.store._ids import IdIndex, among_rising, keys_of
 from fewbits.store._manifest import FileEntry, Manifest, SegmentEntry
 from fewbits.store._names import ids_name, rows_name, sums_name, vectors_name
 from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, ROW, file_schema
 from fewbits.store._sums import FileSums, parse_sums, sums_bytes
 
-#: Segments with fewer rows get no index of ids: sorting them is as fast as reading it.
-FEW_ROWS = 1 << 15
+#: Segments with fewer rows get no index of ids: a commit has one such at most.
+FEW_ROWS = 1 << 12
+_MANY = 64  # rows for each id: where there are fewer, all ids are read
 
 
 class ArrowFile:
@@ -237,9 +238,20 @@ class OpenSegment:
         keys = keys_of(ids)
         near = np.flatnonzero((keys >= low) & (keys <= high))
         rows = np.full(len(keys), -1, np.int64)
-        if len(near):
+        if len(near) and self.entry.ids_rise and len(near) * _MANY < self.entry.n_rows:
+            rows[near] = self._among_rising(keys[near])
+        elif len(near):
             rows[near] = self._look_up(keys[near], None)
         return rows
+
+    def _among_rising(self, keys: Any) -> IdArray:
+        file, column = self.rows, self.rows.unchecked(ID)
+        start = file.values_start(column)
+
+        def check(places: IdArray) -> None:
+            file.checked.check_blocks((start + 8 * places) // BLOCK)
+
+        return among_rising(column.to_numpy(), keys, check)
 
     def _look_up(self, keys: Any, same: Any) -> IdArray:
         try:
