@@ -1,5 +1,8 @@
 """Bundles that tests look at, and servers for them."""
 
+import asyncio
+import os
+import random
 import threading
 import time
 from contextlib import contextmanager
@@ -15,6 +18,8 @@ from fewbits.server import Settings, create_app
 
 N_TEXTS, N_IMAGES = 2500, 240
 N_CLASSES = 1000
+#: Answers are held back for up to so many milliseconds, so that none is in its order.
+SLOW_ANSWERS = float(os.environ.get("FEWBITS_SLOW_ANSWERS", 0))
 
 
 @cache
@@ -109,12 +114,32 @@ def many_classes() -> Bundle:
     )
 
 
+def held_back(app):
+    """Return the service with late answers: whoever reads too early is found out."""
+
+    async def late(scope, receive, send):
+        if not scope.get("path", "").startswith("/v1/"):
+            return await app(scope, receive, send)
+
+        async def send_late(message):
+            if message["type"] == "http.response.start":
+                await asyncio.sleep(random.uniform(0, SLOW_ANSWERS) / 1000)
+            await send(message)
+
+        return await app(scope, receive, send_late)
+
+    return late
+
+
 @contextmanager
 def serving(source, prepare=lambda app: None, **settings):
     """Serve a bundle at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
     prepare(app)
-    config = uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="on")
+    served = held_back(app) if SLOW_ANSWERS else app
+    config = uvicorn.Config(
+        served, port=0, log_level="error", ws="none", lifespan="on"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -17,6 +17,8 @@ CHROMIUM = (
     or shutil.which("chromium")
 )
 PATIENCE = 30_000  # milliseconds: other tests may take all cores
+#: How many times slower the page runs than this machine can.
+SLOW_PAGE = float(os.environ.get("FEWBITS_SLOW_PAGE", 1))
 
 
 @pytest.fixture(scope="package")
@@ -93,6 +95,9 @@ def new_page(browser):
         opened.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
+        if SLOW_PAGE > 1:
+            session = context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOW_PAGE})
         watch(page, url)
         page.goto(f"{url}{address}")
         page.faults = faults

@@ -56,7 +56,7 @@ export const view = {
     fill(trustBox, !map.current && earlierCard(), trustCard(map));
     const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal, renderer: address.get("renderer") });
     const hover = hoverCard(context, plane);
-    const ask = latest(signal);
+    const ask = latest();
     let chosen = null; // what the service told of an item
     let colours = null;
 
@@ -84,6 +84,7 @@ export const view = {
     const tools = colouring(context, map, { coloured, failed: (error) => fill(legendBox, failure(error)), item: () => chosen?.item ?? null });
 
     const close = () => {
+      ask(() => {}); // no answer may come after it
       chosen = null;
       plane.setItem(null);
       fill(itemBox);

@@ -79,7 +79,7 @@ export function colouring(context, map, { coloured, failed, item }) {
   };
   const sidesOf = async (number) => {
     try {
-      const { bits } = await allBits(api);
+      const { bits } = await allBits();
       return [sideName(bits[number], 0), sideName(bits[number], 1)];
     } catch {
       return null;
