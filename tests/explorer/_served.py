@@ -123,7 +123,7 @@ def held_back(app):
 
         async def send_late(message):
             if message["type"] == "http.response.start":
-                await asyncio.sleep(random.uniform(0, SLOW_ANSWERS) / 1000)
+                await asyncio.sleep(random.choice((0, 0.3, 1)) * SLOW_ANSWERS / 1000)
             await send(message)
 
         return await app(scope, receive, send_late)
@@ -137,9 +137,7 @@ def serving(source, prepare=lambda app: None, **settings):
     app = create_app(source, Settings(**settings))
     prepare(app)
     served = held_back(app) if SLOW_ANSWERS else app
-    config = uvicorn.Config(
-        served, port=0, log_level="error", ws="none", lifespan="on"
-    )
+    config = uvicorn.Config(served, port=0, log_level="error", ws="none", lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
