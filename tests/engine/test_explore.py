@@ -252,7 +252,7 @@ def test_novelty_leaves_the_item_out_and_then_its_class():
     apart[kinds[:, None] == kinds] = np.inf
     unknown = (apart.min(axis=1) <= radii).mean(axis=1)
     assert found.unknown == pytest.approx(unknown.tolist())
-    # The means of five classes of equal size, and no less than a sixth class would make.
+    # Means of five classes of equal size, and no less than a sixth would make.
     own = (apart.min(axis=1) <= radii)[:, np.argsort(kinds)].reshape(-1, 5, N // 5)
     half = stats.sem(own.mean(axis=2), axis=1) * stats.t.ppf(0.975, 4)
     half = np.maximum(half, 1 / 6)
