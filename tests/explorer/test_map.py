@@ -297,6 +297,25 @@ def test_classes_stand_out_in_light_and_dark(texts, map_page, scheme):
     assert (ground.mean() > 128) == (scheme == "light")
 
 
+def test_outliers_and_confusions_are_listed_and_shown(texts, map_page):
+    page = map_page(texts.url)
+    beside = page.get_by_role("region", name="Outliers and confusions")
+    found = httpx.get(f"{texts.url}v1/map/outliers?labels=chapter").json()
+    words = [f"{each['distance']} bits from the nearest" for each in found["outliers"]]
+    words += [
+        f"is {each['class']}, {each['votes']} of 10 nearest are {each['other']}"
+        for each in found["confusions"]
+    ]
+    entries = beside.locator("button .soft")
+    entries.first.wait_for()
+    assert entries.all_inner_texts() == words
+    for entry, item in [(0, found["outliers"][0]), (-1, found["confusions"][-1])]:
+        beside.get_by_role("button").nth(entry).click()
+        chosen = page.locator(".chosen .item .more").first
+        chosen.get_by_text(f"id {item['id']}", exact=True).wait_for()
+    assert f"item={item['id']}" in address_of(page)
+
+
 def test_a_new_snapshot_is_told(texts, map_page):
     page = map_page(texts.url)
     page.expected.append("409")  # chromium reports the status

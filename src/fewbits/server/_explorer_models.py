@@ -243,6 +243,28 @@ class MapNeighbour(MapItem):
     on_map: bool
 
 
+class Outlier(MapItem):
+    distance: int
+
+
+class Confusion(MapItem):
+    """An item most of whose nearest ones are of another class."""
+
+    name: Any = Field(alias="class")
+    other: Any
+    votes: int
+
+
+class MapOutliers(Answer):
+    """See `fewbits.engine.maps.MapOutliers`."""
+
+    outliers: list[Outlier]
+    confusions: list[Confusion] | None
+    usual: int
+    k: int
+    n_points: int
+
+
 class MapNeighbours(Answer):
     item: ChosenItem
     neighbours: list[MapNeighbour]

@@ -93,6 +93,11 @@ export function colouring(context, map, { coloured, failed, item }) {
   return {
     fields: [field("Colour by", by), bitField, textField],
     start: colour,
+    /** The classes that points are coloured by, or else the first ones. */
+    classes() {
+      const own = classColumns(facts);
+      return own.find((name) => by.value === `class:${name}`) ?? own[0] ?? null;
+    },
     byDistance() {
       by.value = "distance";
       text.value = "";
