@@ -303,7 +303,7 @@ def test_outliers_and_confusions_are_listed_and_shown(texts, map_page):
     found = httpx.get(f"{texts.url}v1/map/outliers?labels=chapter").json()
     words = [f"{each['distance']} bits from the nearest" for each in found["outliers"]]
     words += [
-        f"is {each['class']}, {each['votes']} of 10 nearest are {each['other']}"
+        f"{each['votes']} of 10 nearest are {each['other']}; it is {each['class']}"
         for each in found["confusions"]
     ]
     entries = beside.locator("button .soft")

@@ -3,13 +3,21 @@
 import re
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from fewbits.bundle import Bundle
 from fewbits.codes import hamming_distances
+from fewbits.encoders import LinearEncoder
 from tests.explorer._reading import address_of
-from tests.explorer._served import diagnoses
+from tests.explorer._served import diagnoses, serving
 
 HITS = ".hits > li:not(.asked)"
+PRICES = {
+    "price": [*range(9)],
+    "kind": ["red", "blue", "red"] * 3,
+    "size": [*"456"] * 3,
+}
 
 
 def shown_ids(page):
@@ -110,6 +118,40 @@ def test_a_wrong_filter_is_told_in_one_line(texts, new_page):
     alert = page.get_by_role("alert")
     alert.wait_for()
     assert "nothing" in alert.inner_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint", "right"),
+    [
+        ("price > '3'", "write a number, without quotes", "price > 3"),
+        ("kind = red", "a string stands in single quotes: 'red'", "kind = 'red'"),
+        ("size = 5", "write text in single quotes", "size = '5'"),
+    ],
+)
+def test_a_filter_with_wrong_quotes_is_explained(
+    filtered, new_page, wrong, hint, right
+):
+    page = new_page(filtered, "#search?id=0")
+    page.expected.append("422")
+    hits = page.locator(f"{HITS} .more")
+    hits.nth(8).wait_for()
+    for typed, place in [(wrong, page.get_by_role("alert")), (right, hits.first)]:
+        page.get_by_label("Filter").fill(typed)
+        page.keyboard.press("Enter")
+        place.wait_for()
+        if typed == wrong:
+            assert hint in place.inner_text()
+    assert page.get_by_role("alert").count() == 0
+    truth = pd.DataFrame(PRICES).query(right.replace(" = ", " == ")).index
+    assert sorted(shown_ids(page)) == truth.tolist()
+
+
+@pytest.fixture(scope="module")
+def filtered():
+    X = np.random.default_rng(0).normal(size=(9, 8))
+    bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
+    with serving(bundle.with_items(X, columns=PRICES)) as url:
+        yield url
 
 
 def test_an_image_is_a_question(images, new_page):

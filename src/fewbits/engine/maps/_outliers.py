@@ -171,7 +171,7 @@ def _classes(
 
 
 def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the most frequent other class among the neighbours, and how often it is."""
+    """Return the most frequent other class among neighbours, and how often it is."""
     counts = (near[:, :, None] == near[:, None]).sum(axis=2)
     counts[(near == numbers[:, None]) | (near < 0) | (numbers[:, None] < 0)] = 0
     if not near.shape[1]:

@@ -64,7 +64,7 @@ export function thresholdCard(context, rates, state, changed) {
 
 /** How the shares were measured, and why there is no false-accept rate where there is none. */
 export function basis(rates, labels) {
-  const measured = `Measured on ${rates.n_samples} items of the collection, each left out. Proposed: ${rates.threshold} bits, which accept 95 % of known items.`;
+  const measured = `Measured on ${rates.n_samples} items of the collection, each left out. Proposed: ${rates.threshold} bits, the fewest that accept 95 % of known items.`;
   if (rates.unknown) {
     return `${measured} Unknown items are simulated by leaving out each item’s whole ${labels.value}: the rate for your own unknown items can differ.`;
   }

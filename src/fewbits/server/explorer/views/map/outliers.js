@@ -21,7 +21,7 @@ function list(facts, items, told, show) {
 function card(facts, found, column, show) {
   const { outliers, confusions, usual, k, n_points: looked } = found;
   const far = ({ distance }) => `${distance} bits from the nearest`;
-  const among = (item) => `is ${item.class}, ${item.votes} of ${k} nearest are ${item.other}`;
+  const among = (item) => `${item.votes} of ${k} nearest are ${item.other}; it is ${item.class}`;
   return h(
     "section",
     { class: "card", "aria-label": "Outliers and confusions" },
