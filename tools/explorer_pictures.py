@@ -44,7 +44,7 @@ PICTURES = (
         ".examples img, .bitgrid",
         "dark",
     ),
-    Picture("explore-map", "texts", "#map?item=3052", ".plane[data-loaded=true]"),
+    Picture("explore-map", "texts", "#map", ".outliers li"),
     Picture(
         "explore-teach",
         "texts",
@@ -64,6 +64,7 @@ def main(
         Path | None, typer.Option(help="Folder with Fashion-MNIST.")
     ] = None,
     target: Annotated[Path, typer.Option(help="Folder of the pictures.")] = TARGET,
+    only: Annotated[str, typer.Option(help="Part of the names to draw.")] = "",
 ) -> None:
     """Serve both bundles, and draw each picture."""
     chromium = shutil.which("chromium")
@@ -78,7 +79,7 @@ def main(
         for name, source in sources.items():
             with serving(source) as url:
                 for picture in PICTURES:
-                    if picture.bundle == name:
+                    if picture.bundle == name and only in picture.name:
                         _draw(browser, url, picture, target)
         browser.close()
 
