@@ -124,7 +124,7 @@ def test_bits_and_distances(made):
 
 @pytest.mark.parametrize("n_groups", [4, 14])
 def test_outliers_and_confusions(n_groups):
-    """Against distances of all pairs, where 14 is of the wrong class and 99 has none."""
+    """Against distances of all pairs; 14 is of the wrong class, and 99 has none."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(n_groups, 40))
     numbers = np.arange(120) % n_groups

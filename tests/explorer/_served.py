@@ -18,6 +18,7 @@ from fewbits.server import Settings, create_app
 
 N_TEXTS, N_IMAGES = 2500, 240
 N_CLASSES = 1000
+STOPPED = set()  # addresses of servers that answer no more
 #: Answers are held back for up to so many milliseconds, so that none is in its order.
 SLOW_ANSWERS = float(os.environ.get("FEWBITS_SLOW_ANSWERS", 0))
 
@@ -146,8 +147,10 @@ def serving(source, prepare=lambda app: None, **settings):
             raise RuntimeError("the server did not start")
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
+    url = f"http://localhost:{port}/"
     try:
-        yield f"http://localhost:{port}/"
+        yield url
     finally:
+        STOPPED.add(url)
         server.should_exit = True
         thread.join()
