@@ -3,8 +3,8 @@
 Synthetic codes of 256 bits around 50 centres, served on this machine, in a headless
 browser without a GPU. The map is made before the page is opened; making it is timed
 apart. First paint is the first frame with points, from the navigation on; a frame is
-the time between two frames while the pointer drags the map; memory is what the process
-of the page holds.
+the time between two frames while the pointer drags the map, which draws as many points
+meanwhile as there is time for; memory is what the process of the page holds.
 """
 
 import json

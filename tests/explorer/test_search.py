@@ -9,7 +9,7 @@ import pytest
 from fewbits.bundle import Bundle
 from fewbits.codes import hamming_distances
 from fewbits.encoders import LinearEncoder
-from tests.explorer._reading import address_of
+from tests.explorer._reading import address_of, quiet
 from tests.explorer._served import diagnoses, serving
 
 HITS = ".hits > li:not(.asked)"
@@ -36,6 +36,21 @@ def test_finds_what_the_bundle_finds(texts, new_page):
     assert shown_ids(page) == truth.ids[0].tolist()
     shown = page.locator(f"{HITS} .distance b").all_inner_texts()
     assert [int(each) for each in shown] == truth.distances[0].tolist()
+
+
+def test_a_late_answer_is_not_shown_over_a_newer_one(texts, new_page):
+    page = new_page(texts.url, "#health")
+    held = []
+    page.route("**/v1/items", lambda route: held.append(route))
+    with page.expect_request("**/v1/items"):
+        page.goto(f"{texts.url}#search")  # asks for suggestions
+    page.get_by_label("Text to search for").fill("broken wrist")
+    page.keyboard.press("Enter")
+    page.locator(HITS).first.wait_for()
+    for route in held:
+        route.continue_()
+    quiet(page)
+    assert page.locator(HITS).count() == 10
 
 
 def test_the_address_is_the_question(texts, new_page):
