@@ -24,6 +24,7 @@ NAMES = (
     "beyond_memory",
     "serve",
     "explorer",
+    "explorer_map",
 )
 
 

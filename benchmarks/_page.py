@@ -21,10 +21,10 @@ Row = Mapping[str, Any]
 
 INTRODUCTION = """# Benchmarks
 
-A selection of `benchmarks/results`, which `make bench` writes. Ratios are of medians in
+A selection of `benchmarks/results` (`make bench`). Ratios are of medians in
 one process, in turn; above 1 fewbits is faster. Sections were measured at different
 times, not all on one machine. A target is the ratio set for AVX-512; what misses it is
-bold. One thread, unless a row says otherwise."""
+bold. One thread unless said otherwise."""
 
 
 class Section(NamedTuple):
@@ -285,7 +285,12 @@ def in_a_browser() -> str:
         f"{row['name']} {plain(row['median_ms'])} ms ({row['target_ms']})"
         for row in report["rows"]
     )
-    return f"In a browser, of {report['items']:,} items, medians (target): {told}."
+    largest = read("explorer_map")["rows"][-1]
+    frame, memory = plain(largest["frame_ms"]), plain(largest["memory_mb"])
+    return (
+        f"Explorer, {report['items']:,} items, medians (target): {told}. Map of "
+        f"{largest['items']:,}: {frame} ms/frame, {memory} MB."
+    )
 
 
 def is_measured(name: str) -> bool:

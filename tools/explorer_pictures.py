@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from fewbits import backbones, demo
 from fewbits.bundle import Bundle
+from tests.explorer._reading import COUNTED, quiet
 from tests.explorer._served import clothes, serving
 
 TARGET = Path(__file__).parents[1] / "docs/how-to"
@@ -43,13 +44,15 @@ PICTURES = (
         ".examples img, .bitgrid",
         "dark",
     ),
-    Picture("explore-map", "texts", "#map?item=3052", ".plane[data-loaded=true]"),
+    Picture("explore-map", "texts", "#map", ".outliers li"),
     Picture(
         "explore-teach",
         "texts",
         "#teach?part=new&text=quarterly earnings report&threshold=70",
         ".verdict",
     ),
+    Picture("explore-duplicates", "images", "#duplicates?radius=2", ".groups > li"),
+    Picture("explore-health", "texts", "#health", ".recall tbody tr", "dark"),
 )
 
 
@@ -61,6 +64,7 @@ def main(
         Path | None, typer.Option(help="Folder with Fashion-MNIST.")
     ] = None,
     target: Annotated[Path, typer.Option(help="Folder of the pictures.")] = TARGET,
+    only: Annotated[str, typer.Option(help="Part of the names to draw.")] = "",
 ) -> None:
     """Serve both bundles, and draw each picture."""
     chromium = shutil.which("chromium")
@@ -75,7 +79,7 @@ def main(
         for name, source in sources.items():
             with serving(source) as url:
                 for picture in PICTURES:
-                    if picture.bundle == name:
+                    if picture.bundle == name and only in picture.name:
                         _draw(browser, url, picture, target)
         browser.close()
 
@@ -90,13 +94,13 @@ def _draw(browser: Browser, url: str, picture: Picture, target: Path) -> None:
         viewport={"width": 1200, "height": 780}, color_scheme=picture.scheme
     )
     page.set_default_timeout(180_000)  # a map may take a minute
-    page.goto(f"{url}{picture.address}")
-    page.wait_for_load_state("networkidle")
-    page.reload()  # with what the service has computed meanwhile
-    page.locator(picture.ready).first.wait_for()
-    page.wait_for_load_state("networkidle")
-    page.mouse.move(0, 0)
-    page.wait_for_timeout(300)
+    page.add_init_script(COUNTED)
+    for _ in range(2):  # again with what the service has computed meanwhile
+        page.goto(f"{url}{picture.address}")
+        page.reload()
+        page.locator(picture.ready).first.wait_for()
+        quiet(page)
+    page.wait_for_function("() => [...document.images].every((x) => x.complete)")
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path = target / f"{picture.name}.png"
     few = shot.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=0)

@@ -1,12 +1,14 @@
 """What the explorer asks, against what NumPy counts."""
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from fewbits.bundle import Bundle, Metadata, read_names
 from fewbits.encoders import LinearEncoder
@@ -244,12 +246,21 @@ def test_novelty_leaves_the_item_out_and_then_its_class():
     found = explore.novelty(bundle, asked)
     radii = np.arange(N_BITS + 1)[:, None]
     known = (apart.min(axis=1) <= radii).mean(axis=1)
+    assert found.threshold == np.sort(apart.min(axis=1))[math.ceil(0.95 * (N + 1)) - 1]
     assert found.known == pytest.approx(known.tolist())
     kinds = np.arange(N) % 5
     apart[kinds[:, None] == kinds] = np.inf
     unknown = (apart.min(axis=1) <= radii).mean(axis=1)
     assert found.unknown == pytest.approx(unknown.tolist())
-    assert explore.novelty(bundle).unknown is None
+    # Means of five classes of equal size, and no less than a sixth would make.
+    own = (apart.min(axis=1) <= radii)[:, np.argsort(kinds)].reshape(-1, 5, N // 5)
+    half = stats.sem(own.mean(axis=2), axis=1) * stats.t.ppf(0.975, 4)
+    half = np.maximum(half, 1 / 6)
+    limits = np.stack([unknown - half, unknown + half], axis=1).clip(0, 1)
+    assert np.allclose(found.unknown_interval, limits)
+    without = explore.novelty(bundle)
+    assert without.unknown is without.unknown_interval is None
+    assert without.threshold == found.threshold
 
 
 def test_novelty_needs_two_classes():

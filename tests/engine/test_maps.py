@@ -16,6 +16,7 @@ from fewbits.engine.maps import (
     map_collection,
     map_colours,
     map_neighbours,
+    map_outliers,
     map_table,
 )
 from fewbits.errors import ArgumentError, CodeError
@@ -119,6 +120,46 @@ def test_bits_and_distances(made):
     trust = map_colours(bundle, found, "trust")
     order = np.argsort(found.trust.around(found.places))
     assert (np.diff(trust.values[order].astype(int)) >= 0).all()
+
+
+@pytest.mark.parametrize("n_groups", [4, 14])
+def test_outliers_and_confusions(n_groups):
+    """Against distances of all pairs; 14 is of the wrong class, and 99 has none."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(n_groups, 40))
+    numbers = np.arange(120) % n_groups
+    X = centres[numbers] + 0.4 * rng.normal(size=(120, 40))
+    X[[20, 50]] = 3 * rng.normal(size=(2, 40))
+    kinds = [f"kind {i}" for i in numbers]
+    kinds[14], kinds[99] = "kind 3", None
+    bundle = Bundle(LinearEncoder(np.eye(40), np.zeros(40)))
+    bundle = bundle.with_items(X, columns={"kind": kinds})
+    found = map_outliers(bundle, map_collection(bundle), labels="kind", n=5, k=5)
+    apart = hamming_distances(bundle.collection.codes, bundle.collection.codes)
+    apart = apart + 1000 * np.eye(120, dtype=int)
+    nearest = apart.min(axis=1)
+    assert found.usual == np.quantile(nearest, 0.95, method="higher")
+    far = sorted(nearest[nearest > found.usual], reverse=True)[:5]
+    assert [each["distance"] for each in found.outliers] == far
+    assert {each["row"] for each in found.outliers} & {20, 50}
+    (confused,) = [each for each in found.confusions if each["row"] == 14]
+    own = kinds[14 + n_groups]
+    assert (confused["class"], confused["other"]) == ("kind 3", own)
+    for each in found.confusions:
+        row = each["row"]
+        near = [kinds[i] for i in np.lexsort((np.arange(120), apart[row]))[:5]]
+        assert each["class"] == kinds[row] != each["other"]
+        votes = max(near.count(kind) for kind in {*near} - {kinds[row], None})
+        assert votes == each["votes"] > 2
+
+
+def test_outliers_of_few_items_and_no_classes():
+    for n in (1, 2):
+        bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(
+            np.ones((n, 8))
+        )
+        found = map_outliers(bundle, map_collection(bundle))
+        assert (found.outliers, found.confusions, found.k) == ([], None, n - 1)
 
 
 @pytest.mark.parametrize(

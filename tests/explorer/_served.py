@@ -1,5 +1,8 @@
 """Bundles that tests look at, and servers for them."""
 
+import asyncio
+import os
+import random
 import threading
 import time
 from contextlib import contextmanager
@@ -15,6 +18,9 @@ from fewbits.server import Settings, create_app
 
 N_TEXTS, N_IMAGES = 2500, 240
 N_CLASSES = 1000
+STOPPED = set()  # addresses of servers that answer no more
+#: Answers are held back for up to so many milliseconds, so that none is in its order.
+SLOW_ANSWERS = float(os.environ.get("FEWBITS_SLOW_ANSWERS", 0))
 
 
 @cache
@@ -109,12 +115,30 @@ def many_classes() -> Bundle:
     )
 
 
+def held_back(app):
+    """Return the service with late answers: whoever reads too early is found out."""
+
+    async def late(scope, receive, send):
+        if not scope.get("path", "").startswith("/v1/"):
+            return await app(scope, receive, send)
+
+        async def send_late(message):
+            if message["type"] == "http.response.start":
+                await asyncio.sleep(random.choice((0, 0.3, 1)) * SLOW_ANSWERS / 1000)
+            await send(message)
+
+        return await app(scope, receive, send_late)
+
+    return late
+
+
 @contextmanager
 def serving(source, prepare=lambda app: None, **settings):
     """Serve a bundle at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
     prepare(app)
-    config = uvicorn.Config(app, port=0, log_level="error", ws="none", lifespan="on")
+    served = held_back(app) if SLOW_ANSWERS else app
+    config = uvicorn.Config(served, port=0, log_level="error", ws="none", lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -123,8 +147,10 @@ def serving(source, prepare=lambda app: None, **settings):
             raise RuntimeError("the server did not start")
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
+    url = f"http://localhost:{port}/"
     try:
-        yield f"http://localhost:{port}/"
+        yield url
     finally:
+        STOPPED.add(url)
         server.should_exit = True
         thread.join()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.explorer._reading import quiet
+
 VIEWS = {
     "search": ("What is near, and why?", ".hits > li:not(.asked)", "?text=wrist"),
     "bits": ("What does this bit mean?", ".near li", "?bit=3&flips=5"),
@@ -61,10 +63,10 @@ def test_axe_finds_no_serious_fault(texts, new_page, view):
     page.locator(ready).first.wait_for()
     if view in VIEWS:
         has_landmarks_and_its_question_as_heading(page, view)
-    page.wait_for_load_state("networkidle")
+    quiet(page)
     for details in page.locator("details:not([open]) > summary").all()[:2]:
         details.click()
-    page.wait_for_load_state("networkidle")
+    quiet(page)
     assert axe_faults(page) == []
     light = page.evaluate(PAPER)
     page.emulate_media(color_scheme="dark")
@@ -158,6 +160,6 @@ def test_nothing_is_cut_off_on_a_telephone(texts, new_page):
     page = new_page(texts.url, viewport={"width": 390, "height": 800})
     for view, (_, ready, state) in VIEWS.items():
         page.goto(f"{texts.url}#{view}{state}")
-        page.locator(ready).first.wait_for()
+        page.locator(f"[data-view={view}] {ready}").first.wait_for()
         width = page.evaluate("() => document.documentElement.scrollWidth")
         assert width <= 390, view

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from fewbits.bundle import Bundle, read_names
+from tests.explorer._reading import address_of
 from tests.explorer._served import diagnoses
 
 
@@ -62,7 +63,7 @@ def test_flipping_a_bit_moves_the_neighbours(texts, new_page):
         )
         assert (code_on(page) == code).all()
     assert page.locator(".codegrid .flip").count() == 2
-    assert "flips=3.40" in page.url
+    assert "flips=3.40" in address_of(page)
     page.reload()
     page.locator(".near li").first.wait_for()
     assert (code_on(page) == code).all()

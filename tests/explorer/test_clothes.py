@@ -8,6 +8,7 @@ import re
 import pytest
 
 from fewbits.errors import FewbitsError
+from tests.explorer._reading import quiet
 from tests.explorer._served import clothes, serving
 from tests.explorer.test_accessibility import VIEWS, axe_faults
 from tests.server._sizes import NIGHTLY
@@ -47,7 +48,7 @@ def test_every_view_is_clean_and_accessible(url, new_page, view, scheme):
     address = f"#{view}{ADDRESSES[view]}"
     page = new_page(url, address, color_scheme=scheme, bypass_csp=True)
     page.locator(READY[view]).first.wait_for()
-    page.wait_for_load_state("networkidle")
+    quiet(page)
     assert page.get_by_role("alert").count() == 0
     assert axe_faults(page) == []
     page.wait_for_function(

@@ -10,6 +10,7 @@ import pytest
 from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder
 from fewbits.engine.maps import MapUpdates, map_collection
+from tests.explorer._reading import address_of
 from tests.explorer._served import serving
 
 #: A Number has no place for every second of them.
@@ -80,7 +81,7 @@ def test_teaching_and_its_file(url, new_page, tmp_path):
     assert FIRST + 2 not in shown_ids(page, ".candidates li")
     page.locator(".candidates .bad").first.click()
     page.get_by_text("Bad (1)").wait_for()
-    bad = int(re.search(r"bad=%5B(-?\d+)%5D", page.url)[1])
+    bad = int(re.search(r"bad=%5B(-?\d+)%5D", address_of(page))[1])
     with page.expect_download() as download:
         page.get_by_role("button", name="as CSV").click()
     rows = read(download.value, tmp_path)

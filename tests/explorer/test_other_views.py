@@ -7,7 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from fewbits.bundle import Bundle
-from tests.explorer._served import diagnoses
+from fewbits.encoders import LinearEncoder
+from fewbits.engine.explore import NoveltyRequest, novelty
+from tests.explorer._reading import address_of
+from tests.explorer._served import diagnoses, serving
 
 
 def test_good_and_bad_items_teach(texts, new_page):
@@ -18,7 +21,7 @@ def test_good_and_bad_items_teach(texts, new_page):
     page.get_by_text("scores above 0 are members").wait_for()
     page.locator(".candidates .bad").nth(4).click()
     page.get_by_text("Bad (1)").wait_for()
-    given = parse_qs(urlsplit(page.url).fragment.partition("?")[2])
+    given = parse_qs(urlsplit(address_of(page)).fragment.partition("?")[2])
     good, bad = (json.loads(given[side][0])[0] for side in ("good", "bad"))
     truth = Bundle.load(texts.folder).search_by_example(
         ["fracture of wrist"], ids=[good], not_ids=[bad], k=12
@@ -42,6 +45,27 @@ def test_the_threshold_decides_what_is_new(texts, new_page):
     assert page.locator(".rates dd").count() == 2  # known, and false-accept rate
 
 
+def test_the_proposed_threshold_tells_its_false_accept_rate(texts, new_page):
+    page = new_page(texts.url, "#teach?part=new&text=broken wrist")
+    page.locator(".verdict").wait_for()
+    found = novelty(Bundle.load(texts.folder), NoveltyRequest("chapter"))
+    shown = page.locator(".rates > div").nth(1).inner_text()
+    low, high = found.unknown_interval[found.threshold]
+    share = found.unknown[found.threshold]
+    assert shown.split("\n") == [
+        f"{share:.1%}".replace("%", " %"),
+        f"false-accept rate, 95 % interval {100 * low:.0f} % to {100 * high:.0f} %",
+    ]
+
+
+def test_without_classes_there_is_no_false_accept_rate(new_page):
+    X = np.random.default_rng(0).normal(size=(9, 8))
+    bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(X)
+    with serving(bundle) as url:
+        page = new_page(url, "#teach?part=new")
+        page.get_by_text("The false-accept rate cannot be told: no column").wait_for()
+
+
 def test_duplicates_are_those_of_the_bundle(texts, new_page):
     page = new_page(texts.url, "#duplicates")
     page.locator(".groups > li").first.wait_for()
@@ -56,7 +80,7 @@ def test_duplicates_are_those_of_the_bundle(texts, new_page):
         "wanted => document.querySelector('.figures dd').textContent === wanted",
         arg=f"{len(wider):,}",
     )
-    assert "radius=1" in page.url
+    assert "radius=1" in address_of(page)
 
 
 def test_the_list_of_what_to_keep_is_exported(texts, new_page, tmp_path):
@@ -94,7 +118,7 @@ def test_health_tells_recall_and_bytes(texts, new_page):
 
 
 def test_health_names_what_is_damaged(tmp_path, new_page):
-    from tests.explorer._served import many_classes, serving
+    from tests.explorer._served import many_classes
 
     folder = tmp_path / "bundle"
     many_classes().save(folder)

@@ -101,6 +101,13 @@ def test_neighbours_that_are_not_on_the_map_are_listed(mapped):
     assert same == answer
 
 
+def test_outliers_are_on_the_map(mapped):
+    found = mapped.get("/v1/map/outliers").json()
+    assert found["confusions"] is None
+    assert found["n_points"] == ON_MAP
+    assert all(each["row"] in mapped.found.rows for each in found["outliers"])
+
+
 def test_export_as_csv_parquet_and_arrow(mapped):
     rows = mapped.found.rows[:3].tolist()
     asked = {"rows": rows, "neighbours": 2}
@@ -134,6 +141,7 @@ def test_export_as_csv_parquet_and_arrow(mapped):
         ("/v1/map/legend?by=distance", 422),
         ("/v1/map/legend?by=distance&code=zz", 422),
         ("/v1/map/legend?by=distance&id=x", 404),
+        ("/v1/map/outliers?labels=no", 422),
         ("/v1/map/neighbours", 422),
         ("/v1/map/neighbours?row=200", 422),
         ("/v1/map/neighbours?row=1&k=0", 422),

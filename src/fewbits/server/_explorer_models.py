@@ -147,11 +147,16 @@ class Recall(Answer):
     reason: str | None
 
 
+Interval = Annotated[list[Share], Field(min_length=2, max_length=2)]
+
+
 class Novelty(Answer):
     """Shares of items with a neighbour within 0, 1, 2, ... bits."""
 
     known: list[Share]
     unknown: list[Share] | None
+    unknown_interval: list[Interval] | None
+    threshold: int
     radius: int | None
     n_samples: int
     n_items: int
@@ -170,7 +175,7 @@ class Trust(Answer):
 
     k: int
     share: Share
-    interval: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    interval: Interval
     by_chance: Share
     n_sampled: int
 
@@ -236,6 +241,28 @@ class ChosenItem(MapItem):
 class MapNeighbour(MapItem):
     distance: int
     on_map: bool
+
+
+class Outlier(MapItem):
+    distance: int
+
+
+class Confusion(MapItem):
+    """An item most of whose nearest ones are of another class."""
+
+    name: Any = Field(alias="class")
+    other: Any
+    votes: int
+
+
+class MapOutliers(Answer):
+    """See `fewbits.engine.maps.MapOutliers`."""
+
+    outliers: list[Outlier]
+    confusions: list[Confusion] | None
+    usual: int
+    k: int
+    n_points: int
 
 
 class MapNeighbours(Answer):

@@ -1,5 +1,6 @@
 """Distances of known and unknown items to a collection, and thresholds between."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,11 @@ from fewbits.engine.explore._bits import filled
 from fewbits.engine.explore._samples import sampled_rows
 from fewbits.errors import ArgumentError
 
+#: Share of known items that the threshold accepts which is proposed.
+ACCEPTED = 0.95
 _MOST = 200_000  # items that are neighbours
 _DISTANCES = 1 << 22  # held at once
+_FEWEST_CLASSES, _LEVEL = 5, 0.95  # of an interval over classes
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,11 @@ class NoveltyResponse:
     unknown : list of float or None
         False-accept rate: of items whose whole class is left out. None where no labels
         were named.
+    unknown_interval : list of (float, float) or None
+        95 % confidence interval of each of them, over classes that may come; None where
+        fewer than five classes were tried.
+    threshold : int
+        The smallest that accepts 95 % of new items of known classes, in expectation.
     radius : int or None
         The novelty radius of the bundle, where it has one.
     n_samples, n_items : int
@@ -54,6 +63,8 @@ class NoveltyResponse:
 
     known: list[float]
     unknown: list[float] | None
+    unknown_interval: list[tuple[float, float]] | None
+    threshold: int
     radius: int | None
     n_samples: int
     n_items: int
@@ -66,6 +77,8 @@ class NoveltyResponse:
         return {
             "known": self.known,
             "unknown": self.unknown,
+            "unknown_interval": self.unknown_interval,
+            "threshold": self.threshold,
             "radius": self.radius,
             "n_samples": self.n_samples,
             "n_items": self.n_items,
@@ -110,9 +123,15 @@ def novelty(bundle: Bundle, request: NoveltyRequest | None = None) -> NoveltyRes
     nearest = _nearest(bundle, asked, others, classes)
     n_bits = bundle.encoder.n_bits
     known, *unknown = (_cumulative(each, n_bits) for each in nearest)
+    interval = None
+    if classes is not None:
+        asked_classes = classes[np.searchsorted(others, asked)]
+        interval = _interval(nearest[1], asked_classes, n_bits)
     return NoveltyResponse(
         known,
         unknown[0] if unknown else None,
+        interval,
+        _accepting(nearest[0], ACCEPTED),
         bundle.novelty_radius,
         len(asked),
         len(others),
@@ -154,3 +173,39 @@ def _cumulative(distances: NDArray[np.int32], n_bits: int) -> list[float]:
     within = np.searchsorted(np.sort(distances), np.arange(n_bits + 1), side="right")
     shares: list[float] = (within / len(distances)).tolist()
     return shares
+
+
+def _accepting(distances: NDArray[np.int32], share: float) -> int:
+    """Return the smallest threshold within which a new item lies with this chance.
+
+    Of n distances and a new one every order is as likely: split conformal prediction.
+    Where there are too few for it, all of them lie within.
+    """
+    place = min(math.ceil(share * (len(distances) + 1)), len(distances)) - 1
+    return int(np.sort(distances)[place])
+
+
+def _interval(
+    distances: NDArray[np.int32], classes: IdArray, n_bits: int
+) -> list[tuple[float, float]] | None:
+    """Return confidence limits of the share within each threshold, over classes.
+
+    Items of a class share their fate, so that it is classes that are counted: the
+    standard error is that of clusters, and never less than one more class would make.
+    """
+    from scipy.stats import t
+
+    numbers = np.unique(classes, return_inverse=True)[1]
+    sizes = np.bincount(numbers)
+    n = len(sizes)
+    if n < _FEWEST_CLASSES:
+        return None
+    within = distances[:, None] <= np.arange(n_bits + 1)
+    counts = np.zeros((n, n_bits + 1))
+    np.add.at(counts, numbers, within)
+    share = within.mean(axis=0)
+    spread = ((counts - share * sizes[:, None]) ** 2).sum(axis=0)
+    errors = np.sqrt(spread * n / (n - 1)) / len(distances)
+    half = np.maximum(t.ppf((1 + _LEVEL) / 2, n - 1) * errors, 1 / (n + 1))
+    low, high = (share - half).clip(0, 1), (share + half).clip(0, 1)
+    return [*zip(low.tolist(), high.tolist(), strict=True)]

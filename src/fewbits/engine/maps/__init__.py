@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fewbits.engine.maps._colours import MapColours, map_colours
     from fewbits.engine.maps._export import map_table
     from fewbits.engine.maps._neighbours import MapNeighbours, map_neighbours
+    from fewbits.engine.maps._outliers import MapOutliers, map_outliers
     from fewbits.engine.maps._updates import MapState, MapUpdates
 else:  # what draws and tests statistically, no search does
     __getattr__, __dir__ = lazy_names(
@@ -34,11 +35,13 @@ else:  # what draws and tests statistically, no search does
             "MAX_POINTS": "fewbits.engine.maps._collection_map",
             "MapColours": "fewbits.engine.maps._colours",
             "MapNeighbours": "fewbits.engine.maps._neighbours",
+            "MapOutliers": "fewbits.engine.maps._outliers",
             "MapState": "fewbits.engine.maps._updates",
             "MapUpdates": "fewbits.engine.maps._updates",
             "map_collection": "fewbits.engine.maps._collection_map",
             "map_colours": "fewbits.engine.maps._colours",
             "map_neighbours": "fewbits.engine.maps._neighbours",
+            "map_outliers": "fewbits.engine.maps._outliers",
             "map_table": "fewbits.engine.maps._export",
         },
     )
@@ -48,10 +51,12 @@ __all__ = [
     "CollectionMap",
     "MapColours",
     "MapNeighbours",
+    "MapOutliers",
     "MapState",
     "MapUpdates",
     "map_collection",
     "map_colours",
     "map_neighbours",
+    "map_outliers",
     "map_table",
 ]

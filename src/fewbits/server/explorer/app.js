@@ -12,7 +12,7 @@
 //   announce  tells a screen reader one sentence
 //   signal    is aborted when the view is left; requests of `api` end then
 import { Address, parse } from "./lib/address.js";
-import { Api } from "./lib/api.js";
+import { Api, latest } from "./lib/api.js";
 import { byId, count, fill, h } from "./lib/dom.js";
 import { failure, warning } from "./lib/notes.js";
 import { themeSwitch } from "./lib/theme.js";
@@ -84,9 +84,14 @@ function show(moveFocus) {
 }
 
 /** Others may add and delete while the page is open: figures follow, views on demand. */
+const askFacts = latest();
 async function collectionChanged() {
   const before = facts.n_items;
-  Object.assign(facts, await new Api().get("v1/facts"));
+  try {
+    Object.assign(facts, await askFacts((mine) => new Api().get("v1/facts", mine)));
+  } catch {
+    return; // a later change asks again
+  }
   showFacts();
   if (facts.n_items !== before) {
     announce(`The collection has changed: it has ${count(facts.n_items)} items now.`);

@@ -17,6 +17,7 @@ from fewbits.server._explorer_models import (
     MapExportBody,
     MapFacts,
     MapNeighbours,
+    MapOutliers,
 )
 from fewbits.server._exports import PARQUET, check_distinct, items_json, table_answer
 from fewbits.server._reply import Json, accepts, also
@@ -113,6 +114,19 @@ async def neighbours(
         maps.map_neighbours, served.bundle, found, row=row, id=_id(served, id), k=k
     )
     return Json((await served.run(work)).to_dict())
+
+
+@router.get("/v1/map/outliers", response_model=MapOutliers)
+async def outliers(
+    served: Current,
+    labels: Annotated[str | None, Query(max_length=1000)] = None,
+    version: Version = None,
+) -> Json:
+    """List items far from all others, and those among items of another class."""
+    served, found = _mapped(served, version)
+    work = partial(maps.map_outliers, served.bundle, found, labels=labels)
+    key = "map outliers", labels
+    return Json((await served.cached(key, work, heavy=True)).to_dict())
 
 
 @router.post(

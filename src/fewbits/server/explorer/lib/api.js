@@ -40,7 +40,9 @@ export class Api {
     this.signal = signal;
   }
 
-  async send(method, path, body, signal = this.signal, headers = {}) {
+  /** Ends when the view is left, or by a signal of its own. */
+  async send(method, path, body, own, headers = {}) {
+    const signal = AbortSignal.any([this.signal, own].filter(Boolean));
     const options = { method, signal, headers: { ...headers } };
     if (body instanceof Blob) options.body = body;
     else if (body !== undefined) {
@@ -80,7 +82,7 @@ export class Api {
 
   /** What is answered in another form than JSON, such as "text/csv". */
   async file(path, body, accept) {
-    return (await this.send("POST", path, body, this.signal, { Accept: accept })).blob();
+    return (await this.send("POST", path, body, undefined, { Accept: accept })).blob();
   }
 
   async bytes(path) {
@@ -89,12 +91,11 @@ export class Api {
 }
 
 /** Runs one request at a time: a newer one ends the older. */
-export function latest(signal) {
+export function latest() {
   let running = new AbortController();
   return (ask) => {
     running.abort();
     running = new AbortController();
-    const both = signal ? AbortSignal.any([signal, running.signal]) : running.signal;
-    return ask(both);
+    return ask(running.signal);
   };
 }

@@ -194,9 +194,10 @@ export const view = {
     fill(top, overview(quick, chosen, context));
     flipper(aside, context, quick.bits);
     // Names take longer than shares: they are filled in when they are there.
-    const asked = allBits(api);
-    await during(detail, () => bitDetail(detail, context, chosen));
-    const found = await asked;
+    const asked = allBits();
+    await during(detail, (mine) => bitDetail(detail, context, chosen, mine));
+    await asked;
+    const found = await allBits(); // of names that were saved meanwhile, too
     const focused = top.contains(document.activeElement);
     fill(top, overview(found, chosen, context));
     if (focused) top.querySelector('[aria-current="true"]')?.focus();

@@ -4,7 +4,7 @@ import { count, fill, h, percent } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { classColumns, itemCard } from "../lib/items.js";
 import { allBits } from "../lib/names.js";
-import { busy, failure } from "../lib/notes.js";
+import { busy, during, failure } from "../lib/notes.js";
 
 const BASES = {
   vectors: (n) => `The strongest of ${n} items, by the scores of their vectors.`,
@@ -92,7 +92,7 @@ function editor(context, found, saved) {
     try {
       const [zeros, ones] = inputs.map((input) => input.value.trim() || null);
       await api.put(`v1/bits/${found.bit}`, { zeros, ones });
-      await allBits(api, { fresh: true });
+      await allBits({ fresh: true });
       announce(`Names of bit ${found.bit} are saved.`);
       await saved();
     } catch (error) {
@@ -174,13 +174,13 @@ function condition(facts, label, value, bit) {
 }
 
 /** Fills `root` with what is known of one bit. */
-export async function bitDetail(root, context, bit) {
+export async function bitDetail(root, context, bit, signal) {
   const { api, facts } = context;
   if (!root.firstChild) fill(root, busy(`Looking for items that show bit ${bit} …`));
   const [label] = classColumns(facts);
   const query = label ? `?labels=${encodeURIComponent(label)}` : "";
-  const found = await api.get(`v1/bits/${bit}${query}`);
-  const again = () => bitDetail(root, context, bit);
+  const found = await api.get(`v1/bits/${bit}${query}`, signal);
+  const again = () => during(root, (mine) => bitDetail(root, context, bit, mine));
   fill(
     root,
     h(

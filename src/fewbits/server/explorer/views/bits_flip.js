@@ -41,9 +41,9 @@ function neighbours(context, hits, before, took) {
 
 /** Fills `root` with the panel. */
 export function flipper(root, context, bits) {
-  const { facts, address, api, announce, signal } = context;
+  const { facts, address, api, announce } = context;
   const flips = flipsIn(address, facts.n_bits);
-  const ask = latest(signal);
+  const [ask, askItem] = [latest(), latest()];
   let item = null;
   let before = null;
 
@@ -57,7 +57,7 @@ export function flipper(root, context, bits) {
   const list = h("div", { class: "flipped" });
   const reset = h(
     "button",
-    { class: "quiet", type: "button", on: { click: () => flip([...flips]) } },
+    { class: "quiet", type: "button", disabled: true, on: { click: () => flip([...flips]) } },
     "Undo flips",
   );
 
@@ -103,14 +103,15 @@ export function flipper(root, context, bits) {
     return follow();
   };
 
-  const take = async (question) => {
+  const take = async (question, taken = () => {}) => {
     try {
-      const { items } = await api.post("v1/items", question);
+      const { items } = await askItem((mine) => api.post("v1/items", question, mine));
       [item] = items;
     } catch (error) {
       if (error.name !== "AbortError") fill(list, failure(error));
       return;
     }
+    taken();
     input.value = String(item.id);
     before = null;
     const now = code();
@@ -133,11 +134,11 @@ export function flipper(root, context, bits) {
     await follow();
   };
 
-  const other = (question) => {
-    flips.clear();
-    address.set({ item: question.ids?.[0] ?? null, flips: null });
-    return take(question);
-  };
+  const other = (question) =>
+    take(question, () => {
+      flips.clear();
+      address.set({ item: item.id, flips: null });
+    });
   const random = () => ({ positions: [Math.floor(Math.random() * facts.n_items)] });
 
   root.append(

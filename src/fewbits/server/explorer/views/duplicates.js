@@ -1,5 +1,4 @@
 // What is in here twice?
-import { latest } from "../lib/api.js";
 import { count, fill, h, settled } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { itemCard } from "../lib/items.js";
@@ -132,9 +131,8 @@ export const view = {
   question: "What is in here twice?",
 
   mount(root, context) {
-    const { facts, address, api, announce, signal } = context;
+    const { facts, address, api, announce } = context;
     const limit = radiiOf(facts.n_bits).at(-1);
-    const ask = latest(signal);
     const keep = new Map();
     let radius = Math.min(Math.max(address.number("radius", 0), 0), limit);
     const counts = h("div", {}, busy("Comparing all pairs …"));
@@ -155,10 +153,8 @@ export const view = {
     );
 
     const look = () =>
-      during(list, async () => {
-        const found = await ask((mine) =>
-          api.post("v1/duplicate-groups", body(radius, SHOWN), mine),
-        );
+      during(list, async (mine) => {
+        const found = await api.post("v1/duplicate-groups", body(radius, SHOWN), mine);
         fill(counts, figures(found, facts.n_items));
         bars.known(radius, found);
         announce(`${count(found.n_groups)} groups within ${radius} bits.`);

@@ -5,6 +5,7 @@ import { failure } from "../lib/notes.js";
 import { colouring } from "./map/colouring.js";
 import { hoverCard } from "./map/hover.js";
 import { loadPoints, mapWhenReady } from "./map/load.js";
+import { outlierLists } from "./map/outliers.js";
 import { Plane } from "./map/plane.js";
 import { showSelection } from "./map/selection.js";
 import { earlierCard, itemSection, legendCard, trustCard } from "./map/side.js";
@@ -46,19 +47,21 @@ export const view = {
     const legendBox = h("div", {});
     const itemBox = h("div", {});
     const selectionBox = h("div", {});
+    const outlierBox = h("div", {});
     const trustBox = h("div", {});
     const card = h("section", { class: "card mapbox", "aria-label": "Map" }, waiting);
     root.append(
-      h("div", { class: "columns" }, h("div", {}, card, selectionBox), h("aside", { "aria-label": "About the map" }, itemBox, legendBox, trustBox)),
+      h("div", { class: "columns" }, h("div", {}, card, selectionBox), h("aside", { "aria-label": "About the map" }, itemBox, legendBox, outlierBox, trustBox)),
     );
 
     const map = await mapWhenReady(context, waiting);
     fill(trustBox, !map.current && earlierCard(), trustCard(map));
     const plane = new Plane(map.n_points, { label: `Map of ${count(map.n_points)} items. ${KEYS}`, signal, renderer: address.get("renderer") });
     const hover = hoverCard(context, plane);
-    const ask = latest(signal);
+    const ask = latest();
     let chosen = null; // what the service told of an item
     let colours = null;
+    let isLoaded = false;
 
     const guarded = (work) => async (...given) => {
       try {
@@ -80,10 +83,12 @@ export const view = {
       plane.setColours(found.values, found.legend);
       showLegend();
       announce(`Coloured by ${found.title}.`);
+      if (isLoaded) listOutliers(tools.classes());
     };
     const tools = colouring(context, map, { coloured, failed: (error) => fill(legendBox, failure(error)), item: () => chosen?.item ?? null });
 
     const close = () => {
+      ask(() => {}); // no answer may come after it
       chosen = null;
       plane.setItem(null);
       fill(itemBox);
@@ -106,6 +111,8 @@ export const view = {
       );
       announce(`${near.neighbours.length} nearest items are listed.`);
     });
+
+    const listOutliers = outlierLists(context, map, outlierBox, (row) => pick(`row=${row}`, { centre: true }));
 
     const toTable = h("button", { class: "small", type: "button", hidden: true, on: { click: () => selectionBox.scrollIntoView({ block: "start" }) } });
     const select = (selected) => {
@@ -136,6 +143,8 @@ export const view = {
     tools.start();
     await loadPoints(context, map, (points, from) => plane.take(points, from));
     plane.loaded();
+    isLoaded = true;
+    listOutliers(tools.classes());
     const id = address.get("item");
     if (id !== null) await pick(`id=${encodeURIComponent(id)}`);
   },

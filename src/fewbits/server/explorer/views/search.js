@@ -13,7 +13,7 @@ import { fromHex } from "../lib/codes.js";
 import { count, fill, h } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
 import { classColumns, itemName } from "../lib/items.js";
-import { busy, during, empty, failure, warning } from "../lib/notes.js";
+import { busy, during, empty, warning } from "../lib/notes.js";
 import { asCurl, asPython, asRequest, asUpload, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
@@ -83,7 +83,7 @@ function toAddress(query, asked, found) {
   };
 }
 
-async function suggestions(root, context) {
+async function suggestions(root, context, mine) {
   const { api, facts, address, signal } = context;
   const n = facts.n_items;
   if (!n) {
@@ -95,7 +95,7 @@ async function suggestions(root, context) {
       [0.04, 0.137, 0.22, 0.31, 0.43, 0.52, 0.61, 0.71, 0.83, 0.93].map((at) => Math.floor(at * n)),
     ),
   ];
-  const { items } = await api.post("v1/items", { positions });
+  const { items } = await api.post("v1/items", { positions }, mine);
   fill(
     root,
     h("p", { class: "soft" }, "Ask something above, or look at the neighbours of an item:"),
@@ -161,21 +161,17 @@ export const view = {
 
     const ask = async (query, push) => {
       if (!query.text && !query.image) {
-        fill(
-          main,
-          warning(
-            `Give ${kind === "image" ? "an image" : `a ${titleOf(kind).toLowerCase()}`} to search for.`,
-          ),
-        );
+        const wanted = kind === "image" ? "an image" : `a ${titleOf(kind).toLowerCase()}`;
+        during(main, () => fill(main, warning(`Give ${wanted} to search for.`)));
         fill(aside);
         input.focus();
         return;
       }
       const asked = { ...chosen.values(), explain: true };
-      const done = await during(main, async () => {
+      const done = await during(main, async (mine) => {
         if (!main.firstChild) fill(main, busy("Searching …"));
         const started = performance.now();
-        const found = await askAbout(api, "v1/search", query, facts, asked);
+        const found = await askAbout(api, "v1/search", query, facts, asked, mine);
         const took = performance.now() - started;
         address.set(toAddress(query, asked, found), { push });
         const [result] = found.results;
@@ -234,7 +230,7 @@ export const view = {
     });
     if (given) return ask(given, false);
     if (kind !== "image") input.focus({ preventScroll: true });
-    return suggestions(main, context).catch((error) => fill(main, failure(error)));
+    return during(main, (mine) => suggestions(main, context, mine));
   },
 };
 

@@ -77,7 +77,7 @@ function why(context, query, hit) {
       h("p", { class: "soft" }, "Reading the names of bits …"),
     );
     details.append(box);
-    const { bits } = await allBits(context.api);
+    const { bits } = await allBits();
     fill(box, explanation(context, query, fromHex(hit.code), bits));
   });
   return details;

@@ -99,7 +99,7 @@ export function whyNear(context, found, asked) {
       h("p", { class: "soft" }, "Reading the names of bits …"),
     );
     parts.push(card);
-    allBits(context.api).then(
+    allBits().then(
       ({ bits }) => fill(card, h("h2", {}, "What they share"), shared(context, found, bits)),
       () => card.remove(),
     );

@@ -22,10 +22,11 @@ async function byClassCodes(asked, rate, reason) {
 }
 
 /** What is to be expected of the threshold. */
-function rejection({ false_reject_rate, false_accept_rate }) {
+function rejection({ false_reject_rate, false_accept_rate, false_accept_interval: range }) {
   const known = `At most ${percent(false_reject_rate, 1)} of known items are rejected`;
   if (false_accept_rate === null) return `${known}; too few classes tell of unknown ones.`;
-  return `${known}; ${percent(false_accept_rate, 0)} of unknown ones are expected to be accepted.`;
+  const [low, high] = range.map((share) => percent(share, 0));
+  return `${known}; ${percent(false_accept_rate, 0)} of unknown ones (95 % interval ${low} to ${high}) are expected to be accepted.`;
 }
 
 /** The class of the query, with the reason; by class codes, or by votes. */

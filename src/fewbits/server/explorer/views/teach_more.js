@@ -1,5 +1,4 @@
 // Good and bad items teach what is looked for; the collection is ranked after each click.
-import { latest } from "../lib/api.js";
 import { kindsOf, queryBody, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { count, fill, h } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
@@ -21,9 +20,8 @@ const spread = (n, k) => [
 
 /** Fills `root`: a way to start, candidates to judge, and what was judged. */
 export function findMore(root, context) {
-  const { facts, address, api, announce, signal } = context;
+  const { facts, address, api, announce } = context;
   const judgements = new Judgements(address);
-  const ask = latest(signal);
   const kind = kindsOf(facts).includes("text") ? "text" : "id";
   const input = queryInput(kind, address.get("seed", ""));
   const list = h("section", { "aria-label": "Candidates" });
@@ -88,10 +86,10 @@ export function findMore(root, context) {
   };
 
   const rank = () =>
-    during(list, async () => {
+    during(list, async (mine) => {
       const [path, body] = await question(K);
       if (!list.firstChild) fill(list, busy("Ranking the collection …"));
-      const answer = await ask((mine) => api.post(path, body, mine));
+      const answer = await api.post(path, body, mine);
       hits = hitsOf(answer);
       for (const hit of hits) judgements.seen.set(hit.id, hit);
       fill(

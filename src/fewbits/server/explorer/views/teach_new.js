@@ -5,12 +5,16 @@ import { choice, field } from "../lib/fields.js";
 import { classColumns, itemCard, itemName } from "../lib/items.js";
 import { during, empty, failure } from "../lib/notes.js";
 import { classOf } from "./teach_class.js";
-import { accepting, basis, thresholdCard } from "./teach_threshold.js";
+import { basis, thresholdCard } from "./teach_threshold.js";
 
 const RATES = ["0.01", "0.05", "0.1", "0.2"];
 
 function verdict(state, facts) {
   const [nearest] = state.hits;
+  const name = itemName(facts, nearest.id, nearest.columns);
+  if (state.threshold === null) {
+    return h("p", { role: "status" }, `The nearest item is ${state.distance} bits away: ${name}.`);
+  }
   const isNew = state.distance > state.threshold;
   return h(
     "div",
@@ -19,9 +23,20 @@ function verdict(state, facts) {
     h(
       "p",
       {},
-      `The nearest item is ${state.distance} bits away, ${isNew ? "beyond" : "within"} the threshold of ${state.threshold}: ${itemName(facts, nearest.id, nearest.columns)}.`,
+      `The nearest item is ${state.distance} bits away, ${isNew ? "beyond" : "within"} the threshold of ${state.threshold}: ${name}.`,
     ),
   );
+}
+
+/** Shares by threshold; without those of unknown items, and why, where they cannot be told. */
+async function ratesBy(api, label, signal) {
+  if (!label) return api.get("v1/novelty", signal);
+  try {
+    return await api.get(`v1/novelty?labels=${encodeURIComponent(label)}`, signal);
+  } catch (error) {
+    if (error.status !== 422) throw error;
+    return { ...(await api.get("v1/novelty", signal)), reason: error.message };
+  }
 }
 
 /** Fills `root`: a query, the verdict, the threshold. */
@@ -46,12 +61,13 @@ export async function isNew(root, context) {
   );
   const side = h("div", {});
   const state = {
-    threshold: address.number("threshold", facts.novelty_radius),
+    threshold: address.number("threshold", null), // else the proposed one
     distance: null,
     hits: [],
   };
   const told = h("div", {});
   let rates = null;
+  let measured = null; // ends when the newest rates are there
 
   const judge = () => {
     address.set({ threshold: state.threshold });
@@ -72,30 +88,32 @@ export async function isNew(root, context) {
           rates.unknown &&
             h("span", { class: "key" }, h("i", { class: "unknown" }), "unknown items"),
         ),
-        h("p", { class: "soft" }, basis(rates, labels.value)),
+        h("p", { class: "soft" }, basis(rates, labels)),
       ),
     );
 
-  const measure = () =>
-    during(side, async () => {
-      const query = labels.value ? `?labels=${encodeURIComponent(labels.value)}` : "";
-      rates = await api.get(`v1/novelty${query}`);
-      state.threshold ??= accepting(rates.known, 0.95);
+  const measure = () => {
+    measured = during(side, async (mine) => {
+      rates = await ratesBy(api, labels.value, mine);
+      state.threshold ??= rates.threshold;
       showThreshold();
     });
+    return measured;
+  };
 
   const ask = () =>
-    during(main, async () => {
+    during(main, async (mine) => {
       const query = queryOf(kind, input);
       if (!query.text) return;
-      const asked = (path, options) => askAbout(api, path, query, facts, options);
+      const asked = (path, options) => askAbout(api, path, query, facts, options, mine);
       if (kind !== "image")
         address.set({
           [kind]: query.text,
           by: labels.value || null,
           rate: rate.value === "0.05" ? null : rate.value,
         });
-      const found = await asked("v1/search", { k: 6, rerank: false });
+      // Without a threshold there is no verdict.
+      const [found] = await Promise.all([asked("v1/search", { k: 6, rerank: false }), measured]);
       // An item is not its own evidence.
       state.hits = found.results[0].hits
         .filter((hit) => kind !== "id" || String(hit.id) !== query.text)

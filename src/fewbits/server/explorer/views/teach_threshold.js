@@ -3,15 +3,12 @@ import { curves } from "../lib/charts.js";
 import { fill, h, percent } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 
-/** The smallest threshold that accepts a share of the known items. */
-export function accepting(known, share) {
-  const at = known.findIndex((value) => value >= share);
-  return at < 0 ? known.length - 1 : at;
-}
+const range = ({ unknown_interval: found }, threshold) =>
+  found ? `, 95 % interval ${found[threshold].map((share) => percent(share, 0)).join(" to ")}` : "";
 
 export function thresholdCard(context, rates, state, changed) {
   const { facts } = context;
-  const last = accepting(rates.known, 0.9999);
+  const last = rates.known.findIndex((share) => share >= 0.9999);
   const high = Math.min(facts.n_bits, Math.max(last, state.threshold, state.distance ?? 0) + 8);
   const output = h("div", {});
   const slider = h("input", {
@@ -42,7 +39,7 @@ export function thresholdCard(context, rates, state, changed) {
             "div",
             {},
             h("dd", {}, percent(rates.unknown[threshold])),
-            h("dt", {}, "false-accept rate"),
+            h("dt", {}, `false-accept rate${range(rates, threshold)}`),
           ),
       ),
       curves(list, {
@@ -65,9 +62,13 @@ export function thresholdCard(context, rates, state, changed) {
   ];
 }
 
-export function basis(rates, label) {
-  const unknown = rates.unknown
-    ? ` Unknown items are simulated by leaving out each item’s whole ${label}: the rate for your own unknown items can differ.`
-    : " Choose a column with classes to estimate the false-accept rate.";
-  return `Measured on ${rates.n_samples} items of the collection, each left out.${unknown}`;
+/** How the shares were measured, and why there is no false-accept rate where there is none. */
+export function basis(rates, labels) {
+  const measured = `Measured on ${rates.n_samples} items of the collection, each left out. Proposed: ${rates.threshold} bits, the fewest that accept 95 % of known items.`;
+  if (rates.unknown) {
+    return `${measured} Unknown items are simulated by leaving out each item’s whole ${labels.value}: the rate for your own unknown items can differ.`;
+  }
+  if (rates.reason) return `${measured} The false-accept rate cannot be told: ${rates.reason}.`;
+  if (labels.length > 1) return `${measured} Choose a column with classes to estimate the false-accept rate.`;
+  return `${measured} The false-accept rate cannot be told: no column has classes.`;
 }

@@ -79,7 +79,7 @@ export function colouring(context, map, { coloured, failed, item }) {
   };
   const sidesOf = async (number) => {
     try {
-      const { bits } = await allBits(api);
+      const { bits } = await allBits();
       return [sideName(bits[number], 0), sideName(bits[number], 1)];
     } catch {
       return null;
@@ -93,6 +93,11 @@ export function colouring(context, map, { coloured, failed, item }) {
   return {
     fields: [field("Colour by", by), bitField, textField],
     start: colour,
+    /** The classes that points are coloured by, or else the first ones. */
+    classes() {
+      const own = classColumns(facts);
+      return own.find((name) => by.value === `class:${name}`) ?? own[0] ?? null;
+    },
     byDistance() {
       by.value = "distance";
       text.value = "";
