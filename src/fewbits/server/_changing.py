@@ -6,7 +6,7 @@ from typing import Any
 from fewbits._arrow import as_array, is_list, known_names
 from fewbits.bundle import Bundle
 from fewbits.errors import ArgumentError
-from fewbits.server._models import DeleteBody, RowsBody
+from fewbits.server._models import CompactBody, DeleteBody, RowsBody
 from fewbits.server._queries import as_matrix
 from fewbits.server._served import Served
 
@@ -31,14 +31,25 @@ def deleted(served: Served, body: DeleteBody) -> dict[str, Any]:
     """Delete rows."""
     if body.ids is None and body.filter is None:
         raise ArgumentError("give ids, a filter, or both")
+    timeout, n_deleted = _timeout(served, body), 0
+
+    def without(bundle: Bundle) -> Bundle:
+        nonlocal n_deleted
+        changed, n_deleted = bundle.delete_and_count(
+            body.ids, filter=body.filter, timeout=timeout, missing_ok=body.missing_ok
+        )
+        return changed
+
+    return {**_changed(served, without), "n_deleted": n_deleted}
+
+
+def compacted(served: Served, body: CompactBody) -> dict[str, Any]:
+    """Rewrite the files without deleted rows."""
     timeout = _timeout(served, body)
-    return _changed(
-        served,
-        lambda bundle: bundle.delete(body.ids, filter=body.filter, timeout=timeout),
-    )
+    return _changed(served, lambda bundle: bundle.compact(timeout=timeout))
 
 
-def _timeout(served: Served, body: RowsBody | DeleteBody) -> float:
+def _timeout(served: Served, body: RowsBody | CompactBody) -> float:
     """Return how long to wait while another process writes."""
     longest = served.settings.time_limit / 2
     return longest if body.timeout is None else min(body.timeout, longest)

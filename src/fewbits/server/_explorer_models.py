@@ -6,7 +6,7 @@ from pydantic import Field
 
 from fewbits.server._answer_models import Answer, Duplicate
 from fewbits.server._body import Body, Many
-from fewbits.server._models import Filter, Id, Radius, Share
+from fewbits.server._models import Filter, Id, Positive, Radius, Share
 
 #: Of the values 0 and 1 of a bit.
 Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]
@@ -23,7 +23,10 @@ class GroupsBody(Body):
     """See `fewbits.engine.explore.DuplicateGroupsRequest`."""
 
     radius: Radius
+    max_vector_distance: Annotated[float, Field(ge=0)] | None = None
     filter: Filter | None = None
+    allowed: Many[Id] | None = None
+    max_pairs: Positive | None = None
     max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
     keep: Many[Id] | None = Field(
         None, description="CSV, which has all groups: ids to keep, not the first."
@@ -97,13 +100,26 @@ class BitNamed(Answer):
     names: Names
 
 
+class Damage(Answer):
+    """See `fewbits.store.Damage`; `text` says all of it."""
+
+    file: str
+    reason: str
+    bytes: list[int] | None
+    rows: list[int] | None
+    columns: list[str]
+    is_derived: bool
+    text: str
+
+
 class Verified(Answer):
     """Damages that reading every byte found; `at` in seconds since 1970."""
 
     intact: bool
+    number: int | None
     n_rows: int
     n_bytes: int
-    damages: list[str]
+    damages: list[Damage]
     at: float
     seconds: float
 

@@ -60,12 +60,18 @@ class ItemsBody(Body):
     skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
-class DeleteBody(Body):
+class CompactBody(Body):
+    """Nothing but how long to wait."""
+
+    timeout: Seconds | None = None
+
+
+class DeleteBody(CompactBody):
     """Ids, a condition, or both: which of these ids."""
 
     ids: Many[Id] | None = None
     filter: Filter | None = None
-    timeout: Seconds | None = None
+    missing_ok: bool = Field(False, description="Pass over ids that are not there.")
 
 
 class RowsBody(Body):

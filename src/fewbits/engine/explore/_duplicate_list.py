@@ -10,6 +10,7 @@ from fewbits._typing import IdArray
 from fewbits.bundle import Bundle
 from fewbits.engine.explore._duplicate_groups import (
     DuplicateGroupsRequest,
+    found_groups,
     largest_first,
 )
 
@@ -54,9 +55,7 @@ def duplicate_list(
     ([0, 2], ['remove', 'keep'])
     """
     kept = bundle.collection.rows(keep) if len(keep) else np.empty(0, np.int64)
-    found = bundle.duplicate_groups(
-        request.radius, filter=request.filter, max_pairs=request.max_pairs
-    )
+    found = found_groups(bundle, request)
     groups = [found[number] for number in largest_first(found)]
     return _tables(bundle, groups, kept)
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends
 
 from fewbits.server._answer_models import Changed
 from fewbits.server._body import body_of, reads
-from fewbits.server._changing import added, deleted, upserted
-from fewbits.server._models import DeleteBody, RowsBody
+from fewbits.server._changing import added, compacted, deleted, upserted
+from fewbits.server._models import CompactBody, DeleteBody, RowsBody
 from fewbits.server._reply import Json
 from fewbits.server._served import Current
 
@@ -40,3 +40,11 @@ async def delete(
 ) -> Json:
     """Delete rows by their ids, by a condition, or by both."""
     return Json(await served.run_change(deleted, served, asked))
+
+
+@router.post("/v1/compact", response_model=Changed, openapi_extra=reads(CompactBody))
+async def compact(
+    asked: Annotated[CompactBody, Depends(body_of(CompactBody))], served: Current
+) -> Json:
+    """Rewrite the collection without deleted rows, however long it takes."""
+    return Json(await served.run_change(compacted, served, asked))
