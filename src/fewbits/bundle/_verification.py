@@ -26,7 +26,7 @@ _MOST_DAMAGES = 1000  # that are noted
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """What reading every byte of a collection found.
+    """Result of reading every byte of a collection.
 
     Attributes
     ----------

@@ -5,40 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fewbits.server._answer_models import Answer, Duplicate
-from fewbits.server._body import Body, Many
-from fewbits.server._models import Filter, Id, Positive, Radius, Share
+from fewbits.server._models import Id, Share
 
 #: Of the values 0 and 1 of a bit.
 Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]
-
-
-class NamesBody(Body):
-    """Names of the two values of a bit; null takes a name away."""
-
-    zeros: str | None
-    ones: str | None
-
-
-class GroupsBody(Body):
-    """See `fewbits.engine.explore.DuplicateGroupsRequest`."""
-
-    radius: Radius
-    max_vector_distance: Annotated[float, Field(ge=0)] | None = None
-    filter: Filter | None = None
-    allowed: Many[Id] | None = None
-    max_pairs: Positive | None = None
-    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
-    keep: Many[Id] | None = Field(
-        None, description="CSV, which has all groups: ids to keep, not the first."
-    )
-
-
-class MapExportBody(Body):
-    """Items of the map, by their places in its collection."""
-
-    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
-    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
-    version: str | None = None
 
 
 class Bit(Answer):

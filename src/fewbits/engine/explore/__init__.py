@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         DuplicateGroupsRequest,
         DuplicateGroupsResponse,
         duplicate_groups,
-        found_groups,
     )
     from fewbits.engine.explore._duplicate_list import duplicate_list
     from fewbits.engine.explore._novelty import NoveltyRequest, NoveltyResponse, novelty
@@ -61,7 +60,6 @@ else:  # what draws and tests statistically, no search does
             "check_bit": "fewbits.engine.explore._bit_names",
             "duplicate_groups": "fewbits.engine.explore._duplicate_groups",
             "duplicate_list": "fewbits.engine.explore._duplicate_list",
-            "found_groups": "fewbits.engine.explore._duplicate_groups",
             "name_bit": "fewbits.engine.explore._bit_names",
             "novelty": "fewbits.engine.explore._novelty",
             "quality": "fewbits.engine.explore._quality",
@@ -91,7 +89,6 @@ __all__ = [
     "check_bit",
     "duplicate_groups",
     "duplicate_list",
-    "found_groups",
     "name_bit",
     "novelty",
     "quality",

@@ -39,6 +39,16 @@ class DuplicateGroupsRequest:
     max_items: int | None = None
     max_pairs: int | None = None
 
+    def groups(self, bundle: Bundle) -> Groups:
+        """Return all groups that are asked for, as rows of the collection."""
+        return bundle.duplicate_groups(
+            self.radius,
+            max_vector_distance=self.max_vector_distance,
+            filter=self.filter,
+            allowed=self.allowed,
+            max_pairs=self.max_pairs,
+        )
+
 
 @dataclass(frozen=True)
 class DuplicateGroupsResponse:
@@ -106,7 +116,7 @@ def duplicate_groups(
     >>> duplicate_groups(bundle, DuplicateGroupsRequest(0)).n_items
     2
     """
-    groups = found_groups(bundle, request)
+    groups = request.groups(bundle)
     shown = [groups[number] for number in largest_first(groups)[: request.max_groups]]
     records = group_records(bundle, (rows[: request.max_items] for rows in shown))
     return DuplicateGroupsResponse(
@@ -115,17 +125,6 @@ def duplicate_groups(
         n_pairs=groups.n_pairs,
         groups=list(records),
         sizes=[len(rows) for rows in shown],
-    )
-
-
-def found_groups(bundle: Bundle, request: DuplicateGroupsRequest) -> Groups:
-    """Return all groups that a request asks for, as rows of the collection."""
-    return bundle.duplicate_groups(
-        request.radius,
-        max_vector_distance=request.max_vector_distance,
-        filter=request.filter,
-        allowed=request.allowed,
-        max_pairs=request.max_pairs,
     )
 
 

@@ -10,7 +10,6 @@ from fewbits._typing import IdArray
 from fewbits.bundle import Bundle
 from fewbits.engine.explore._duplicate_groups import (
     DuplicateGroupsRequest,
-    found_groups,
     largest_first,
 )
 
@@ -55,7 +54,7 @@ def duplicate_list(
     ([0, 2], ['remove', 'keep'])
     """
     kept = bundle.collection.rows(keep) if len(keep) else np.empty(0, np.int64)
-    found = found_groups(bundle, request)
+    found = request.groups(bundle)
     groups = [found[number] for number in largest_first(found)]
     return _tables(bundle, groups, kept)
 

@@ -14,8 +14,8 @@ from fewbits.engine import explore
 from fewbits.errors import ArgumentError
 from fewbits.server._body import body_of, reads
 from fewbits.server._csv import CSV, csv_of
-from fewbits.server._explorer_models import DuplicateGroups, GroupsBody
-from fewbits.server._reply import Json, accepts, also, arrow_reply, wants_arrow
+from fewbits.server._models import GroupsBody
+from fewbits.server._reply import Json, accepts, answers, arrow_reply, wants_arrow
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
@@ -27,9 +27,8 @@ _MOST_PAIRS = 1_000_000_000
 
 @router.post(
     "/v1/duplicate-groups",
-    response_model=DuplicateGroups,
     openapi_extra=reads(GroupsBody),
-    responses=also(CSV, ARROW),
+    responses=answers("DuplicateGroups", CSV, ARROW),
 )
 async def duplicate_groups(
     asked: Annotated[GroupsBody, Depends(body_of(GroupsBody))],
@@ -84,7 +83,7 @@ def _table(served: Served, of: explore.DuplicateGroupsRequest) -> Response:
     import pyarrow as pa
 
     items, most = served.bundle.collection, served.settings.max_hits
-    found = explore.found_groups(served.bundle, of)
+    found = of.groups(served.bundle)
     if len(found.members) > most:
         raise ArgumentError(
             f"{len(found.members):,} items are in groups, {most:,} are answered at "

@@ -8,14 +8,13 @@ from fastapi import APIRouter, Query
 from fewbits.bundle.serving import last_verified
 from fewbits.engine import explore
 from fewbits.server._errors import ApiError
-from fewbits.server._explorer_models import Novelty, Quality, Recall, Verified
-from fewbits.server._reply import Json
+from fewbits.server._reply import Json, answers
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
 
 
-@router.get("/v1/quality", response_model=Quality)
+@router.get("/v1/quality", responses=answers("Quality"))
 async def quality(served: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
     work = partial(explore.quality, served.bundle, served.folder)
@@ -24,7 +23,7 @@ async def quality(served: Current) -> Json:
     return Json({**found.to_dict(), "last_verify": last})
 
 
-@router.get("/v1/quality/recall", response_model=Recall)
+@router.get("/v1/quality/recall", responses=answers("Recall"))
 async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
     """Estimate the recall of each way to search; takes seconds when first asked."""
     work = partial(explore.recall_of_bundle, served.bundle, k)
@@ -32,7 +31,7 @@ async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -
     return Json(found.to_dict())
 
 
-@router.get("/v1/novelty", response_model=Novelty)
+@router.get("/v1/novelty", responses=answers("Novelty"))
 async def novelty(served: Current, labels: str | None = None) -> Json:
     """Return the shares of known and unknown items that each threshold accepts."""
     asked = explore.NoveltyRequest(labels)
@@ -41,7 +40,7 @@ async def novelty(served: Current, labels: str | None = None) -> Json:
     return Json(found.to_dict())
 
 
-@router.post("/v1/verify", response_model=Verified)
+@router.post("/v1/verify", responses=answers("Verified"))
 async def verify(served: Current) -> Json:
     """Compare every byte of the bundle on the disk with its checksum."""
     if served.folder is None:
