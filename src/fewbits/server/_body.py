@@ -17,6 +17,7 @@ T = TypeVar("T")
 #: A list that is refused at its first fault: there may be a million.
 Many = Annotated[list[T], Field(fail_fast=True)]
 _SOON = 64 << 10  # bytes that are parsed in less than a millisecond or two
+_SHORT_FILTER = 200  # characters that are parsed in a millisecond or two
 _FAULTS = 100  # that are looked at
 _PATTERNS, _LONGEST_PATTERN = 20, 200  # of LIKE, in a filter
 #: Where the description of the service has its models.
@@ -71,7 +72,9 @@ def body_of(
             )
         data = await request.body()
         if is_image:
-            return _of_image(model, data, request)
+            body = _of_image(model, data, request)
+            await _check_filter(body)
+            return body
         if image and request.scope["query_string"]:
             name = next(iter(request.query_params), "?")
             raise ArgumentError(
@@ -84,10 +87,18 @@ def body_of(
         else:
             body = await asyncio.to_thread(parse, model, data, most)
         body._sent = (body.table, None, len(data))
-        check_filter(getattr(body, "filter", None))
+        await _check_filter(body)
         return body
 
     return read
+
+
+async def _check_filter(body: Body) -> None:
+    filter = getattr(body, "filter", None)
+    if filter is not None and len(filter) > _SHORT_FILTER:
+        await asyncio.to_thread(check_filter, filter)
+    else:
+        check_filter(filter)
 
 
 def check_filter(filter: str | None) -> None:
@@ -144,7 +155,6 @@ def _of_image(model: type[M], data: bytes, request: Request) -> M:
     except ValidationError as error:
         raise ArgumentError(_first(error, model)) from None
     body._sent = (None, data, len(data))
-    check_filter(getattr(body, "filter", None))
     return body
 
 

@@ -12,6 +12,7 @@ from fewbits.server._served import Served
 
 #: Reserved columns that hold the raw items themselves.
 _ITEMS = {"_vector": "vectors", "_text": "texts"}
+_MOST_COLUMNS = 10_000
 _OPTIONS = ("id", "vectors", "texts", "keep", "skip_blank")
 
 
@@ -109,10 +110,12 @@ def _table(body: RowsBody) -> Any:
     if (body.rows is None) == (body.table is None):
         raise ArgumentError("give rows, as JSON or as an Arrow table")
     if body.rows is None:
+        _check_width(body.table.num_columns)
         return body.table
     if not body.rows:
         raise ArgumentError("give one row or more")
     names = body.rows[0].keys()
+    _check_width(len(names))
     for i, row in enumerate(body.rows):
         if row.keys() != names:
             raise ArgumentError(f"row {i} has other columns than row 0")
@@ -122,6 +125,15 @@ def _table(body: RowsBody) -> Any:
         raise ArgumentError(
             f"values of one column are of several types: {error}"
         ) from None
+
+
+def _check_width(n_columns: int) -> None:
+    """Refuse rows of which Arrow would make a table for minutes."""
+    if n_columns > _MOST_COLUMNS:
+        raise ArgumentError(
+            f"rows have at most {_MOST_COLUMNS:,} columns, got {n_columns:,}: give "
+            "long vectors as lists"
+        )
 
 
 def _parts(bundle: Bundle, table: Any, name: str) -> tuple[Any, dict[str, Any]]:
