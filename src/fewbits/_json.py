@@ -28,12 +28,11 @@ def to_json(value: Any, *, ascii_only: bool = False) -> str:
 
 
 def _dumped(value: Any, ascii_only: bool) -> str:
+    encoder = _ENCODERS[ascii_only]
     try:  # most results are plain already, and checking each value would take longer
-        return json.dumps(
-            value, ensure_ascii=ascii_only, allow_nan=False, default=_plain
-        )
+        return encoder.encode(value)
     except (TypeError, ValueError):
-        return json.dumps(_plain(value), ensure_ascii=ascii_only, allow_nan=False)
+        return encoder.encode(_plain(value))
 
 
 def _is_text(text: str) -> bool:
@@ -118,3 +117,12 @@ def _seconds(count: int, per_second: int) -> str:
     whole, part = divmod(abs(count), per_second)
     digits = f"{part:0{len(str(per_second)) - 1}d}".rstrip("0")
     return f"{sign}PT{whole}{'.' if digits else ''}{digits}S"
+
+
+#: By whether they write ASCII only; making one takes as long as a small result.
+_ENCODERS = {
+    ascii_only: json.JSONEncoder(
+        ensure_ascii=ascii_only, allow_nan=False, default=_plain
+    )
+    for ascii_only in (False, True)
+}

@@ -95,7 +95,7 @@ def test_every_truncation_is_found(folder):
 def test_newer_format(folder):
     manifest = read_manifest(folder)
     manifest["format"] = _folder.FORMAT + 1
-    (folder / MANIFEST).write_bytes(_folder._sealed(manifest))
+    (folder / MANIFEST).write_bytes(_folder.sealed(manifest))
     with pytest.raises(ArtefactError, match="install a newer fewbits"):
         read_manifest(folder)
 
@@ -103,7 +103,7 @@ def test_newer_format(folder):
 def test_manifest_cannot_name_files_elsewhere(folder):
     manifest = read_manifest(folder)
     manifest["files"]["a.bin"]["path"] = "../outside"
-    (folder / MANIFEST).write_bytes(_folder._sealed(manifest))
+    (folder / MANIFEST).write_bytes(_folder.sealed(manifest))
     with pytest.raises(ArtefactError, match="outside"):
         load(folder)
 
@@ -113,10 +113,10 @@ def test_hostile_manifests(folder):
         (folder / MANIFEST).write_bytes(text)
         with pytest.raises(ArtefactError, match="damaged"):
             read_manifest(folder)
-    (folder / MANIFEST).write_bytes(_folder._sealed({"format": _folder.FORMAT}))
+    (folder / MANIFEST).write_bytes(_folder.sealed({"format": _folder.FORMAT}))
     with pytest.raises(ArtefactError, match="damaged"):
         load(folder)
-    (folder / MANIFEST).write_bytes(_folder._sealed({"format": 1}))
+    (folder / MANIFEST).write_bytes(_folder.sealed({"format": 1}))
     with pytest.raises(ArtefactError, match=r"early version .*fit and build it again"):
         load(folder)
 

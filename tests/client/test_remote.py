@@ -1,6 +1,8 @@
 """A remote bundle answers as the local one does."""
 
 import dataclasses
+import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -57,6 +59,7 @@ CALLS = {
     "range_search": (Q, 9),
     "classify": (Q,),
     "duplicates": (6,),
+    "search_reranked": (Q, 6),
     "estimate_recall": (5,),
 }
 OPTIONS = [
@@ -157,7 +160,83 @@ def test_what_only_a_local_bundle_takes(remote):
         remote.search(Q, allowed=[True] * 200)
 
 
+def test_every_verb_of_a_bundle_is_here_or_is_told_why_not():
+    _, _, told = fewbits.client.Remote.__doc__.partition("no method that")
+    told = {*re.findall(r"`(\w+)`", told)} - {"facts", "summary"}
+    names = {x.name for x in dataclasses.fields(fewbits.Bundle)}
+    names |= {x for x in dir(fewbits.Bundle) if x[0] != "_"}
+    here = {x for x in dir(fewbits.client.Remote) if x[0] != "_"}
+    assert told == names - here
+    assert {"verify", "compact", "duplicate_groups", "delete_and_count"} <= here
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"filter": "kind = 'red'"}, {"max_vector_distance": 7.5}],
+    ids=["all", "filtered", "confirmed"],
+)
+def test_groups_of_duplicates(local, remote, options):
+    found, wanted = (x.duplicate_groups(9, **options) for x in (remote, local))
+    assert len(wanted) > 1
+    for name in ("offsets", "members", "n_pairs"):
+        same(getattr(found, name), getattr(wanted, name))
+    same(found.ids, local.collection.ids_at(wanted.members))
+    for bundle in (remote, local):
+        with pytest.raises(ArgumentError, match="more than 1 pairs"):
+            bundle.duplicate_groups(9, max_pairs=1, **options)
+
+
+def test_groups_of_duplicates_are_bounded(local):
+    n = len(local.duplicate_groups(9).members)
+    for most, fits in ((n, True), (n - 1, False)):
+        with served(local, Settings(max_hits=most)) as url:
+            remote = fewbits.connect(url)
+            with nullcontext() if fits else pytest.raises(ArgumentError, match="most"):
+                assert len(remote.duplicate_groups(9).members) == n
+            remote.close()
+
+
+def test_verify(tmp_path):
+    folder = tmp_path / "b"
+    small_bundle().save(folder)
+    with served(folder) as url, fewbits.connect(url) as remote:
+        same(remote.verify(), fewbits.Bundle.verify(folder))
+        (rows,) = folder.glob("items-*/seg-*.arrow")
+        rows.write_bytes(rows.read_bytes()[:-8])
+        found = remote.verify()
+        assert not found.is_intact
+        same(found, fewbits.Bundle.verify(folder))
+    with (
+        served(small_bundle()) as url,
+        fewbits.connect(url) as remote,
+        pytest.raises(ServiceError, match="in memory"),
+    ):
+        remote.verify()
+
+
+def test_compact(tmp_path):
+    folder = tmp_path / "b"
+    small_bundle().save(folder)
+    with (
+        served(folder, Settings(writable=True)) as url,
+        fewbits.connect(url) as remote,
+    ):
+        for ids in ([3], [5, 9]):
+            assert remote.delete_and_count(ids)[1] == len(ids)
+        assert remote.delete_and_count([3, 7], missing_ok=True)[1] == 1
+        with pytest.raises(ArgumentError):
+            remote.delete([3])
+        before = remote.search(Q, 9)
+        assert remote.compact(timeout=5) is remote
+        same(remote.search(Q, 9), before)
+        compacted = fewbits.Bundle.load(folder).collection
+        assert (len(compacted), len(compacted.runs)) == (196, 1)
+        assert compacted.runs[0].part.n_rows == 196
+
+
 def test_read_only(remote):
+    with pytest.raises(ServiceError, match="--writable"):
+        remote.compact()
     with pytest.raises(ServiceError, match="--writable") as caught:
         remote.add(Q)
     assert (caught.value.status, caught.value.code) == (403, "read_only")

@@ -96,6 +96,8 @@ def test_quality_remembers_the_last_verification(folder):
         found = client.post("/v1/verify", json={}).json()
         assert found["intact"]
         assert client.get("/v1/quality").json()["last_verify"] == found
+    with client_of(folder) as next_process:
+        assert next_process.get("/v1/quality").json()["last_verify"] == found
 
 
 def test_recall_and_novelty(client):

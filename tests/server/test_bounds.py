@@ -310,6 +310,27 @@ def test_images_that_are_none(client_of, tmp_path, monkeypatch, data):
     assert time.monotonic() - began < 5
 
 
+def test_parts_of_an_image_are_bounded(client_of, tmp_path, monkeypatch):
+    bundle, paths = image_bundle(tmp_path, monkeypatch)
+    client, whole = client_of(bundle), paths[0].read_bytes()
+    end = whole.index(b"IEND") - 4
+    part = struct.pack(">I", 0) + b"abCd" + struct.pack(">I", zlib.crc32(b"abCd"))
+    for n, status in ((1000, 200), (100_000, 422)):
+        data = whole[:end] + n * part + whole[end:]
+        kind = {"Content-Type": "image/png"}
+        answer = client.post("/v1/search", content=data, headers=kind)
+        assert answer.status_code == status
+    assert "too many parts" in answer.text
+
+
+def test_columns_of_new_rows_are_bounded(client_of):
+    client = client_of(writable=True)
+    wide = {f"c{i}": 1 for i in range(10_001)}
+    answer = client.post("/v1/add", json={"rows": [wide]})
+    assert answer.status_code == 422
+    assert "at most 10,000 columns" in answer.json()["error"]["message"]
+
+
 def test_pixels_are_bounded(client_of, tmp_path, monkeypatch):
     bundle, paths = image_bundle(tmp_path, monkeypatch)
     client = client_of(bundle, max_pixels=32 * 32 - 1)

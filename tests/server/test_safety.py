@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from fewbits.errors import ArgumentError
 from fewbits.server import Settings, create_app, read_token
 from fewbits.server._run import check_public
+from fewbits.server._security import Gate
 from tests.server._images import image_bundle
 from tests.server._running import small_bundle, vectors
 
@@ -64,6 +65,20 @@ def test_wrong_tokens(closed, header):
 def test_the_right_token(closed, header):
     headers = {"Authorization": header}
     assert closed.get("/v1/health", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["\\" * 60_000, "\\101" * 15_000, '\\"' * 30_000, "a=b; " * 10_000],
+    ids=["backslashes", "octal", "quotes", "many"],
+)
+def test_long_cookies_are_refused_soon(closed, value):
+    """Python's own parser takes minutes for each."""
+    cookie = f'a="{value}"'
+    assert closed.get("/v1/health", headers={"Cookie": cookie}).status_code == 401
+    gate = Gate(Settings(token=TOKEN))
+    cookie = f"{cookie}; {gate.cookie_name}={gate.cookie_value}"
+    assert closed.get("/v1/health", headers={"Cookie": cookie}).status_code == 200
 
 
 def test_the_page_gets_a_cookie(closed):

@@ -47,9 +47,12 @@ def named_array(
 
     Names that are not texts are none, as in scikit-learn.
     """
-    if is_frame(items):
+    if type(items) is np.ndarray:  # as most are; asking what else it is takes longer
+        array = items
+    elif is_frame(items):
         return _of_frame(items)
-    array = _of_column(items) if is_column(items) else _of_array(items, name)
+    else:
+        array = _of_column(items) if is_column(items) else _of_array(items, name)
     if array.dtype == object:
         array = as_numbers(array, name)
     if array.dtype.kind == "c":

@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
 from fewbits.backbones._base import Backbone
-from fewbits.backbones._cache import cached_features
-from fewbits.backbones._features import features
-from fewbits.backbones._registry import available, load
 
 if TYPE_CHECKING:
+    from fewbits.backbones._cache import cached_features
     from fewbits.backbones._classic import ClassicDescriptors
     from fewbits.backbones._efficientnet import EfficientNetLite0
+    from fewbits.backbones._features import features
     from fewbits.backbones._network_images import pixels
     from fewbits.backbones._onnx_files import keep_network
     from fewbits.backbones._onnx_images import OnnxImages
+    from fewbits.backbones._registry import available, load
     from fewbits.backbones._wordllama import WordLlama
 else:  # who embeds texts needs none of what looks at images
     __getattr__, __dir__ = lazy_names(
@@ -23,7 +23,11 @@ else:  # who embeds texts needs none of what looks at images
             "EfficientNetLite0": "fewbits.backbones._efficientnet",
             "OnnxImages": "fewbits.backbones._onnx_images",
             "WordLlama": "fewbits.backbones._wordllama",
+            "available": "fewbits.backbones._registry",
+            "cached_features": "fewbits.backbones._cache",
+            "features": "fewbits.backbones._features",
             "keep_network": "fewbits.backbones._onnx_files",
+            "load": "fewbits.backbones._registry",
             "pixels": "fewbits.backbones._network_images",
         },
     )

@@ -53,7 +53,7 @@ class CodeSearchMixin(CollectionMixin):
         """
         checked = checked_codes(codes, self.encoder.n_bits)
 
-        def some(of: NDArray[np.int64], wanted: int, mask: Mask) -> FoundRows:
+        def some(of: IdArray, wanted: int, mask: Mask) -> FoundRows:
             return FoundRows(*self._nearest_rows(checked[of], wanted, mask), "hamming")
 
         return self._best_rows(some, len(checked), k, filter, allowed, group_by)
@@ -81,7 +81,7 @@ class CodeSearchMixin(CollectionMixin):
 
     def _best_rows(
         self,
-        search: Callable[[NDArray[np.int64], int, Mask], FoundRows],
+        search: Callable[[IdArray, int, Mask], FoundRows],
         n_queries: int,
         k: int,
         filter: Any,
@@ -97,7 +97,7 @@ class CodeSearchMixin(CollectionMixin):
             return search(np.arange(n_queries), k, mask)
         most = len(items) if mask is None else int(np.count_nonzero(mask))
 
-        def some(of: NDArray[np.int64], wanted: int) -> FoundRows:
+        def some(of: IdArray, wanted: int) -> FoundRows:
             return search(of, wanted, mask)
 
         def groups(rows: IdArray) -> IdArray:

@@ -18,7 +18,6 @@ from fewbits.bundle._user_columns import LABEL_COLUMN
 from fewbits.errors import ArgumentError
 from fewbits.index import Corrections, Index
 from fewbits.inputs import Input
-from fewbits.inputs import read as read_input
 from fewbits.ood import novelty_radius
 
 #: What raw items are called where they were not a column of a table.
@@ -124,7 +123,9 @@ class CollectionMixin(EncodingMixin):
         _check_named(vectors, texts)
         named = vectors if texts is None else texts
         if skip_blank or any(name is not None for name in (named, id, keep)):
-            items = read_input(
+            from fewbits.inputs import read
+
+            items = read(
                 items,
                 column=named,
                 id_column=id,

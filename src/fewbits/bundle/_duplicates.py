@@ -182,7 +182,8 @@ class DuplicatesMixin(CollectionMixin):
         radius, max_vector_distance, filter, allowed
             As of `duplicates`.
         max_pairs : int, default=None
-            More pairs of different codes are an error; None takes any number.
+            More pairs of different codes are an error; with `max_vector_distance`,
+            those of equal codes count, too. None takes any number.
 
         Returns
         -------

@@ -39,7 +39,7 @@ def write_folder(
         entries = {name: _write(folder, name, write) for name, write in files.items()}
         manifest = {"format": FORMAT, **content, "files": entries}
         with atomic_write(folder / MANIFEST) as file:
-            file.write(_sealed(manifest))
+            file.write(sealed(manifest))
     except BaseException as error:
         # The disk may be full: room is made where possible, and the cause is told.
         with contextlib.suppress(OSError):
@@ -122,19 +122,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
         )
         raise ArtefactError(f"{folder} is not a bundle: {lacks}")
-    try:
-        manifest = json.loads(path.read_text("utf-8"))
-        stated = manifest.pop("sha256")
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ) as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-    if stated != _digest(manifest):
-        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    manifest = read_sealed(path)
     if manifest.get("format") in range(1, FORMAT):
         raise ArtefactError(
             f"{folder} was written by an early version of fewbits: fit and build it "
@@ -145,7 +133,33 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{folder} was written in format {manifest.get('format')}, this version "
             f"reads format {FORMAT}: install a newer fewbits"
         )
-    return dict(manifest)
+    return manifest
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return what `sealed` made a file of, checked against its own sum.
+
+    Raises
+    ------
+    ArtefactError
+        When it is damaged.
+    OSError
+        When it is not there.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        stated = content.pop("sha256")
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    if stated != _digest(content):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    return dict(content)
 
 
 def checked_path(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
@@ -210,11 +224,12 @@ def _entries(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _sealed(manifest: Mapping[str, Any]) -> bytes:
-    sealed = {**manifest, "sha256": _digest(manifest)}
-    return json.dumps(sealed, indent=1, ensure_ascii=False).encode()
+def sealed(content: Mapping[str, Any]) -> bytes:
+    """Return plain values as a file of JSON with a checksum."""
+    whole = {**content, "sha256": _digest(content)}
+    return json.dumps(whole, indent=1, ensure_ascii=False).encode()
 
 
-def _digest(manifest: Mapping[str, Any]) -> str:
-    canonical = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
+def _digest(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -15,6 +15,7 @@ from fewbits.bundle._items import Items
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
 from fewbits.bundle._stores import check_named, store_of, told_by_folder
+from fewbits.bundle._verification import forget, verified
 from fewbits.bundle._writing import ItemsWriter, locked_store, writer_of
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -229,6 +230,9 @@ class GrowingMixin(CollectionMixin):
     def verify(folder: str | Path) -> "Report":
         """Read every byte of the collection of a bundle, and report what is damaged.
 
+        The folder notes when that was and what was found, for `fewbits inspect` and the
+        explorer, unless it cannot be written to.
+
         Parameters
         ----------
         folder : str or Path
@@ -244,8 +248,7 @@ class GrowingMixin(CollectionMixin):
             When the folder is not a bundle, or holds no items.
         """
         with told_by_folder(Path(folder)):
-            report: Report = store_of(Path(folder)).verify()
-        return report
+            return verified(Path(folder)).report
 
     @staticmethod
     def repair(folder: str | Path) -> "Repaired":
@@ -261,6 +264,7 @@ class GrowingMixin(CollectionMixin):
         """
         with told_by_folder(Path(folder)):
             report: Repaired = store_of(Path(folder)).repair()
+            forget(Path(folder))
         return report
 
     def disk_bytes(self) -> int:

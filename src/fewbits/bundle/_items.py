@@ -14,7 +14,7 @@ from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._ids import check_found, id_column, ids_of
 from fewbits.bundle._indexes import AUTO, Caches, index_of
-from fewbits.bundle._runs import Run, taken
+from fewbits.bundle._runs import Run
 from fewbits.bundle._table_part import (
     CODE,
     CORRECTION,
@@ -166,7 +166,7 @@ class Items(UserColumns):
         """The parts, and the rows at which they begin."""
         return self._runs
 
-    @property
+    @cached_property
     def has_text_ids(self) -> bool:
         """True if ids are texts, False if they are whole numbers."""
         return bool(is_text(self.id_type))
@@ -272,15 +272,14 @@ class Items(UserColumns):
 
     def ids_at(self, rows: IdArray) -> NDArray[Any]:
         """Return the ids of rows; where these are -1, -1 or, among texts, None."""
-        flat = rows.ravel()
-        known = np.flatnonzero(flat >= 0)
-        ids: NDArray[Any] = np.full(flat.shape, -1, np.int64)
+        ids: NDArray[Any] = np.full(rows.shape, -1, np.int64)
         if self.has_text_ids:
-            ids = np.full(flat.shape, None, object)
-        if known.size:
-            column = taken(self._runs, flat[known], [ID])[ID]
-            ids[known] = ids_of(column)
-        return ids.reshape(rows.shape)
+            ids = np.full(rows.shape, None, object)
+        for run in self._runs:
+            here = run.holds(rows)
+            if here.any():
+                ids[here] = run.part.ids_at(run.places(rows[here]))
+        return ids
 
     def prefix(self, n_bits: int) -> Self:
         """Return the items with the first `n_bits` bits of their codes, in memory."""

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_k
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._asked import Asked, StoredItems
 from fewbits.bundle._code_search import CodeSearchMixin, Mask
 from fewbits.bundle._hits import FoundRows
@@ -240,7 +239,7 @@ class SearchMixin(CodeSearchMixin):
             raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
         asked = Asked(self, queries)
 
-        def some(of: NDArray[np.int64], wanted: int, mask: Mask) -> FoundRows:
+        def some(of: IdArray, wanted: int, mask: Mask) -> FoundRows:
             codes = asked.codes[of]
             if not rerank:
                 return FoundRows(*self._nearest_rows(codes, wanted, mask), "hamming")

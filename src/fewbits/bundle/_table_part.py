@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fewbits._arrow import own_memory, typed_column
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, IdArray
-from fewbits.bundle._ids import Lookup, checked_ids
+from fewbits.bundle._ids import Lookup, checked_ids, ids_of
 from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
 from fewbits.index import Int8Vectors
@@ -79,6 +79,17 @@ class TablePart(Immutable):
         # The length of a table without columns is lost.
         chosen = self._table.select(list(dict.fromkeys([ID, *names])))
         return chosen.take(rows).select(list(names))
+
+    def ids_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return the ids of some rows: int64, or objects that are texts."""
+        if self._id_numbers is not None:
+            return self._id_numbers[rows]
+        return ids_of(self._table[ID].take(rows))
+
+    @cached_property
+    def _id_numbers(self) -> IdArray | None:
+        column = self._table[ID]
+        return column.to_numpy() if column.type == "int64" else None
 
     @property
     def n_rows(self) -> int:

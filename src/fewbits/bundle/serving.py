@@ -3,5 +3,14 @@
 from fewbits.bundle._asked import StoredItems, has_features
 from fewbits.bundle._selection import selected
 from fewbits.bundle._stores import folder_state
+from fewbits.bundle._verification import Verification, last_verified, verified
 
-__all__ = ["StoredItems", "folder_state", "has_features", "selected"]
+__all__ = [
+    "StoredItems",
+    "Verification",
+    "folder_state",
+    "has_features",
+    "last_verified",
+    "selected",
+    "verified",
+]

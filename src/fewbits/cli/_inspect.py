@@ -1,5 +1,6 @@
 """``fewbits inspect``."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,6 +107,7 @@ def inspect(
         read_tree,
         write_taxonomy,
     )
+    from fewbits.bundle.serving import last_verified
 
     _check([taxonomy, attributes], bound, labels)
     given = {"--labels": labels, "--captions": captions, "--groups": groups}
@@ -118,7 +120,7 @@ def inspect(
     loaded = Bundle.load(bundle)
     known = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
-    summary = loaded.summary()
+    summary, verification = loaded.summary(), last_verified(bundle)
     metrics = _metrics(loaded, labels, bits=bits, bound=bound)
     if taxonomy is not None:
         check_taxonomy(loaded, known)
@@ -130,15 +132,25 @@ def inspect(
     if taxonomy is not None:
         metrics["taxonomy"] = write_taxonomy(loaded, taxonomy, known).summary()
     if as_json:
-        print_json({**summary, **metrics})
+        last = None if verification is None else verification.to_dict()
+        print_json({**summary, "last_verify": last, **metrics})
         return
-    _print_values(str(bundle), summary)
+    _print_values(str(bundle), {**summary, "last_verify": _told(verification)})
     typer.echo("every file matches its checksum")
     _print_tables(metrics)
     if taxonomy is not None:
         typer.echo(f"page on the relations of classes: {taxonomy}")
     if attributes is not None:
         typer.echo(f"page on the meaning of bits: {attributes}")
+
+
+def _told(verification: Any) -> str | None:
+    """Return when every byte was read last, and what was found."""
+    if verification is None:
+        return None
+    when = datetime.fromtimestamp(verification.at, UTC).isoformat(" ", "seconds")
+    n_damages = len(verification.report.damages)
+    return f"{when}: {'intact' if not n_damages else f'{n_damages} parts damaged'}"
 
 
 def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Queries to a server: search, classification, duplicates."""
+"""Queries to a server: search and classification."""
 
 from dataclasses import fields as fields_of
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._checks import check_k, check_radius
-from fewbits.bundle import MAX_PAIRS, N_RANDOM, ClassMembers, Duplicates
+from fewbits.bundle import N_RANDOM, ClassMembers
 from fewbits.classify import Decoded
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
 from fewbits.client._base import RemoteBase, chosen
@@ -14,6 +14,7 @@ from fewbits.client._payload import item_column, plain_ids
 from fewbits.client._tables import ids_array, matrices, records
 from fewbits.codes import Neighbours, RangeSearchResult
 from fewbits.errors import ArgumentError
+from fewbits.index import Ranked
 
 
 class Asking(RemoteBase):
@@ -39,6 +40,30 @@ class Asking(RemoteBase):
             **chosen(filter, allowed),
         )
         return Neighbours(*matrices(answers, k, text_ids=self._has_text_ids))
+
+    def search_reranked(
+        self, queries: Any, k: int = 10, *, filter: Any = None, allowed: Any = None
+    ) -> Ranked:
+        """Return the `k` nearest of a shortlist, see `Bundle.search_reranked`.
+
+        The shortlist is as long as the bundle was tuned to.
+
+        Returns
+        -------
+        Ranked
+        """
+        k = check_k(k)
+        answers = self._answers(
+            "/v1/search",
+            queries,
+            hits=k,
+            k=k,
+            rerank=True,
+            columns=[],
+            **chosen(filter, allowed),
+        )
+        none = np.float32(np.inf)
+        return Ranked(*matrices(answers, k, text_ids=self._has_text_ids, none=none))
 
     def search_records(
         self,
@@ -178,42 +203,6 @@ class Asking(RemoteBase):
         known = [hit["id"] for hit in found]
         kind = object if self._has_text_ids else np.int64
         return ClassMembers(scores, np.fromiter(known, kind, len(known)))
-
-    def duplicates(
-        self,
-        radius: int,
-        *,
-        max_vector_distance: float | None = None,
-        filter: Any = None,
-        allowed: Any = None,
-        max_pairs: int = MAX_PAIRS,
-    ) -> Duplicates:
-        """Return pairs of items whose codes are near, see `Bundle.duplicates`.
-
-        Returns
-        -------
-        Duplicates
-        """
-        table, _ = self._connection.table(
-            "/v1/duplicates",
-            radius=radius,
-            max_vector_distance=max_vector_distance,
-            max_pairs=max_pairs,
-            **chosen(filter, allowed),
-        )
-        sides, names = ("first", "second"), table.column_names
-        rows = [table[f"{side}_row"].to_numpy() for side in sides]
-        ids = [ids_array(table[f"{side}_id"]) for side in sides]
-        return Duplicates(
-            table["distance"].to_numpy(),
-            np.stack(rows, axis=1),
-            np.stack(ids, axis=1),
-            table["vector_distance"].to_numpy() if "vector_distance" in names else None,
-        )
-
-    @property
-    def _has_text_ids(self) -> bool:
-        return bool(self.facts["id_type"] == "string")
 
     def _some(self, items: Any) -> dict[str, Any] | None:
         """Return examples as JSON says them; None where there are none."""

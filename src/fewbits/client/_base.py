@@ -22,6 +22,10 @@ class RemoteBase:
             self._fresh_facts()
         return self._facts
 
+    @property
+    def _has_text_ids(self) -> bool:
+        return bool(self.facts["id_type"] == "string")
+
     def _fresh_facts(self) -> dict[str, Any]:
         self._facts: dict[str, Any] = self._connection.get("/v1/facts")
         return self._facts

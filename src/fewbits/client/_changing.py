@@ -1,4 +1,4 @@
-"""Adding, replacing and deleting rows on a server."""
+"""Changes of the collection of a server."""
 
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ _OPTIONS = ("vectors", "texts", "id", "keep", "skip_blank", "ids", "columns")
 
 
 class Changing(RemoteBase):
-    """Adds, replaces and deletes rows; the server must be writable."""
+    """Changes the collection; the server must be writable."""
 
     def add(self, items: Any, *, timeout: float | None = None, **options: Any) -> Self:
         """Add items, see `Bundle.add`.
@@ -46,6 +46,24 @@ class Changing(RemoteBase):
         Remote
             This one.
         """
+        return self.delete_and_count(ids, filter=filter, timeout=timeout)[0]
+
+    def delete_and_count(
+        self,
+        ids: Any = None,
+        *,
+        filter: Any = None,
+        timeout: float | None = None,
+        missing_ok: bool = False,
+    ) -> tuple[Self, int]:
+        """Delete some items and count them, see `Bundle.delete_and_count`.
+
+        Returns
+        -------
+        Remote
+            This one.
+        int
+        """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         answer = self._connection.post(
@@ -53,8 +71,21 @@ class Changing(RemoteBase):
             ids=None if ids is None else plain_ids(ids),
             filter=checked_filter(filter),
             timeout=timeout,
+            missing_ok=missing_ok or None,
         )
-        return self._after(answer)
+        return self._after(answer), answer["n_deleted"]
+
+    def compact(self, *, timeout: float | None = None) -> Self:
+        """Make the folder as small as it can be, see `Bundle.compact`.
+
+        Files that the server still reads go with a later change.
+
+        Returns
+        -------
+        Remote
+            This one.
+        """
+        return self._after(self._connection.post("/v1/compact", timeout=timeout))
 
     def _sent_rows(
         self, path: str, items: Any, timeout: float | None, options: dict[str, Any]

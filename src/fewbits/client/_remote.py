@@ -1,5 +1,6 @@
 """The verbs of a bundle, answered by a server."""
 
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +11,34 @@ from fewbits.bundle import RecallEstimate
 from fewbits.client._asking import Asking
 from fewbits.client._changing import Changing
 from fewbits.client._connection import Connection
+from fewbits.client._duplicates import Duplicating
 from fewbits.client._tables import codes_of
 from fewbits.errors import ArgumentError
+from fewbits.store import Report
 
 
-class Remote(Asking, Changing):
+class Remote(Asking, Duplicating, Changing):
     """A bundle on another machine, see `connect`.
 
     Its methods take what those of `fewbits.Bundle` take, return what these return, and
     raise the same errors. Conditions are texts, and `allowed` are ids. A call with
     many items is several requests, between which the collection may change.
+
+    A service answers from the bundle that it has, in bounds. So there is no method that
+
+    - makes another bundle: `load`, `save`, `check_target`, `prefix`, `reencode`,
+      `rejecting`, `with_codes`, `with_collection_of`, `with_column`, `with_index`,
+      `with_items`, `with_novelty_radius`;
+    - holds a state of the collection, which changes there: `collection`, `items`,
+      `index`, `commit`, `snapshot`;
+    - gives or takes rows in place of ids: `rank_rows_by_example`, `search_rows`,
+      `search_rows_by_code`, `range_rows_by_code`;
+    - answers without bounds: `stream_duplicates`, `features`;
+    - repairs files, which needs no service that reads them: `repair`;
+    - returns a part of the bundle, of which `facts` and `summary` tell: `backbone`,
+      `backbone_fingerprint`, `calibration`, `checked_kind`, `classes`, `codebook`,
+      `disk_bytes`, `encoder`, `item_kind`, `label_column`, `metadata`,
+      `novelty_radius`, `raw_column`, `rejection`, `shortlist`.
 
     Parameters
     ----------
@@ -62,6 +81,23 @@ class Remote(Asking, Changing):
         ]
         empty = np.empty((0, self.facts["bytes_per_code"]), np.uint8)
         return np.concatenate([empty, *found])
+
+    def verify(self) -> Report:
+        """Read every byte of the collection there, see `Bundle.verify`.
+
+        Returns
+        -------
+        fewbits.store.Report
+
+        Raises
+        ------
+        ServiceError
+            When the server has the collection in memory.
+        """
+        told = self._connection.post("/v1/verify")
+        names = [each.name for each in fields(Report)]
+        damages = [{x: y for x, y in d.items() if x != "text"} for d in told["damages"]]
+        return Report.from_dict({**{x: told[x] for x in names}, "damages": damages})
 
     def estimate_recall(self, k: int = 10) -> tuple[RecallEstimate, ...]:
         """Estimate the recall of each way to search, see `Bundle.estimate_recall`.

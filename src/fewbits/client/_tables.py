@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fewbits._typing import CodeArray
 
 _OWN = 3  # columns of a hit before the user's: query, id, distance
+_NONE = np.int32(-1)
 Answers = Iterable[tuple[Any, dict[str, Any]]]
 
 
@@ -28,14 +29,17 @@ def ids_array(column: Any) -> NDArray[Any]:
 
 
 def matrices(
-    answers: Answers, k: int, *, text_ids: bool
-) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Return distances and ids, each (n, k), padded by -1, or None for text ids."""
-    distances, ids = [np.empty((0, k), np.int32)], [_padding(0, k, text_ids)]
+    answers: Answers, k: int, *, text_ids: bool, none: Any = _NONE
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return distances and ids, each (n, k), padded by `none` and -1, or None for text.
+
+    Distances have the type of `none`.
+    """
+    distances, ids = [np.empty((0, k), none.dtype)], [_padding(0, k, text_ids)]
     for table, told in answers:
         query = table["_query"].to_numpy()
         place = np.arange(len(query)) - np.searchsorted(query, query)
-        apart = np.full((told["n_queries"], k), -1, np.int32)
+        apart = np.full((told["n_queries"], k), none, none.dtype)
         apart[query, place] = table["_distance"].to_numpy()
         known = _padding(told["n_queries"], k, text_ids)
         known[query, place] = ids_array(table["_id"])

@@ -211,8 +211,8 @@ class Index(Contents, ABC):
             From ids of pairs, (n_pairs, 2), to a mask of those that connect a group.
             Then pairs of equal codes are looked at one by one, too.
         max_pairs : int, default=None
-            More pairs of different codes are an error, which bounds the time. None
-            takes any number; so does `confirm`.
+            More pairs of different codes are an error, which bounds the time; with
+            `confirm`, those of equal codes count, too. None takes any number.
 
         Returns
         -------
@@ -235,7 +235,11 @@ class Index(Contents, ABC):
         else:
             of_ids = confirm
             found = confirmed_groups(
-                codes, radius, mask, lambda places: of_ids(segments.ids_at(places))
+                codes,
+                radius,
+                mask,
+                lambda places: of_ids(segments.ids_at(places)),
+                max_pairs,
             )
         return replace(found, members=segments.ids_at(found.members))
 

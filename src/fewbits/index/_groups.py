@@ -78,12 +78,16 @@ def near_groups(
 
 
 def confirmed_groups(
-    codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None, confirm: Confirm
+    codes: CodeArray,
+    radius: int,
+    mask: NDArray[np.bool_] | None,
+    confirm: Confirm,
+    max_pairs: int | None = None,
 ) -> Groups:
     """Return the groups that those pairs within a radius connect which `confirm`."""
     joined = _Joined(len(codes))
     n_pairs = 0
-    for _, places in near_pairs(codes, radius, mask):
+    for places in _at_most(max_pairs, radius, near_pairs(codes, radius, mask), ""):
         confirmed = places[confirm(places)]
         n_pairs += len(confirmed)
         joined.join(*confirmed.T)
@@ -102,14 +106,14 @@ def _join_near(
     n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
     first = sizes > 0 if mask is None else (sizes > 0) & mask
     found = near_pairs(codes, radius, first) if radius else iter(())
-    for places in _at_most(max_pairs, radius, found):
+    for places in _at_most(max_pairs, radius, found, " of different codes"):
         n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
         joined.join(*places.T)
     return n_pairs
 
 
 def _at_most(
-    max_pairs: int | None, radius: int, found: Iterator[Pairs]
+    max_pairs: int | None, radius: int, found: Iterator[Pairs], kind: str
 ) -> Iterator[IdArray]:
     """Yield the places of pairs, and refuse more than `max_pairs`."""
     count = 0
@@ -117,8 +121,8 @@ def _at_most(
         count += len(places)
         if max_pairs is not None and count > max_pairs:
             raise ArgumentError(
-                f"more than {max_pairs:,} pairs of different codes differ in at most "
-                f"{radius} bits: give a smaller radius, or a filter"
+                f"more than {max_pairs:,} pairs{kind} differ in at most {radius} bits: "
+                "give a smaller radius, or a filter"
             )
         yield places
 

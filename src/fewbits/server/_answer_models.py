@@ -68,6 +68,7 @@ class Changed(Answer):
 
     n_items: int
     snapshot: str
+    n_deleted: int = 0
 
 
 class Probability(Answer):

@@ -17,12 +17,13 @@ T = TypeVar("T")
 #: A list that is refused at its first fault: there may be a million.
 Many = Annotated[list[T], Field(fail_fast=True)]
 _SOON = 64 << 10  # bytes that are parsed in less than a millisecond or two
+_SHORT_FILTER = 200  # characters that are parsed in a millisecond or two
 _FAULTS = 100  # that are looked at
 _PATTERNS, _LONGEST_PATTERN = 20, 200  # of LIKE, in a filter
+#: Where the description of the service has its models.
+PLACE = "#/components/schemas/"
 _BINARY = {"type": "string", "format": "binary"}
 _OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
-#: What the descriptions of routes refer to.
-DESCRIBED: set[type["Body"]] = set()
 
 
 class Body(BaseModel):
@@ -31,25 +32,26 @@ class Body(BaseModel):
     A stream of Arrow's brings its other fields as metadata of the schema.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    _table: Any = PrivateAttr(None)
-    _size: int = PrivateAttr(0)
-    _image: bytes | None = PrivateAttr(None)
+    # Each is built by its first request, not by the start.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, defer_build=True
+    )
+    _sent: tuple[Any, bytes | None, int] = PrivateAttr((None, None, 0))
 
     @property
     def table(self) -> Any:
         """The Arrow table that was sent, or None."""
-        return self._table
+        return self._sent[0]
 
     @property
     def image(self) -> bytes | None:
         """The file of an image that was the body itself, or None."""
-        return self._image
+        return self._sent[1]
 
     @property
     def size(self) -> int:
         """Bytes of the body."""
-        return self._size
+        return self._sent[2]
 
 
 def body_of(
@@ -70,7 +72,9 @@ def body_of(
             )
         data = await request.body()
         if is_image:
-            return _of_image(model, data, request)
+            body = _of_image(model, data, request)
+            await _check_filter(body)
+            return body
         if image and request.scope["query_string"]:
             name = next(iter(request.query_params), "?")
             raise ArgumentError(
@@ -82,11 +86,19 @@ def body_of(
             body = parse(model, data, most)
         else:
             body = await asyncio.to_thread(parse, model, data, most)
-        body._size = len(data)
-        check_filter(getattr(body, "filter", None))
+        body._sent = (body.table, None, len(data))
+        await _check_filter(body)
         return body
 
     return read
+
+
+async def _check_filter(body: Body) -> None:
+    filter = getattr(body, "filter", None)
+    if filter is not None and len(filter) > _SHORT_FILTER:
+        await asyncio.to_thread(check_filter, filter)
+    else:
+        check_filter(filter)
 
 
 def check_filter(filter: str | None) -> None:
@@ -110,13 +122,12 @@ def reads(
     model: type[Body], *, arrow: bool = False, image: bool = False
 ) -> dict[str, Any]:
     """Return the OpenAPI description of the body of a request."""
-    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    schema = {"$ref": f"{PLACE}{model.__name__}"}
     content: dict[str, Any] = {JSON: {"schema": schema}}
     if arrow:
         content[ARROW] = {"schema": _BINARY}
     if image:
         content["image/*"] = {"schema": {**_BINARY, "description": _OF_IMAGES}}
-    DESCRIBED.add(model)
     return {"requestBody": {"required": True, "content": content}}
 
 
@@ -143,15 +154,14 @@ def _of_image(model: type[M], data: bytes, request: Request) -> M:
         body = model.model_validate_strings(dict(given))
     except ValidationError as error:
         raise ArgumentError(_first(error, model)) from None
-    body._image, body._size = data, len(data)
-    check_filter(getattr(body, "filter", None))
+    body._sent = (None, data, len(data))
     return body
 
 
 def _of_arrow(model: type[M], data: bytes, most: int) -> M:
     table, fields = request_stream(data)
     body = _of_json(model, fields, most)
-    body._table = table
+    body._sent = (table, None, len(data))
     return body
 
 

@@ -6,12 +6,13 @@ from typing import Any
 from fewbits._arrow import as_array, is_list, known_names
 from fewbits.bundle import Bundle
 from fewbits.errors import ArgumentError
-from fewbits.server._models import DeleteBody, RowsBody
+from fewbits.server._models import CompactBody, DeleteBody, RowsBody
 from fewbits.server._queries import as_matrix
 from fewbits.server._served import Served
 
 #: Reserved columns that hold the raw items themselves.
 _ITEMS = {"_vector": "vectors", "_text": "texts"}
+_MOST_COLUMNS = 10_000
 _OPTIONS = ("id", "vectors", "texts", "keep", "skip_blank")
 
 
@@ -31,14 +32,25 @@ def deleted(served: Served, body: DeleteBody) -> dict[str, Any]:
     """Delete rows."""
     if body.ids is None and body.filter is None:
         raise ArgumentError("give ids, a filter, or both")
+    timeout, n_deleted = _timeout(served, body), 0
+
+    def without(bundle: Bundle) -> Bundle:
+        nonlocal n_deleted
+        changed, n_deleted = bundle.delete_and_count(
+            body.ids, filter=body.filter, timeout=timeout, missing_ok=body.missing_ok
+        )
+        return changed
+
+    return {**_changed(served, without), "n_deleted": n_deleted}
+
+
+def compacted(served: Served, body: CompactBody) -> dict[str, Any]:
+    """Rewrite the files without deleted rows."""
     timeout = _timeout(served, body)
-    return _changed(
-        served,
-        lambda bundle: bundle.delete(body.ids, filter=body.filter, timeout=timeout),
-    )
+    return _changed(served, lambda bundle: bundle.compact(timeout=timeout))
 
 
-def _timeout(served: Served, body: RowsBody | DeleteBody) -> float:
+def _timeout(served: Served, body: RowsBody | CompactBody) -> float:
     """Return how long to wait while another process writes."""
     longest = served.settings.time_limit / 2
     return longest if body.timeout is None else min(body.timeout, longest)
@@ -98,10 +110,12 @@ def _table(body: RowsBody) -> Any:
     if (body.rows is None) == (body.table is None):
         raise ArgumentError("give rows, as JSON or as an Arrow table")
     if body.rows is None:
+        _check_width(body.table.num_columns)
         return body.table
     if not body.rows:
         raise ArgumentError("give one row or more")
     names = body.rows[0].keys()
+    _check_width(len(names))
     for i, row in enumerate(body.rows):
         if row.keys() != names:
             raise ArgumentError(f"row {i} has other columns than row 0")
@@ -111,6 +125,15 @@ def _table(body: RowsBody) -> Any:
         raise ArgumentError(
             f"values of one column are of several types: {error}"
         ) from None
+
+
+def _check_width(n_columns: int) -> None:
+    """Refuse rows of which Arrow would make a table for minutes."""
+    if n_columns > _MOST_COLUMNS:
+        raise ArgumentError(
+            f"rows have at most {_MOST_COLUMNS:,} columns, got {n_columns:,}: give "
+            "long vectors as lists"
+        )
 
 
 def _parts(bundle: Bundle, table: Any, name: str) -> tuple[Any, dict[str, Any]]:

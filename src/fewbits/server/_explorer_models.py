@@ -5,37 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fewbits.server._answer_models import Answer, Duplicate
-from fewbits.server._body import Body, Many
-from fewbits.server._models import Filter, Id, Radius, Share
+from fewbits.server._models import Id, Share
 
 #: Of the values 0 and 1 of a bit.
 Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]
-
-
-class NamesBody(Body):
-    """Names of the two values of a bit; null takes a name away."""
-
-    zeros: str | None
-    ones: str | None
-
-
-class GroupsBody(Body):
-    """See `fewbits.engine.explore.DuplicateGroupsRequest`."""
-
-    radius: Radius
-    filter: Filter | None = None
-    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
-    keep: Many[Id] | None = Field(
-        None, description="CSV, which has all groups: ids to keep, not the first."
-    )
-
-
-class MapExportBody(Body):
-    """Items of the map, by their places in its collection."""
-
-    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
-    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
-    version: str | None = None
 
 
 class Bit(Answer):
@@ -97,13 +70,26 @@ class BitNamed(Answer):
     names: Names
 
 
+class Damage(Answer):
+    """See `fewbits.store.Damage`; `text` says all of it."""
+
+    file: str
+    reason: str
+    bytes: list[int] | None
+    rows: list[int] | None
+    columns: list[str]
+    is_derived: bool
+    text: str
+
+
 class Verified(Answer):
     """Damages that reading every byte found; `at` in seconds since 1970."""
 
     intact: bool
+    number: int | None
     n_rows: int
     n_bytes: int
-    damages: list[str]
+    damages: list[Damage]
     at: float
     seconds: float
 

@@ -35,6 +35,8 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _RAW = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+#: Bytes of an answer whose reading the connection bounds, see `BoundedProtocol`.
+_SOON_READ = 64 << 10
 _METHODS = "GET, POST, PUT"
 _ASKED = "Authorization, Content-Type, Accept"
 
@@ -86,6 +88,9 @@ class Guard:
                     await incoming.discard()
                 if incoming.is_pending:
                     MutableHeaders(scope=message)["Connection"] = "close"
+            if len(message.get("body", b"")) <= _SOON_READ:
+                await send(message)
+                return
             # Who does not read the answer does not hold it for ever.
             async with asyncio.timeout(self._time_limit):
                 await send(message)

@@ -60,12 +60,18 @@ class ItemsBody(Body):
     skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
-class DeleteBody(Body):
+class CompactBody(Body):
+    """Nothing but how long to wait."""
+
+    timeout: Seconds | None = None
+
+
+class DeleteBody(CompactBody):
     """Ids, a condition, or both: which of these ids."""
 
     ids: Many[Id] | None = None
     filter: Filter | None = None
-    timeout: Seconds | None = None
+    missing_ok: bool = Field(False, description="Pass over ids that are not there.")
 
 
 class RowsBody(Body):
@@ -120,3 +126,32 @@ class DuplicatesBody(Body):
     filter: Filter | None = None
     allowed: Many[Id] | None = None
     max_pairs: Positive | None = None
+
+
+class NamesBody(Body):
+    """Names of the two values of a bit; null takes a name away."""
+
+    zeros: str | None
+    ones: str | None
+
+
+class GroupsBody(Body):
+    """See `fewbits.engine.explore.DuplicateGroupsRequest`."""
+
+    radius: Radius
+    max_vector_distance: Annotated[float, Field(ge=0)] | None = None
+    filter: Filter | None = None
+    allowed: Many[Id] | None = None
+    max_pairs: Positive | None = None
+    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
+    keep: Many[Id] | None = Field(
+        None, description="CSV, which has all groups: ids to keep, not the first."
+    )
+
+
+class MapExportBody(Body):
+    """Items of the map, by their places in its collection."""
+
+    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
+    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
+    version: str | None = None

@@ -6,6 +6,7 @@ from fastapi import Request, Response
 
 from fewbits._json import to_json
 from fewbits.client.wire import ARROW, JSON, write_stream
+from fewbits.server._body import PLACE
 
 
 class Json(Response):
@@ -31,6 +32,16 @@ def accepts(request: Request, kind: str) -> bool:
 def wants_arrow(request: Request) -> bool:
     """Return whether a request asks for Arrow in place of JSON."""
     return accepts(request, ARROW)
+
+
+def answers(model: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a response: its model, and other media types.
+
+    Models are named, and made when somebody asks for the description: together they
+    take a tenth of the start.
+    """
+    schema = {"schema": {"$ref": f"{PLACE}{model}"}}
+    return {200: {"content": {JSON: schema, **also(*kinds)[200]["content"]}}}
 
 
 def also(*kinds: str) -> dict[int | str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from fewbits.server._settings import Settings
 from fewbits.server._work import Work
 
 if TYPE_CHECKING:
+    from fewbits.bundle.serving import Verification
     from fewbits.engine.maps import MapUpdates
 
 
@@ -34,6 +35,8 @@ class Service:
         self.changes = Work(1, most, limit, finishes=True)
         #: What takes seconds or more: nobody else waits where it is given up.
         self.heavy = Work(1, most, limit)
+        #: The last one of this process.
+        self.verified: Verification | None = None
         self.metrics = Metrics(live, self._waiting)
         self.batcher = Batcher(
             settings.max_batch,

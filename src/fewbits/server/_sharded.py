@@ -11,13 +11,12 @@ from fewbits._version import __version__
 from fewbits.client.searching import HttpSearcher, Searcher
 from fewbits.client.wire import ARROW
 from fewbits.errors import ArgumentError
-from fewbits.server._answer_models import Codes, Facts, Found, Health, Items, RangeFound
 from fewbits.server._app import bare_app
 from fewbits.server._body import body_of, reads
 from fewbits.server._errors import error_response
 from fewbits.server._metrics import Metrics
 from fewbits.server._models import EncodeBody, ItemsBody, Queries, RangeBody, SearchBody
-from fewbits.server._reply import Json, also, arrow_reply, wants_arrow
+from fewbits.server._reply import Json, answers, arrow_reply, wants_arrow
 from fewbits.server._run import check_public, serve_app
 from fewbits.server._settings import Settings
 from fewbits.server._shards import Shards
@@ -127,7 +126,7 @@ def _check_ids(ids: Any, request: Request) -> None:
         raise ArgumentError(f"give 1 to {settings.max_queries:,} ids, got {len(ids):,}")
 
 
-@router.get("/v1/health", response_model=Health)
+@router.get("/v1/health", responses=answers("Health"))
 async def health(shards: All) -> Response:
     """Return the health of the service, and which shards are missing."""
     answers, missing = await shards.health()
@@ -143,7 +142,7 @@ async def health(shards: All) -> Response:
     return Json({**content, "missing_shards": missing} if missing else content)
 
 
-@router.get("/v1/facts", response_model=Facts)
+@router.get("/v1/facts", responses=answers("Facts"))
 async def facts(shards: All, request: Request) -> Response:
     """Return facts about all shards together."""
     answers, missing = await shards.facts()
@@ -167,9 +166,8 @@ async def facts(shards: All, request: Request) -> Response:
 
 @router.post(
     "/v1/search",
-    response_model=Found,
     openapi_extra=reads(SearchBody, arrow=True),
-    responses=also(ARROW),
+    responses=answers("Found", ARROW),
 )
 async def search(
     asked: Annotated[SearchBody, Depends(body_of(SearchBody, arrow=True))],
@@ -186,9 +184,8 @@ async def search(
 
 @router.post(
     "/v1/range-search",
-    response_model=RangeFound,
     openapi_extra=reads(RangeBody, arrow=True),
-    responses=also(ARROW),
+    responses=answers("RangeFound", ARROW),
 )
 async def range_search(
     asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True))],
@@ -205,9 +202,8 @@ async def range_search(
 
 @router.post(
     "/v1/encode",
-    response_model=Codes,
     openapi_extra=reads(EncodeBody, arrow=True),
-    responses=also(ARROW),
+    responses=answers("Codes", ARROW),
 )
 async def encode(
     asked: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True))],
@@ -223,7 +219,7 @@ async def encode(
     return arrow_reply(codes, **told)
 
 
-@router.post("/v1/items", response_model=Items, openapi_extra=reads(ItemsBody))
+@router.post("/v1/items", openapi_extra=reads(ItemsBody), responses=answers("Items"))
 async def items(
     asked: Annotated[ItemsBody, Depends(body_of(ItemsBody))],
     shards: All,

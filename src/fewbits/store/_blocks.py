@@ -125,6 +125,12 @@ class CheckedBytes:
             )
         self._good[wanted] = True
 
+    def check_at(self, places: NDArray[np.int64]) -> None:
+        """Check the blocks in which some bytes lie."""
+        blocks = places // BLOCK
+        if not self._good[blocks].all():
+            self.check_blocks(blocks)
+
     def damaged(self, blocks: NDArray[np.int64]) -> list[int]:
         """Return which of some blocks, rising, differ from their sums."""
         ends = np.append(np.flatnonzero(np.diff(blocks) != 1) + 1, len(blocks))

@@ -1,6 +1,7 @@
 """Reports of damage, and of losses."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 from fewbits._repr import one_line
 
@@ -65,6 +66,16 @@ class Report:
     def __repr__(self) -> str:
         return one_line(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**asdict(self), "damages": [asdict(each) for each in self.damages]}
+
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> Self:
+        """Return a report from the values of `to_dict`, which JSON may have held."""
+        damages = tuple(Damage(**_with_tuples(each)) for each in told["damages"])
+        return cls(**{**told, "damages": damages})
+
     @property
     def is_intact(self) -> bool:
         """True where nothing is damaged."""
@@ -74,6 +85,10 @@ class Report:
         if self.is_intact:
             return f"{self.n_rows:,} rows in {self.n_bytes:,} bytes are intact"
         return "\n".join(str(damage) for damage in self.damages)
+
+
+def _with_tuples(told: dict[str, Any]) -> dict[str, Any]:
+    return {x: tuple(y) if isinstance(y, list) else y for x, y in told.items()}
 
 
 @dataclass(frozen=True, repr=False)

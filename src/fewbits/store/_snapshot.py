@@ -18,7 +18,7 @@ from fewbits.store._disk import Disk
 from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import BLOCKS, CORRECTION, ID, RESERVED, ROW, VECTOR
 from fewbits.store._segment import ArrowFile, OpenSegment
-from fewbits.store._some_rows import take_rows
+from fewbits.store._some_rows import SomeNumbers, take_rows
 
 
 class Int8Parts(NamedTuple):
@@ -131,6 +131,17 @@ class Part:
         file, whole = self._segment.rows, self._manifest.schema
         schema = pa.schema([whole.field(name) for name in names])
         return pa.table([take_rows(file, name, rows) for name in names], schema=schema)
+
+    @cached_property
+    def _id_numbers(self) -> SomeNumbers | None:
+        return SomeNumbers.of(self._segment.rows, ID)
+
+    def ids_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return the ids of some rows, int64, or objects that are texts; see `take`."""
+        if self._id_numbers is not None:
+            return self._id_numbers.take(rows)
+        texts = take_rows(self._segment.rows, ID, rows).to_pylist()
+        return np.fromiter(texts, object, len(texts))
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""

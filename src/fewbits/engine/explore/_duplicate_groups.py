@@ -19,21 +19,35 @@ class DuplicateGroupsRequest:
     ----------
     radius : int
         Codes of duplicates differ in at most this many bits.
-    filter : str or pyarrow.compute.Expression, default=None
-        Look at these items only.
+    filter, allowed : default=None
+        Look at these items only, see `fewbits.engine.SearchRequest`.
+    max_vector_distance : float, default=None
+        Confirm pairs by the kept vectors: their Euclidean distance is at most this.
     max_groups : int, default=50
         Groups that are shown, the largest first; 0 only counts them.
     max_items : int, default=None
         Items of a group that are shown, the first; None shows all.
     max_pairs : int, default=None
-        More pairs of different codes are an error; None takes any number.
+        More pairs are an error, see `fewbits.bundle.Bundle.duplicate_groups`.
     """
 
     radius: int
     filter: Any = None
+    allowed: Any = None
+    max_vector_distance: float | None = None
     max_groups: int = 50
     max_items: int | None = None
     max_pairs: int | None = None
+
+    def groups(self, bundle: Bundle) -> Groups:
+        """Return all groups that are asked for, as rows of the collection."""
+        return bundle.duplicate_groups(
+            self.radius,
+            max_vector_distance=self.max_vector_distance,
+            filter=self.filter,
+            allowed=self.allowed,
+            max_pairs=self.max_pairs,
+        )
 
 
 @dataclass(frozen=True)
@@ -102,9 +116,7 @@ def duplicate_groups(
     >>> duplicate_groups(bundle, DuplicateGroupsRequest(0)).n_items
     2
     """
-    groups = bundle.duplicate_groups(
-        request.radius, filter=request.filter, max_pairs=request.max_pairs
-    )
+    groups = request.groups(bundle)
     shown = [groups[number] for number in largest_first(groups)[: request.max_groups]]
     records = group_records(bundle, (rows[: request.max_items] for rows in shown))
     return DuplicateGroupsResponse(

@@ -54,9 +54,7 @@ def duplicate_list(
     ([0, 2], ['remove', 'keep'])
     """
     kept = bundle.collection.rows(keep) if len(keep) else np.empty(0, np.int64)
-    found = bundle.duplicate_groups(
-        request.radius, filter=request.filter, max_pairs=request.max_pairs
-    )
+    found = request.groups(bundle)
     groups = [found[number] for number in largest_first(found)]
     return _tables(bundle, groups, kept)
 

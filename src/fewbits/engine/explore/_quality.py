@@ -9,6 +9,8 @@ import numpy as np
 from fewbits._repr import one_line
 from fewbits.analysis.bits import bit_report, count_ones
 from fewbits.bundle import Bundle, RecallEstimate
+from fewbits.bundle.serving import Verification
+from fewbits.bundle.serving import verified as verify_collection
 from fewbits.engine.explore._bits import filled
 from fewbits.engine.explore._samples import affordable, sampled_rows
 from fewbits.errors import FewbitsError
@@ -213,7 +215,7 @@ def _can_read_again(bundle: Bundle) -> bool:
     return is_text and len(items) <= _READ_AGAIN
 
 
-def verified(folder: str | Path) -> dict[str, Any]:
+def verified(folder: str | Path) -> Verification:
     """Read every byte of a bundle's folder, and tell what is damaged.
 
     Parameters
@@ -222,8 +224,8 @@ def verified(folder: str | Path) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        ``intact``, ``n_rows``, ``n_bytes`` and ``damages``, a sentence about each.
+    Verification
+        Which the folder notes, if it can be written to.
 
     Raises
     ------
@@ -231,10 +233,4 @@ def verified(folder: str | Path) -> dict[str, Any]:
         When the folder is no bundle any more.
     """
     Bundle.load(folder, items=False)
-    report = Bundle.verify(folder)
-    return {
-        "intact": report.is_intact,
-        "n_rows": report.n_rows,
-        "n_bytes": report.n_bytes,
-        "damages": [str(each) for each in report.damages],
-    }
+    return verify_collection(Path(folder))

@@ -6,6 +6,7 @@ from fewbits.server.routes import (
     _changes,
     _encode,
     _facts,
+    _groups,
     _items,
     _map,
     _metrics,
@@ -25,6 +26,7 @@ ROUTERS = (
     _metrics.router,
     _bits.router,
     _quality.router,
+    _groups.router,
     _map.router,
     _pages.router,
 )

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
-from fewbits.server._answer_models import Classified, DuplicatesFound, Members
 from fewbits.server._answering import (
     classified,
     decoded_table,
@@ -15,7 +14,7 @@ from fewbits.server._answering import (
 )
 from fewbits.server._body import body_of, reads
 from fewbits.server._models import ClassifyBody, DuplicatesBody, LikeBody
-from fewbits.server._reply import Json, also, wants_arrow
+from fewbits.server._reply import Json, answers, wants_arrow
 from fewbits.server._served import Current
 
 router = APIRouter()
@@ -23,9 +22,8 @@ router = APIRouter()
 
 @router.post(
     "/v1/classify",
-    response_model=Classified,
     openapi_extra=reads(ClassifyBody, arrow=True, image=True),
-    responses=also(ARROW),
+    responses=answers("Classified", ARROW),
 )
 async def classify(
     asked: Annotated[
@@ -39,7 +37,7 @@ async def classify(
     return await served.run(make, served, asked)
 
 
-@router.post("/v1/like", response_model=Members, openapi_extra=reads(LikeBody))
+@router.post("/v1/like", openapi_extra=reads(LikeBody), responses=answers("Members"))
 async def like(
     asked: Annotated[LikeBody, Depends(body_of(LikeBody))], served: Current
 ) -> Json:
@@ -49,9 +47,8 @@ async def like(
 
 @router.post(
     "/v1/duplicates",
-    response_model=DuplicatesFound,
     openapi_extra=reads(DuplicatesBody),
-    responses=also(ARROW),
+    responses=answers("DuplicatesFound", ARROW),
 )
 async def duplicates(
     asked: Annotated[DuplicatesBody, Depends(body_of(DuplicatesBody))],

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Depends, Query
 from fewbits.engine import explore
 from fewbits.server._body import body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._explorer_models import BitMeaning, BitNamed, Bits, NamesBody
-from fewbits.server._reply import Json
+from fewbits.server._models import NamesBody
+from fewbits.server._reply import Json, answers
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
 
 
-@router.get("/v1/bits", response_model=Bits)
+@router.get("/v1/bits", responses=answers("Bits"))
 async def bits(served: Current, proposals: bool = True) -> Json:
     """List the bits with their use and their names."""
     found = await _all_bits(served, proposals)
@@ -23,7 +23,7 @@ async def bits(served: Current, proposals: bool = True) -> Json:
     return Json(found.named(names).to_dict())
 
 
-@router.get("/v1/bits/{bit}", response_model=BitMeaning)
+@router.get("/v1/bits/{bit}", responses=answers("BitMeaning"))
 async def bit(
     bit: int,
     served: Current,
@@ -42,7 +42,9 @@ async def bit(
     return Json({**summary.evidence(names.get(bit)), **found.to_dict()})
 
 
-@router.put("/v1/bits/{bit}", response_model=BitNamed, openapi_extra=reads(NamesBody))
+@router.put(
+    "/v1/bits/{bit}", openapi_extra=reads(NamesBody), responses=answers("BitNamed")
+)
 async def name_bit(
     bit: int,
     given: Annotated[NamesBody, Depends(body_of(NamesBody))],

@@ -7,11 +7,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from fewbits import engine
 from fewbits.client.wire import ARROW, BYTES
 from fewbits.errors import ArgumentError
-from fewbits.server._answer_models import Codes
 from fewbits.server._body import body_of, reads
 from fewbits.server._models import EncodeBody
 from fewbits.server._queries import KINDS, asked_by
-from fewbits.server._reply import Json, accepts, also, arrow_reply, wants_arrow
+from fewbits.server._reply import Json, accepts, answers, arrow_reply, wants_arrow
 from fewbits.server._served import Current, Served
 
 router = APIRouter()
@@ -19,9 +18,8 @@ router = APIRouter()
 
 @router.post(
     "/v1/encode",
-    response_model=Codes,
     openapi_extra=reads(EncodeBody, arrow=True, image=True),
-    responses=also(BYTES, ARROW),
+    responses=answers("Codes", BYTES, ARROW),
 )
 async def encode(
     asked: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True, image=True))],

@@ -3,15 +3,14 @@
 from fastapi import APIRouter
 
 from fewbits._version import __version__
-from fewbits.server._answer_models import Facts, Health
 from fewbits.server._facts import facts_of
-from fewbits.server._reply import Json
+from fewbits.server._reply import Json, answers
 from fewbits.server._served import Current
 
 router = APIRouter()
 
 
-@router.get("/v1/health", response_model=Health)
+@router.get("/v1/health", responses=answers("Health"))
 async def health(served: Current) -> Json:
     """Return whether the service is healthy, and its snapshot."""
     fault = served.service.live.fault
@@ -23,7 +22,7 @@ async def health(served: Current) -> Json:
     return Json(content if fault is None else {**content, "reason": fault})
 
 
-@router.get("/v1/facts", response_model=Facts)
+@router.get("/v1/facts", responses=answers("Facts"))
 async def facts(served: Current) -> Json:
     """Return facts about the bundle, and the limits of requests."""
     return Json(await served.run(facts_of, served))

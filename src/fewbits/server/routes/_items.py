@@ -5,12 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
-from fewbits.server._answer_models import Items
 from fewbits.server._body import body_of, reads
 from fewbits.server._csv import CSV
 from fewbits.server._exports import PARQUET, items_answer
 from fewbits.server._models import ItemsBody
-from fewbits.server._reply import also
+from fewbits.server._reply import also, answers
 from fewbits.server._served import Current
 from fewbits.server._thumbnails import PNG, thumbnail
 
@@ -19,9 +18,8 @@ router = APIRouter()
 
 @router.post(
     "/v1/items",
-    response_model=Items,
     openapi_extra=reads(ItemsBody),
-    responses=also(CSV, ARROW, PARQUET),
+    responses=answers("Items", CSV, ARROW, PARQUET),
 )
 async def items(
     asked: Annotated[ItemsBody, Depends(body_of(ItemsBody))],

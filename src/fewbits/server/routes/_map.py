@@ -8,19 +8,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.engine import maps
-from fewbits.server._answer_models import Items
 from fewbits.server._body import body_of, reads
 from fewbits.server._csv import CSV
 from fewbits.server._errors import ApiError
-from fewbits.server._explorer_models import (
-    Legend,
-    MapExportBody,
-    MapFacts,
-    MapNeighbours,
-    MapOutliers,
-)
 from fewbits.server._exports import PARQUET, check_distinct, items_json, table_answer
-from fewbits.server._reply import Json, accepts, also
+from fewbits.server._models import MapExportBody
+from fewbits.server._reply import Json, accepts, also, answers
 from fewbits.server._searching import check_hits
 from fewbits.server._served import Current, Served
 
@@ -34,7 +27,7 @@ Count = Annotated[int, Query(ge=1, le=_MOST)]
 Version = Annotated[str | None, Query(max_length=100)]
 
 
-@router.get("/v1/map", response_model=MapFacts)
+@router.get("/v1/map", responses=answers("MapFacts"))
 async def facts(served: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
     state = served.service.maps.state(served.snapshot)
@@ -80,7 +73,7 @@ class Coloured:
         return await served.run(work)
 
 
-@router.get("/v1/map/legend", response_model=Legend)
+@router.get("/v1/map/legend", responses=answers("Legend"))
 async def legend(
     served: Current, asked: Annotated[Coloured, Depends()], version: Version = None
 ) -> Json:
@@ -100,7 +93,7 @@ async def colours(
     return Response(found.values.tobytes(), media_type=BYTES)
 
 
-@router.get("/v1/map/neighbours", response_model=MapNeighbours)
+@router.get("/v1/map/neighbours", responses=answers("MapNeighbours"))
 async def neighbours(
     served: Current,
     row: Annotated[int | None, Query(ge=0, le=2**40)] = None,
@@ -116,7 +109,7 @@ async def neighbours(
     return Json((await served.run(work)).to_dict())
 
 
-@router.get("/v1/map/outliers", response_model=MapOutliers)
+@router.get("/v1/map/outliers", responses=answers("MapOutliers"))
 async def outliers(
     served: Current,
     labels: Annotated[str | None, Query(max_length=1000)] = None,
@@ -131,9 +124,8 @@ async def outliers(
 
 @router.post(
     "/v1/map/export",
-    response_model=Items,
     openapi_extra=reads(MapExportBody),
-    responses=also(CSV, PARQUET, ARROW),
+    responses=answers("Items", CSV, PARQUET, ARROW),
 )
 async def export(
     asked: Annotated[MapExportBody, Depends(body_of(MapExportBody))],

@@ -5,23 +5,20 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.client.wire import ARROW
-from fewbits.server._answer_models import Found, RangeFound
 from fewbits.server._body import body_of, reads
 from fewbits.server._models import RangeBody, SearchBody
-from fewbits.server._reply import also, wants_arrow
+from fewbits.server._reply import answers, wants_arrow
 from fewbits.server._searching import range_answer, range_table, search_answer
 from fewbits.server._served import Current, served
 
 router = APIRouter()
-_BULK = also(ARROW)
 _asked = body_of(SearchBody, arrow=True, image=True)
 
 
 @router.post(
     "/v1/search",
-    response_model=Found,
     openapi_extra=reads(SearchBody, arrow=True, image=True),
-    responses=_BULK,
+    responses=answers("Found", ARROW),
 )
 async def search(request: Request) -> Response:
     """Find the items that are nearest to each query."""
@@ -32,9 +29,8 @@ async def search(request: Request) -> Response:
 
 @router.post(
     "/v1/range-search",
-    response_model=RangeFound,
     openapi_extra=reads(RangeBody, arrow=True, image=True),
-    responses=_BULK,
+    responses=answers("RangeFound", ARROW),
 )
 async def range_search(
     asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True, image=True))],

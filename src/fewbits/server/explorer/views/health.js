@@ -178,7 +178,7 @@ function rowsCard(found, address) {
 
 function verifiedText(last) {
   if (!last)
-    return [h("p", {}, h("span", { class: "state" }, "Not verified since the service started"))];
+    return [h("p", {}, h("span", { class: "state" }, "Not verified yet"))];
   const when = new Date(1000 * last.at).toLocaleString("en-GB");
   if (last.intact) {
     return [
@@ -196,7 +196,7 @@ function verifiedText(last) {
       {},
       h("span", { class: "state bad" }, `${count(last.damages.length)} parts are damaged`),
     ),
-    h("ul", { class: "concerns" }, ...last.damages.slice(0, 20).map((text) => h("li", {}, text))),
+    h("ul", { class: "concerns" }, ...last.damages.slice(0, 20).map((damage) => h("li", {}, damage.text))),
     h("p", { class: "soft" }, `On ${when}. “fewbits verify --repair” keeps every intact row.`),
   ];
 }
