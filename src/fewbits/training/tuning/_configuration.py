@@ -13,6 +13,7 @@ from fewbits.training.tuning._variants import in_words
 
 FORMAT = "fewbits-configuration-1"
 _JOURNAL = '{"format": "fewbits-measurements-'  # how the other file begins
+CORRECTION_BYTES = 2  # of learners with `correction`
 RERANKINGS = (None, "scores", "vectors")
 _KINDS: dict[str, tuple[type, ...]] = {
     "method": (str,),
@@ -65,6 +66,11 @@ class Configuration:
     def keep_vectors(self) -> str | None:
         """The dtype of stored vectors, None where there are none."""
         return "float16" if self.rerank == "vectors" else None
+
+    @property
+    def correction_bytes(self) -> int:
+        """Bytes of an item beside its code that make re-ranking by scores better."""
+        return CORRECTION_BYTES if self.parameters.get("correction") else 0
 
     @property
     def learner(self) -> Self:

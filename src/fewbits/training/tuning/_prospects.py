@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fewbits.codes import n_bytes
+from fewbits.training.tuning._candidates import is_anchor
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._target import Target
@@ -48,7 +49,7 @@ def hopeless(learner: Configuration, found: Sequence[Measured], target: Target) 
         return False
     kept = [each for each in found if target.meets(each)]
     least = min((each.bytes_per_item for each in kept), default=math.inf)
-    if n_bytes(learner.n_bits) >= least:
+    if n_bytes(learner.n_bits) + learner.correction_bytes >= least:
         return True
     return _longer(learner, found) != _longer(learner, kept)
 
@@ -71,9 +72,11 @@ def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float
     """
     if not group:
         return -math.inf
-    method = group[0].method
-    tried = [e.quality for e in _of_codes(found) if e.configuration.method == method]
-    return max(tried, default=math.inf)
+    first = group[0]
+    alike = [e for e in _of_codes(found) if e.configuration.method == first.method]
+    if is_anchor(first):  # measured whatever came of the rest of its method
+        alike = [e for e in alike if e.configuration.parameters == first.parameters]
+    return max((each.quality for each in alike), default=math.inf)
 
 
 def _of_codes(found: Sequence[Measured]) -> list[Measured]:

@@ -135,9 +135,15 @@ class Target:
 
         A time at the bound in one measurement exceeds it in half of all others.
         """
+        return self.affords_bytes(found.bytes_per_item) and self.meets_times(
+            found, _TIME_MARGIN
+        )
+
+    def meets_times(self, found: Measured, margin: float = 0.0) -> bool:
+        """Return whether both times meet their bounds, by a margin of these."""
         times = found.encode_us, found.query_us / 1000
-        return self.affords_bytes(found.bytes_per_item) and all(
-            most is None or time <= (1 - _TIME_MARGIN) * most
+        return all(
+            most is None or time <= (1 - margin) * most
             for time, most in zip(times, self._max_times, strict=True)
         )
 
