@@ -152,11 +152,11 @@ def test_deep_codes_come_with_centres_and_a_hidden_layer():
 def test_what_is_known_to_be_good_comes_before_anything_else():
     methods = default_methods(Target(max_bytes=8), of_any_length=False)
     for objective in ("quality", "bytes", "encode time"):
-        made = candidates(methods, [64], 100, 0, objective=objective)
+        made = candidates(methods, [64], 100, 0, objective=objective, corrected=[48])
         assert [each.described() for each in made[:5]] == [
             "itq, 64 bits, a random rotation",
             "additive, 64 bits",
-            "additive, 64 bits, two bytes of corrections",
+            "additive, 48 bits, two bytes of corrections",
             "itq, 64 bits",
             "neighbours, 64 bits",
         ]

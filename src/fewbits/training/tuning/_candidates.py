@@ -194,7 +194,8 @@ def candidates(
     middle = usual[len(usual) // 2]
 
     def when(each: Configuration) -> tuple[float, ...]:
-        n_bits, place = each.n_bits or middle, _place(each)
+        n_bits = (each.n_bits or middle) + 8 * each.correction_bytes
+        place = _place(each)
         if n_bits > _USUAL:
             return True, n_bits, place
         if objective == "bytes":
