@@ -66,7 +66,7 @@ def _longer(learner: Configuration, found: Sequence[Measured]) -> set[int]:
 
 
 def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float:
-    """Return how close codes of the same method came; untried is most promising.
+    """Return how close codes of the same method come to the best; untried is first.
 
     A group of which nothing is hopeful has none.
     """
@@ -76,7 +76,16 @@ def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float
     alike = [e for e in _of_codes(found) if e.configuration.method == first.method]
     if is_anchor(first):  # measured whatever came of the rest of its method
         alike = [e for e in alike if e.configuration.parameters == first.parameters]
-    return max((each.quality for each in alike), default=math.inf)
+    return max((_beyond(each, found) for each in alike), default=math.inf)
+
+
+def _beyond(one: Measured, found: Sequence[Measured]) -> float:
+    """Return how much better codes are than the best of no more bytes: 0 at most.
+
+    Longer codes are better whatever the method, and not of each all are measured.
+    """
+    rivals = [e for e in _of_codes(found) if e.bytes_per_item <= one.bytes_per_item]
+    return one.quality - max(each.quality for each in rivals)
 
 
 def _of_codes(found: Sequence[Measured]) -> list[Measured]:
