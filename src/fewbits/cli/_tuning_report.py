@@ -29,11 +29,12 @@ def print_tuning(found: Any, asked: Sequence[str]) -> None:
     _print_floats(found)
     if n := found.reported.n_constant_bits:
         say(f"note: {n} of the bits are constant over all items")
-    if found.best.configuration.keep_vectors:
+    if kept := found.best.configuration.keep_vectors:
+        alone = found.best.bytes_per_item - found.best.memory_bytes
         typer.echo(
-            "note: float16 vectors are stored for re-ranking, so the codes save time, "
+            f"note: {kept} vectors are stored for re-ranking, so the codes save time, "
             f"not space: {found.best.bytes_per_item:,} bytes per item, and "
-            f"{found.vector_bytes:,} for the vectors alone"
+            f"{alone:,} for the vectors alone"
         )
     elif found.best.bytes_per_item >= found.vector_bytes:
         say(

@@ -44,11 +44,24 @@ def stored(X: NDArray[Any]) -> Iterator[tuple[str, int, NDArray[np.float32]]]:
     """
     d = X.shape[1]
     yield "float32", 4 * d, np.asarray(X, np.float32)
+    for name, rows in reduced(X).items():
+        read = rows.to_float() if isinstance(rows, Int8Vectors) else np.float32(rows)
+        yield name, vector_bytes(name, d), read
+
+
+def reduced(X: NDArray[Any]) -> dict[str, NDArray[np.float16] | Int8Vectors]:
+    """Return vectors as they are stored in fewer bytes, by precision."""
     with np.errstate(over="ignore"):
         half = np.asarray(X, np.float16)
-    if np.isfinite(half).all():
-        yield "float16", 2 * d, half.astype(np.float32)
-    yield "int8", d + 8 * -(-d // _BLOCK), Int8Vectors.from_vectors(X).to_float()
+    fits = {"float16": half} if np.isfinite(half).all() else {}
+    return {**fits, "int8": Int8Vectors.from_vectors(X)}
+
+
+def vector_bytes(name: str, n_features: int) -> int:
+    """Return the bytes of a vector as float16 or int8."""
+    if name == "float16":
+        return 2 * n_features
+    return n_features + 8 * -(-n_features // _BLOCK)
 
 
 def scan_seconds(X: NDArray[Any], queries: NDArray[Any], k: int) -> float:

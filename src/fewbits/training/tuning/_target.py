@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from fewbits.errors import ArgumentError
+from fewbits.training.tuning._configuration import KEPT
+from fewbits.training.tuning._floats import vector_bytes
 from fewbits.training.tuning._measured import Measured
 
 QUALITIES = ("recall", "map", "accuracy")
@@ -152,8 +154,9 @@ class Target:
         return self.max_bytes is None or n_bytes <= self.max_bytes
 
     def affords_vectors(self, n_features: int) -> bool:
-        """Return whether a half-precision vector may be kept beside a code."""
-        return self.max_bytes is None or self.max_bytes > 2 * n_features
+        """Return whether a vector may be kept beside a code, in some precision."""
+        least = min(vector_bytes(kind, n_features) for kind in KEPT.values())
+        return self.max_bytes is None or self.max_bytes > least
 
     def meets(self, found: Measured) -> bool:
         """Return whether all bounds are met.

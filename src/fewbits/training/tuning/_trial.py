@@ -1,7 +1,7 @@
 """Items to learn from, others to search among, and queries that are neither."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,12 +21,14 @@ from fewbits.evaluation import (
     search_recall,
 )
 from fewbits.index import Corrections, FlatIndex
-from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._configuration import KEPT, Configuration
 from fewbits.training.tuning._floats import (
     QUERIES_ALONE,
     FloatScan,
+    reduced,
     scan_seconds,
     stored,
+    vector_bytes,
 )
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._timing import seconds_alone
@@ -102,9 +104,7 @@ class Trial:
             return [learner]
         most = len(self.X) // _LARGEST_SHARE
         sizes = [n * self.k for n in _SHORTLISTS if n * self.k <= most]
-        # Features too large for float16 cannot be kept as such.
-        fits = self.vectors and np.isfinite(self._kept).all()
-        vectors = ["vectors"] if fits else []
+        vectors = [name for name, kind in KEPT.items() if kind in self._kept]
         again = [
             replace(learner, rerank=rerank, shortlist=size)
             for rerank in ("scores", *vectors)
@@ -126,7 +126,8 @@ class Trial:
             seconds = (time.perf_counter() - start) / len(self.queries)
             alone = encode + self._seconds_alone(coded, each)
             values = self._values(answer, coded, each)
-            vectors = 2 * self.X.shape[1] if each.keep_vectors else 0
+            kind = each.keep_vectors
+            vectors = vector_bytes(kind, self.X.shape[1]) if kind else 0
             memory = coded.codes.shape[1] + each.correction_bytes
             found.append(
                 Measured(
@@ -200,7 +201,7 @@ class Trial:
         """Search as a bundle does."""
         if how.rerank is None:
             return coded.items.search(coded.codes, k)
-        vectors = self._kept if how.keep_vectors else None
+        vectors = self._kept[how.keep_vectors] if how.keep_vectors else None
         return coded.items.search_reranked(
             coded.codes,
             k,
@@ -245,9 +246,9 @@ class Trial:
         return exact_neighbours(self.queries, self.X, self.k).ids
 
     @cached_property
-    def _kept(self) -> NDArray[np.float16]:
-        with np.errstate(over="ignore"):
-            return np.asarray(self.X, np.float16)
+    def _kept(self) -> Mapping[str, Any]:
+        """The vectors to rank by, in each precision."""
+        return reduced(self.X) if self.vectors else {}
 
 
 def _n_constant_bits(codes: CodeArray, n_bits: int) -> int:

@@ -83,7 +83,7 @@ class Tuning:
 
         Codes gain nothing where the choice does not meet the bounds, where they ask for
         quality and the vectors have as much, or for few bytes and the vectors take no
-        more. None where there are no such vectors.
+        more, nor more time. None where there are no such vectors.
         """
         fitting = [each for each in self.floats if self._affords(each)]
         if self.reached:
@@ -93,7 +93,8 @@ class Tuning:
     def _as_good(self, floats: FloatScan) -> bool:
         """Return whether vectors are as good as the choice in what is optimised."""
         if self.target.objective == "bytes":
-            return floats.bytes_per_item <= self.best.bytes_per_item
+            small = floats.bytes_per_item <= self.best.bytes_per_item
+            return small and floats.query_us <= self.best.query_us
         good = floats.quality >= self.reported.quality
         return good and self.target.objective == "quality"
 
