@@ -45,8 +45,10 @@ def stored(X: NDArray[Any]) -> Iterator[tuple[str, int, NDArray[np.float32]]]:
     d = X.shape[1]
     yield "float32", 4 * d, np.asarray(X, np.float32)
     for name, rows in reduced(X).items():
-        read = rows.to_float() if isinstance(rows, Int8Vectors) else np.float32(rows)
-        yield name, vector_bytes(name, d), read
+        if isinstance(rows, Int8Vectors):
+            yield name, vector_bytes(name, d), rows.to_float()
+        else:
+            yield name, vector_bytes(name, d), rows.astype(np.float32)
 
 
 def reduced(X: NDArray[Any]) -> dict[str, NDArray[np.float16] | Int8Vectors]:
