@@ -176,7 +176,7 @@ def refuse_unreached(found: Any, output: Path) -> None:
         f"nothing reaches {found.target.described()}: the closest is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{margin}{query}{faster}{unchanged}"
+        f"{best.encode_us:.2f} microseconds{query}{margin}{faster}{unchanged}"
     )
 
 
