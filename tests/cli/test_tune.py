@@ -245,14 +245,14 @@ def tried(given):
 def test_what_exceeds_the_bytes_is_nowhere(folder):
     """Not even where an earlier call has measured it."""
     run("tune", "x.npy", "--recall", 0.2, "-o", "t.json", *FEW)
-    given = ["tune", "x.npy", "--bytes", 130, "-o", "t.json", *AGAIN, *FEW]
+    given = ["tune", "x.npy", "--bytes", 82, "-o", "t.json", *AGAIN, *FEW]
     found = json.loads(run(*given))["frontier"]
-    assert max(each["bytes_per_item"] for each in found) == 130  # 128 of a vector
+    assert max(each["bytes_per_item"] for each in found) == 82  # 80 of a vector
     given[3] = 4
     found = json.loads(run(*given))["frontier"]
     assert max(each["bytes_per_item"] for each in found) == 4
     run(*[each for each in given if each != "--json"], "--plot", "p.svg")
-    assert ", 132 bytes" not in (folder / "p.svg").read_text()
+    assert ", 84 bytes" not in (folder / "p.svg").read_text()
 
 
 def test_the_fastest_is_told_where_none_is_fast_enough(folder):
@@ -387,7 +387,7 @@ def test_rows_that_take_part_are_bounded(folder):
 
 def test_vectors_that_are_kept_are_told():
     asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16]
-    told = "time, not space: 130 bytes per item, and 128 for the vectors alone\n"
+    told = "time, not space: 82 bytes per item, and 80 for the vectors alone\n"
     assert told in run(*asked, "--recall", 0.8)
     assert "not space" not in run(*asked, "--bytes", 2, "--overwrite")
 

@@ -104,6 +104,11 @@ def test_a_plot_names_every_method(found, tmp_path):
     found.plot("svm").save(tmp_path / "plot.svg")
     text = (tmp_path / "plot.svg").read_text()
     assert all(words in text for words in (">a<", ">b<", "64 bits: "))
+    found.plot().save(tmp_path / "all.svg")
+    text = (tmp_path / "all.svg").read_text()
+    named = ("ANN mAP", "label mAP", "recall", "SVM", "seconds to learn", "to encode")
+    assert all(words in text for words in named)
+    assert text.count("translate(") == text.count(">a<") == 7
 
 
 def test_what_cannot_be_learnt_is_said_and_the_rest_measured():

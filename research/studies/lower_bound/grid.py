@@ -224,9 +224,9 @@ def page(study: "Study") -> dict[str, Any]:
         sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
 
-    def hidden(method: str, beyond: str, data: str) -> str:
+    def hidden(method: str, beyond: str, data: str, bits: int = 32) -> str:
         sides = D, {"control": beyond}
-        at = {"data": data, "bits": 32, "method": method}
+        at = {"data": data, "bits": bits, "method": method}
         return controls.difference(study, "controls", "map", *sides, at)
 
     def reached(method: str, head: str = "linear", data: str = DATA[0]) -> str:

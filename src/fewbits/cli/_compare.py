@@ -48,15 +48,15 @@ def compare(
         typer.Option(help="Rows to learn from. Default: half of all but the queries."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw a metric by bits to a .svg file.")
+        Path | None, typer.Option(help="Draw metrics by bits to a .svg file.")
     ] = None,
     metric: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Metric of the plot: ann_map, label_map, recall, recall_reranked or "
-            "svm."
+            help="Metric of the plot: ann_map, label_map, recall, recall_reranked, "
+            "svm, fit_seconds or encode_us. Default: a panel for each."
         ),
-    ] = "recall_reranked",
+    ] = None,
     backbone: Annotated[
         str | None,
         typer.Option(help="Model that turns texts or images into features."),
@@ -94,7 +94,8 @@ def compare(
 
     if plot is not None:
         check_output(plot, ".svg", "drawings")
-        check_choice(metric, "metric", training.COMPARED_METRICS)
+        if metric is not None:
+            check_choice(metric, "metric", training.COMPARED_METRICS)
     chosen = methods or ["lsh", "itq", "neighbours"]
     parameters = parse_settings(settings or [])
     place = place_of(device, chosen)

@@ -29,11 +29,12 @@ def print_tuning(found: Any, asked: Sequence[str]) -> None:
     _print_floats(found)
     if n := found.reported.n_constant_bits:
         say(f"note: {n} of the bits are constant over all items")
-    if found.best.configuration.keep_vectors:
+    if kept := found.best.configuration.keep_vectors:
+        alone = found.best.bytes_per_item - found.best.memory_bytes
         typer.echo(
-            "note: float16 vectors are stored for re-ranking, so the codes save time, "
+            f"note: {kept} vectors are stored for re-ranking, so the codes save time, "
             f"not space: {found.best.bytes_per_item:,} bytes per item, and "
-            f"{found.vector_bytes:,} for the vectors alone"
+            f"{alone:,} for the vectors alone"
         )
     elif found.best.bytes_per_item >= found.vector_bytes:
         say(
@@ -138,10 +139,20 @@ def _print_unconfirmed(found: Any) -> None:
         )
     if not found.time_confirmed:
         say(
-            f"note: timed again, encoding took {found.reported.encode_us:.2f} "
-            f"microseconds, above {found.target.max_encode_us:g}: ask for a "
+            f"note: timed again, {_missed(found.target, found.reported)}: ask for a "
             "little less, or the machine was busy"
         )
+
+
+def _missed(target: Any, found: Any) -> str:
+    """Return the times that exceed their bounds, in words."""
+    encode, query = target.max_encode_us, target.max_query_ms
+    words = []
+    if encode is not None and found.encode_us > encode:
+        words.append(f"encoding took {found.encode_us:.2f} microseconds")
+    if query is not None and found.query_us > 1000 * query:
+        words.append(f"a query took {found.query_us / 1000:.2f} milliseconds")
+    return " and ".join(words)
 
 
 def _too_long(found: Any) -> str:
@@ -157,12 +168,15 @@ def refuse_unreached(found: Any, output: Path) -> None:
     barely = most is not None and best.encode_us <= most
     faster = "" if most is None or barely else _fastest(found)
     margin = ", which must stay 5% below" if barely else ""
+    query = ""
+    if found.target.max_query_ms is not None:
+        query = f" to encode, {best.query_us / 1000:.2f} milliseconds per query"
     unchanged = f"; {output} is as it was" if output.exists() else ""
     raise ArgumentError(
         f"nothing reaches {found.target.described()}: the closest is "
         f"{best.configuration.described()} with {found.target.named} of "
         f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{margin}{faster}{unchanged}"
+        f"{best.encode_us:.2f} microseconds{query}{margin}{faster}{unchanged}"
     )
 
 

@@ -8,7 +8,7 @@ from fewbits._checks import check_choice
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.report import Drawing
-from fewbits.training._compared_plot import lines_drawing
+from fewbits.training._compared_plot import lines_drawing, side_by_side
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,17 @@ class MethodScores:
     encode_us: float
 
 
+_TITLES = {
+    "ann_map": "ANN mAP",
+    "label_map": "label mAP",
+    "recall": "recall",
+    "recall_reranked": "recall, re-ranked",
+    "svm": "SVM",
+    "fit_seconds": "seconds to learn",
+    "encode_us": "microseconds to encode",
+}
 #: The metrics that a plot can show.
-COMPARED_METRICS = ("ann_map", "label_map", "recall", "recall_reranked", "svm")
+COMPARED_METRICS = tuple(_TITLES)
 
 
 @dataclass(frozen=True)
@@ -92,13 +101,14 @@ class MethodComparison:
         """Return the scores as a ``pandas.DataFrame``; pandas is not a dependency."""
         return self.table().to_pandas()
 
-    def plot(self, metric: str = "recall_reranked") -> Drawing:
-        """Draw a metric of every method against the number of bits.
+    def plot(self, metric: str | None = None) -> Drawing:
+        """Draw metrics of every method against the number of bits.
 
         Parameters
         ----------
-        metric : str, default="recall_reranked"
-            ``ann_map``, ``label_map``, ``recall``, ``recall_reranked`` or ``svm``.
+        metric : str, default=None
+            ``ann_map``, ``label_map``, ``recall``, ``recall_reranked``, ``svm``,
+            ``fit_seconds`` or ``encode_us``; None draws a panel for each that there is.
 
         Returns
         -------
@@ -110,15 +120,25 @@ class MethodComparison:
         ArgumentError
             When there is no such metric, or it needs labels that there are not.
         """
-        check_choice(metric, "metric", COMPARED_METRICS)
+        if metric is not None:
+            check_choice(metric, "metric", COMPARED_METRICS)
+        wanted = COMPARED_METRICS if metric is None else (metric,)
+        lines = {name: found for name in wanted if (found := self._lines(name))}
+        if not lines:
+            why = "no codes were learnt" if metric is None else "it needs labels"
+            raise ArgumentError(f"there is no {metric or 'metric'} to draw: {why}")
+        return side_by_side(
+            [lines_drawing(each, "bits", _TITLES[name]) for name, each in lines.items()]
+        )
+
+    def _lines(self, metric: str) -> dict[str, list[tuple[float, float]]]:
+        """Return the points of each method; none where there are no labels."""
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.scores:
             value = getattr(row, metric)
             if row.n_bits is not None and value is not None:
                 lines.setdefault(row.method, []).append((row.n_bits, value))
-        if not lines:
-            raise ArgumentError(f"there is no {metric} to draw: it needs labels")
-        return lines_drawing(lines, "bits", metric.replace("_", " "))
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -39,13 +39,30 @@ def lines_drawing(lines: Mapping[str, Points], x: str, y: str) -> Drawing:
     axis += [_text(number, place, base + 26, "middle") for place, number in ticks]
     axis += [
         _text(y, _LEFT - 8, _TOP - 14),
-        _text(f"{high:.3f}", _LEFT - 14, _TOP + 5, "end"),
-        _text(f"{low:.3f}", _LEFT - 14, base + 5, "end"),
+        _text(_number(high), _LEFT - 14, _TOP + 5, "end"),
+        _text(_number(low), _LEFT - 14, base + 5, "end"),
         _text(x, end, base + 44, "end"),
     ]
     return Drawing(
         _WIDTH, _HEIGHT, f"{y} by {x} of {', '.join(lines)}", (*axis, *parts)
     )
+
+
+def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
+    """Return drawings in two columns, a single one as it is."""
+    if len(drawings) == 1:
+        return drawings[0]
+    parts = [
+        element(
+            "g",
+            *each.parts,
+            transform=f"translate({i % 2 * _WIDTH} {i // 2 * _HEIGHT})",
+        )
+        for i, each in enumerate(drawings)
+    ]
+    rows = -(-len(drawings) // 2)
+    description = "; ".join(each.description for each in drawings)
+    return Drawing(2 * _WIDTH, rows * _HEIGHT, description, tuple(parts))
 
 
 def _line(
@@ -55,7 +72,7 @@ def _line(
     dots = [
         element(
             "circle",
-            element("title", f"{bits:g} bits: {value:.3f}"),
+            element("title", f"{bits:g} bits: {_number(value)}"),
             cx=round(x, 1),
             cy=round(y, 1),
             r=4,
@@ -79,6 +96,10 @@ def _apart(places: Mapping[str, float]) -> dict[str, float]:
 
 def _text(words: str, x: float, y: float, anchor: str = "start") -> Html:
     return element("text", words, x=round(x, 1), y=round(y, 1), text_anchor=anchor)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if value < 1 else f"{value:.3g}"
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from fewbits.training.tuning._candidates import (
     default_methods,
     lengths,
     too_long,
+    with_corrections,
     without_torch,
 )
 from fewbits.training.tuning._learning import grouped
@@ -148,12 +149,24 @@ def test_deep_codes_come_with_centres_and_a_hidden_layer():
     }
 
 
-def test_itq_a_random_rotation_and_neighbours_come_before_anything_else():
+def test_what_is_known_to_be_good_comes_before_anything_else():
     methods = default_methods(Target(max_bytes=8), of_any_length=False)
     for objective in ("quality", "bytes", "encode time"):
-        made = candidates(methods, [64], 100, 0, objective=objective)
-        assert {each.described() for each in made[:3]} == {
-            "itq, 64 bits",
+        made = candidates(methods, [64], 100, 0, objective=objective, corrected=[48])
+        assert [each.described() for each in made[:5]] == [
             "itq, 64 bits, a random rotation",
+            "additive, 64 bits",
+            "additive, 48 bits, two bytes of corrections",
+            "itq, 64 bits",
             "neighbours, 64 bits",
-        }
+        ]
+
+
+def test_corrections_count_as_bytes():
+    within, open_ended = Target(max_bytes=12), Target(at_least=0.9)
+    assert with_corrections(within, 64) == (16, 32, 64, 80)
+    assert with_corrections(within, 64, [64, 96]) == (64,)
+    assert with_corrections(within, 64, [96]) == ()
+    assert with_corrections(Target(max_bytes=2), 64) == ()
+    assert with_corrections(open_ended, 64, [96]) == (96,)
+    assert with_corrections(Target("map", max_bytes=12), 64) == ()

@@ -71,7 +71,8 @@ def test_another_target_measures_nothing_anew(path, monkeypatch):
 
 
 def test_vectors_are_tried_where_there_is_room_for_them(path):
-    for most, kept in [(4, {None}), (200, {None, "float16"}), (5, {None})]:
+    both = {None, "int8", "float16"}
+    for most, kept in [(4, {None}), (200, both), (100, {None, "int8"}), (5, {None})]:
         found = tune(SOURCE, Target(max_bytes=most), **FEW, journal=path)
         seen = {each.configuration.keep_vectors for each in found.measured}
         assert seen == kept
@@ -227,7 +228,7 @@ def test_numbers_too_large_for_half_precision_are_not_kept():
     large = Input("vectors", SOURCE.values * 1e5, None, "large")
     found = tune(large, Target(at_least=0.1), **FEW)
     kept = {each.configuration.keep_vectors for each in found.measured}
-    assert kept == {None}
+    assert kept == {None, "int8"}
 
 
 def test_what_is_no_number_is_named():

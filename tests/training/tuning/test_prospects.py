@@ -71,3 +71,10 @@ def test_new_methods_come_before_those_that_came_closest():
     pending = [[Configuration(name, 128)] for name in names]
     order = [take_next(pending, found, TARGET)[0].method for _ in names]
     assert order == ["neighbours", "itq", "sp"]
+
+
+def test_a_method_is_no_closer_for_longer_codes():
+    long = [measured("hadamard", n, q) for n, q in ((64, 0.5), (128, 0.6), (512, 0.9))]
+    found = [*long, measured("additive", 128, 0.65)]
+    pending = [[Configuration(name, 256)] for name in ("hadamard", "additive")]
+    assert take_next(pending, found, Target(at_least=0.95))[0].method == "additive"

@@ -3,7 +3,7 @@
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.training.tuning import Target
+from fewbits.training.tuning import FloatScan, Target, Tuning
 from tests.training.tuning._measured import measured
 
 
@@ -67,3 +67,32 @@ def test_a_query_takes_no_longer_than_allowed():
     assert target.described() == "1 milliseconds per query"
     with pytest.raises(ArgumentError, match="more than 0 milliseconds"):
         Target(max_query_ms=0)
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        # Codes of 8 bytes have .5; floats of 16 bytes have .95, of 32 all.
+        (Target(at_least=0.4), None),  # met in fewer bytes
+        (Target(at_least=0.9), "int8"),  # not met
+        (Target(at_least=0.96), "float16"),
+        (Target(at_least=0.96, max_bytes=16), None),
+        (Target(max_bytes=8), None),
+        (Target(max_bytes=16), "int8"),
+        (Target(max_query_ms=0.1), None),
+        (Target(max_query_ms=1), "int8"),
+    ],
+)
+def test_vectors_stand_where_codes_gain_nothing(target, named):
+    floats = FloatScan("int8", 16, 0.95, 500.0), FloatScan("float16", 32, 1.0, 500.0)
+    one = measured(quality=0.5, n_bytes=8)
+    found = Tuning(target, 10, one, one, [one], [one], floats=floats)
+    better = found.better_as_floats
+    assert (better and better.name) == named
+
+
+def test_a_query_that_takes_too_long_is_no_confirmation():
+    one, late = measured(query_us=900.0), measured(query_us=1100.0)
+    target = Target(max_query_ms=1)
+    assert Tuning(target, 10, one, one, [one], [one]).confirmed
+    assert not Tuning(target, 10, one, late, [one], [one]).confirmed

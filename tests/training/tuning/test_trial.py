@@ -5,10 +5,13 @@ import pytest
 
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners import LSH
+from fewbits.evaluation import exact_neighbours, search_recall
+from fewbits.index import FlatIndex
+from fewbits.learners import LSH, AdditiveCodes
 from fewbits.training.tuning import Configuration, _timing
+from fewbits.training.tuning._parts import split
 from fewbits.training.tuning._timing import seconds_alone
-from fewbits.training.tuning._trial import Trial, split
+from fewbits.training.tuning._trial import Trial
 
 X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
 
@@ -41,6 +44,9 @@ class Timed:
 
     def offsets(self, codes):
         return self.encoder.offsets(codes)
+
+    def corrections(self, rows, codes):
+        return self.encoder.corrections(rows, codes)
 
     @property
     def n_bits(self):
@@ -122,3 +128,25 @@ def test_vectors_of_each_precision_stand_beside_codes(quality):
     assert half.quality == pytest.approx(full.quality, abs=0.05)
     assert int8.quality == pytest.approx(full.quality, abs=0.1)
     assert full.query_us > 0
+
+
+def test_corrections_are_applied_and_counted():
+    """Recall is that of the search with `Encoder.corrections`, in two more bytes."""
+    learner = AdditiveCodes(16, correction=True, random_state=0).fit(X)
+    trial = Trial(X[100:], None, X[:100], None, "recall", 5)
+    how = Configuration(
+        "additive", 16, {"correction": True}, rerank="scores", shortlist=20
+    )
+    (found,) = trial.measure(learner.encoder_, [how], 0.0)
+    encoder = learner.encoder_
+    codes = encoder.encode(X[100:])
+    ranked = FlatIndex(codes).search_reranked(
+        encoder.encode(X[:100]),
+        5,
+        scores=encoder.query_scores(X[:100]),
+        offsets=encoder.corrections(X[100:], codes),
+        shortlist=20,
+    )
+    nearest = exact_neighbours(X[:100], X[100:], 5).ids
+    assert found.quality == pytest.approx(search_recall(ranked.ids, nearest).value)
+    assert found.memory_bytes == found.bytes_per_item == 4

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fewbits._checks import whole_number
-from fewbits.codes import MAX_BITS
+from fewbits.codes import MAX_BITS, n_bytes
 from fewbits.errors import ArgumentError
 from fewbits.training._methods import (
     DEEP_METHODS,
@@ -12,7 +13,7 @@ from fewbits.training._methods import (
     decides_length,
     has_torch,
 )
-from fewbits.training.tuning._configuration import Configuration
+from fewbits.training.tuning._configuration import CORRECTION_BYTES, Configuration
 from fewbits.training.tuning._target import Target
 from fewbits.training.tuning._variants import variants
 
@@ -26,6 +27,7 @@ METHODS = (
     "cbe",
     "cca-itq",
     "itq",
+    "additive",
     "block-itq",
     "dbc",
     "csq",
@@ -36,10 +38,12 @@ METHODS = (
     "fast-neighbours",
 )
 #: What is measured before anything else, and goes on to all rows: what is known to be
-#: good, and what costs nothing.
+#: good, and what costs nothing; what learns in a second comes first.
 ANCHORS: tuple[tuple[str, dict[str, int]], ...] = (
-    ("itq", {}),
     ("itq", {"n_iter": 0}),
+    ("additive", {}),
+    ("additive", {"correction": True}),
+    ("itq", {}),
     ("neighbours", {}),
 )
 _AXES = "pcah"  # has no more bits than there are features
@@ -124,6 +128,30 @@ def beyond_axes(
     return tuple(sorted({n for n in asked if n > n_features}))
 
 
+def with_corrections(
+    target: Target, n_features: int, asked: Sequence[int] | None = None
+) -> tuple[int, ...]:
+    """Return the lengths to try of codes with corrections, whose bytes count as well.
+
+    None where the whole ranking counts, since they order shortlists only.
+
+    Examples
+    --------
+    >>> with_corrections(Target(max_bytes=12), 64)
+    (16, 32, 64, 80)
+    >>> with_corrections(Target(max_bytes=4), 64, [32, 64])
+    ()
+    """
+    if target.quality == "map":
+        return ()
+    if target.max_bytes is None:
+        return lengths(target, n_features, asked)
+    rest = target.max_bytes - CORRECTION_BYTES
+    if rest < 1 or (asked and n_bytes(min(asked)) > rest):
+        return ()
+    return lengths(replace(target, max_bytes=rest), n_features, asked)
+
+
 def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     wanted = {whole_number(n, "a length") for n in asked}
     fitting = wanted.difference(too_long(target, asked))
@@ -141,8 +169,11 @@ def candidates(
     seed: int | None,
     *,
     objective: str = "encode time",
+    corrected: Sequence[int] | None = None,
 ) -> list[Configuration]:
     """Return every sensible configuration, in the order to try them.
+
+    Those with corrections have the lengths `corrected`, if given.
 
     `ANCHORS` come first, and defaults before variants. Very long codes are last: one of
     these may take longer than everything else. Where quality is the `objective`, within
@@ -150,30 +181,40 @@ def candidates(
     tried while there is time. Where bytes are, codes of a middle length show whether
     shorter ones suffice, or longer ones are needed.
     """
+    beside = lengths if corrected is None else corrected
     made = [
         Configuration(method, n_bits, parameters, seed)
         for method in methods
         for parameters in variants(method)
-        for n_bits in _lengths_of(method, lengths, n_features)
+        for n_bits in _lengths_of(
+            method, beside if "correction" in parameters else lengths, n_features
+        )
     ]
     usual = [n for n in lengths if n <= _USUAL] or lengths
     middle = usual[len(usual) // 2]
 
     def when(each: Configuration) -> tuple[float, ...]:
-        n_bits, varied = each.n_bits or middle, bool(each.parameters)
-        later = not is_anchor(each)
+        n_bits = (each.n_bits or middle) + 8 * each.correction_bytes
+        place = _place(each)
         if n_bits > _USUAL:
-            return True, n_bits, later, varied
+            return True, n_bits, place
         if objective == "bytes":
-            return False, later, varied, abs(math.log2(n_bits / middle)), -n_bits
-        return False, -n_bits if objective == "quality" else 0, later, varied
+            return False, place, abs(math.log2(n_bits / middle)), -n_bits
+        return False, -n_bits if objective == "quality" else 0, place
 
     return sorted(made, key=when)
 
 
 def is_anchor(learner: Configuration) -> bool:
     """Return whether something is measured before anything else."""
-    return (learner.method, dict(learner.parameters)) in ANCHORS
+    return _place(learner) < len(ANCHORS)
+
+
+def _place(learner: Configuration) -> int:
+    """Return the place among `ANCHORS`, or behind them: defaults before variants."""
+    kind = learner.method, dict(learner.parameters)
+    behind = len(ANCHORS) + bool(learner.parameters)
+    return ANCHORS.index(kind) if kind in ANCHORS else behind
 
 
 def _lengths_of(

@@ -13,7 +13,10 @@ from fewbits.training.tuning._variants import in_words
 
 FORMAT = "fewbits-configuration-1"
 _JOURNAL = '{"format": "fewbits-measurements-'  # how the other file begins
-RERANKINGS = (None, "scores", "vectors")
+CORRECTION_BYTES = 2  # of learners with `correction`
+#: Precisions of stored vectors, by the re-ranking that takes them.
+KEPT = {"vectors": "float16", "int8": "int8"}
+RERANKINGS = (None, "scores", *KEPT)
 _KINDS: dict[str, tuple[type, ...]] = {
     "method": (str,),
     "n_bits": (int, type(None)),
@@ -41,9 +44,9 @@ class Configuration:
     random_state : int, default=0
     backbone : str, default=None
         Id of the backbone; None chooses one by the kind of the items.
-    rerank : {None, "scores", "vectors"}, default=None
+    rerank : {None, "scores", "vectors", "int8"}, default=None
         Whether to re-rank a shortlist, by the query's scores or by vectors
-        that are stored as float16.
+        that are stored as float16 or int8.
     shortlist : int, default=None
         Number of items to re-rank.
 
@@ -64,7 +67,12 @@ class Configuration:
     @property
     def keep_vectors(self) -> str | None:
         """The dtype of stored vectors, None where there are none."""
-        return "float16" if self.rerank == "vectors" else None
+        return KEPT.get(self.rerank or "")
+
+    @property
+    def correction_bytes(self) -> int:
+        """Bytes of an item beside its code that make re-ranking by scores better."""
+        return CORRECTION_BYTES if self.parameters.get("correction") else 0
 
     @property
     def learner(self) -> Self:
@@ -83,7 +91,8 @@ class Configuration:
             parts.append(f"{self.n_bits} bits")
         parts += in_words(self.method, self.parameters)
         if self.rerank is not None:
-            parts.append(f"{self.shortlist} re-ranked by {self.rerank}")
+            by = "int8 vectors" if self.rerank == "int8" else self.rerank
+            parts.append(f"{self.shortlist} re-ranked by {by}")
         return ", ".join(parts)
 
     def options(self) -> dict[str, Any]:
@@ -192,7 +201,7 @@ def _check(content: Mapping[str, Any], path: str | Path) -> None:
     rerank, shortlist = content.get("rerank"), content.get("shortlist")
     if rerank not in RERANKINGS:
         raise ArtefactError(
-            f"{path} re-ranks by {rerank!r}; it must be scores or vectors"
+            f"{path} re-ranks by {rerank!r}; it must be scores, vectors or int8"
         )
     if rerank is not None and shortlist is None:
         raise ArtefactError(f"{path} re-ranks, but names no shortlist")

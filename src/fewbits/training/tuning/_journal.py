@@ -13,7 +13,7 @@ from fewbits.learners.fitting import data_checksum
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 
-FORMAT = "fewbits-measurements-2"
+FORMAT = "fewbits-measurements-3"
 
 
 class Journal:

@@ -32,7 +32,7 @@ class Measured:
         time.
     query_us, scan_us : float
         Microseconds from a single vector to its answer, encoding included, and those
-        of a full scan of the float32 vectors.
+        of a full scan of the float32 vectors; each the shortest of ten.
     fit_seconds : float
     n_constant_bits : int
         Bits that are constant over all items: they take space and carry nothing.

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fewbits.codes import n_bytes
+from fewbits.training.tuning._candidates import is_anchor
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._target import Target
@@ -48,7 +49,7 @@ def hopeless(learner: Configuration, found: Sequence[Measured], target: Target) 
         return False
     kept = [each for each in found if target.meets(each)]
     least = min((each.bytes_per_item for each in kept), default=math.inf)
-    if n_bytes(learner.n_bits) >= least:
+    if n_bytes(learner.n_bits) + learner.correction_bytes >= least:
         return True
     return _longer(learner, found) != _longer(learner, kept)
 
@@ -65,15 +66,26 @@ def _longer(learner: Configuration, found: Sequence[Measured]) -> set[int]:
 
 
 def _promise(group: Sequence[Configuration], found: Sequence[Measured]) -> float:
-    """Return how close codes of the same method came; untried is most promising.
+    """Return how close codes of the same method come to the best; untried is first.
 
     A group of which nothing is hopeful has none.
     """
     if not group:
         return -math.inf
-    method = group[0].method
-    tried = [e.quality for e in _of_codes(found) if e.configuration.method == method]
-    return max(tried, default=math.inf)
+    first = group[0]
+    alike = [e for e in _of_codes(found) if e.configuration.method == first.method]
+    if is_anchor(first):  # measured whatever came of the rest of its method
+        alike = [e for e in alike if e.configuration.parameters == first.parameters]
+    return max((_beyond(each, found) for each in alike), default=math.inf)
+
+
+def _beyond(one: Measured, found: Sequence[Measured]) -> float:
+    """Return how much better codes are than the best of no more bytes: 0 at most.
+
+    Longer codes are better whatever the method, and not of each all are measured.
+    """
+    rivals = [e for e in _of_codes(found) if e.bytes_per_item <= one.bytes_per_item]
+    return one.quality - max(each.quality for each in rivals)
 
 
 def _of_codes(found: Sequence[Measured]) -> list[Measured]:

@@ -19,9 +19,10 @@ from fewbits.training.tuning._journal import Journal
 from fewbits.training.tuning._learning import NESTED_BITS, grouped
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._measuring import Measuring
+from fewbits.training.tuning._parts import Parts, sizes
 from fewbits.training.tuning._prospects import next_shorter, take_next
 from fewbits.training.tuning._target import Target, survivors
-from fewbits.training.tuning._trial import Parts, Trial, sizes
+from fewbits.training.tuning._trial import Trial
 from fewbits.training.tuning._variants import trained_thrice
 
 Progress = Callable[[int, int], None]
@@ -112,8 +113,7 @@ class Race:
         found, done = list(known), 0
         is_last = len(trial.X) == len(self.parts.learn)
         end = np.inf if is_last else until
-        takes_long = partial(self.clock.takes_long, len(trial.X))
-        order = wanted if known else sorted(wanted, key=takes_long)
+        order = wanted if known else sorted(wanted, key=partial(self._when, trial))
         self._keep(found)  # nothing of fewer rows
         pending = grouped(order, nested_up_to=nested)
         with shared_steps():
@@ -131,6 +131,11 @@ class Race:
                     self.untried += group
                 done += len(group)
         return found[len(known) :]
+
+    def _when(self, trial: Trial, learner: Configuration) -> tuple[bool, bool]:
+        """Return a key by which quick candidates come first, and then `ANCHORS`."""
+        long = self.clock.takes_long(len(trial.X), learner)
+        return long, long and not is_anchor(learner)
 
     def _metrics(
         self,

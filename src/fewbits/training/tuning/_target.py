@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from fewbits.errors import ArgumentError
+from fewbits.training.tuning._configuration import KEPT
+from fewbits.training.tuning._floats import vector_bytes
 from fewbits.training.tuning._measured import Measured
 
 QUALITIES = ("recall", "map", "accuracy")
@@ -135,9 +137,15 @@ class Target:
 
         A time at the bound in one measurement exceeds it in half of all others.
         """
+        return self.affords_bytes(found.bytes_per_item) and self.meets_times(
+            found, _TIME_MARGIN
+        )
+
+    def meets_times(self, found: Measured, margin: float = 0.0) -> bool:
+        """Return whether both times meet their bounds, by a margin of these."""
         times = found.encode_us, found.query_us / 1000
-        return self.affords_bytes(found.bytes_per_item) and all(
-            most is None or time <= (1 - _TIME_MARGIN) * most
+        return all(
+            most is None or time <= (1 - margin) * most
             for time, most in zip(times, self._max_times, strict=True)
         )
 
@@ -146,8 +154,9 @@ class Target:
         return self.max_bytes is None or n_bytes <= self.max_bytes
 
     def affords_vectors(self, n_features: int) -> bool:
-        """Return whether a half-precision vector may be kept beside a code."""
-        return self.max_bytes is None or self.max_bytes > 2 * n_features
+        """Return whether a vector may be kept beside a code, in some precision."""
+        least = min(vector_bytes(kind, n_features) for kind in KEPT.values())
+        return self.max_bytes is None or self.max_bytes > least
 
     def meets(self, found: Measured) -> bool:
         """Return whether all bounds are met.

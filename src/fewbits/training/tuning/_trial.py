@@ -1,7 +1,7 @@
 """Items to learn from, others to search among, and queries that are neither."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,17 +20,20 @@ from fewbits.evaluation import (
     same_label,
     search_recall,
 )
-from fewbits.index import FlatIndex
-from fewbits.training.tuning._configuration import Configuration
+from fewbits.index import Corrections, FlatIndex
+from fewbits.training.tuning._configuration import KEPT, Configuration
 from fewbits.training.tuning._floats import (
     QUERIES_ALONE,
     FloatScan,
+    reduced,
     scan_seconds,
     stored,
+    vector_bytes,
 )
 from fewbits.training.tuning._measured import Measured
 from fewbits.training.tuning._timing import seconds_alone
 
+Offsets = Callable[[CodeArray], NDArray[np.float32] | None] | Corrections
 Values = NDArray[np.float64]
 #: Shortlists to try, in units of the neighbours that count.
 _SHORTLISTS = (3, 10, 30, 100)
@@ -50,10 +53,10 @@ class Sample(NamedTuple):
 class _Coded(NamedTuple):
     """The items by their codes, and the queries by codes and scores."""
 
-    encoder: Encoder
     items: FlatIndex
     codes: CodeArray
     scores: NDArray[Any]
+    offsets: Offsets | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +104,7 @@ class Trial:
             return [learner]
         most = len(self.X) // _LARGEST_SHARE
         sizes = [n * self.k for n in _SHORTLISTS if n * self.k <= most]
-        # Features too large for float16 cannot be kept as such.
-        fits = self.vectors and np.isfinite(self._kept).all()
-        vectors = ["vectors"] if fits else []
+        vectors = [name for name, kind in KEPT.items() if kind in self._kept]
         again = [
             replace(learner, rerank=rerank, shortlist=size)
             for rerank in ("scores", *vectors)
@@ -116,25 +117,26 @@ class Trial:
     ) -> list[Measured]:
         """Return the metrics of some ways to search with an encoder."""
         (encode,) = seconds_alone([encoder], self.queries)
-        codes, index = encoder.encode(self.queries), self._index(encoder)
-        coded = _Coded(encoder, index, codes, encoder.query_scores(self.queries))
-        n_constant = _n_constant_bits(index.codes, encoder.n_bits)
+        coded = self._coded(encoder)
+        n_constant = _n_constant_bits(coded.items.codes, encoder.n_bits)
         found = []
         for each in searches:
             start = time.perf_counter()
             answer = self._search(coded, each, self.k)
-            seconds = (time.perf_counter() - start) / len(codes)
+            seconds = (time.perf_counter() - start) / len(self.queries)
             alone = encode + self._seconds_alone(coded, each)
             values = self._values(answer, coded, each)
-            vectors = 2 * self.X.shape[1] if each.keep_vectors else 0
+            kind = each.keep_vectors
+            vectors = vector_bytes(kind, self.X.shape[1]) if kind else 0
+            memory = coded.codes.shape[1] + each.correction_bytes
             found.append(
                 Measured(
                     configuration=each,
                     n_items=len(self.X),
                     quality=float(values.mean()),
                     error=float(values.std(ddof=1) / np.sqrt(len(values))),
-                    memory_bytes=codes.shape[1],
-                    bytes_per_item=codes.shape[1] + vectors,
+                    memory_bytes=memory,
+                    bytes_per_item=memory + vectors,
                     encode_us=1e6 * encode,
                     search_us=1e6 * seconds,
                     query_us=1e6 * alone,
@@ -146,16 +148,18 @@ class Trial:
         return found
 
     def _seconds_alone(self, coded: _Coded, how: Configuration) -> float:
-        """Return the median time to search with one query at a time."""
-        encoder, index, codes, scores = coded
+        """Return the time to search with one query, the shortest of several.
+
+        Other work on the machine only delays.
+        """
         times = []
-        for row in range(min(len(codes), QUERIES_ALONE)):
+        for row in range(min(len(self.queries), QUERIES_ALONE)):
             one = slice(row, row + 1)
-            query = _Coded(encoder, index, codes[one], scores[one])
+            query = coded._replace(codes=coded.codes[one], scores=coded.scores[one])
             start = time.perf_counter()
             self._search(query, how, self.k, one)
             times.append(time.perf_counter() - start)
-        return float(np.median(times))
+        return min(times)
 
     @cached_property
     def _scan_us(self) -> float:
@@ -182,22 +186,27 @@ class Trial:
         classes = vote(Neighbours(order, ids), self.y, self.k).labels
         return float(np.mean(classes == self.query_labels))
 
-    def _index(self, encoder: Encoder) -> FlatIndex:
-        return FlatIndex(encoder.encode(self.X))
+    def _coded(self, encoder: Encoder) -> _Coded:
+        items = encoder.encode(self.X)
+        return _Coded(
+            FlatIndex(items),
+            encoder.encode(self.queries),
+            encoder.query_scores(self.queries),
+            encoder.corrections(self.X, items) or encoder.offsets,
+        )
 
     def _search(
         self, coded: _Coded, how: Configuration, k: int, rows: slice = slice(None)
     ) -> Any:
         """Search as a bundle does."""
-        encoder, index, codes, scores = coded
         if how.rerank is None:
-            return index.search(codes, k)
-        vectors = self._kept if how.keep_vectors else None
-        return index.search_reranked(
-            codes,
+            return coded.items.search(coded.codes, k)
+        vectors = self._kept[how.keep_vectors] if how.keep_vectors else None
+        return coded.items.search_reranked(
+            coded.codes,
             k,
-            scores=scores,
-            offsets=encoder.offsets,
+            scores=coded.scores,
+            offsets=coded.offsets,
             shortlist=how.shortlist,
             vectors=vectors,
             query_vectors=None if vectors is None else self.queries[rows],
@@ -237,58 +246,11 @@ class Trial:
         return exact_neighbours(self.queries, self.X, self.k).ids
 
     @cached_property
-    def _kept(self) -> NDArray[np.float16]:
-        with np.errstate(over="ignore"):
-            return np.asarray(self.X, np.float16)
+    def _kept(self) -> Mapping[str, Any]:
+        """The vectors to rank by, in each precision."""
+        return reduced(self.X) if self.vectors else {}
 
 
 def _n_constant_bits(codes: CodeArray, n_bits: int) -> int:
     varied = np.bitwise_or.reduce(codes) & ~np.bitwise_and.reduce(codes)
     return n_bits - int(np.bitwise_count(varied).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Rows to learn from and rows to search, in random order, and two sets of queries.
-
-    No row is in two of them, so that a quality is one for rows that come later. One
-    set of queries is for validation, the other for testing the choice: the best of many
-    looks better on the queries that chose it than on others.
-    """
-
-    X: NDArray[Any]
-    y: NDArray[Any] | None
-    learn: NDArray[np.int64]
-    base: NDArray[np.int64]
-    choose: NDArray[np.int64]
-    report: NDArray[np.int64]
-
-    def trial(self, n_items: int, quality: str, k: int, *, last: bool = False) -> Trial:
-        """Return a trial with the first `n_items`; the `last` has the other queries."""
-        asked = self.report if last else self.choose
-        return Trial(
-            *self._rows(np.sort(self.base[:n_items])),
-            *self._rows(asked),
-            quality,
-            k,
-            sample=self._rows(np.sort(self.learn[:n_items])),
-        )
-
-    def _rows(self, rows: NDArray[np.int64]) -> Sample:
-        labels = None if self.y is None else self.y[rows]
-        return Sample(np.ascontiguousarray(self.X[rows]), labels)
-
-
-def split(X: NDArray[Any], y: NDArray[Any] | None, n_queries: int, seed: int) -> Parts:
-    """Draw the parts."""
-    order = np.random.default_rng(seed).permutation(len(X))
-    rest, choose, report = np.split(order, [-2 * n_queries, -n_queries])
-    learn, base = np.split(rest[: len(rest) // 2 * 2], 2)
-    return Parts(X, y, learn, base, choose, report)
-
-
-def sizes(n: int, least: int) -> Iterator[int]:
-    """Yield how many rows each round has, four times as many as the one before."""
-    if n // 4 >= least:
-        yield from sizes(n // 4, least)
-    yield n

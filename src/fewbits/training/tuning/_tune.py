@@ -24,9 +24,9 @@ from fewbits.training.tuning._candidates import (
 )
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
+from fewbits.training.tuning._parts import Parts, split
 from fewbits.training.tuning._race import Notes, Progress, Race
 from fewbits.training.tuning._target import Target, frontier
-from fewbits.training.tuning._trial import Parts, split
 from fewbits.training.tuning._tuning import Tuning
 from fewbits.training.tuning._wanted import wanted_candidates
 

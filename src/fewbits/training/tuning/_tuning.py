@@ -79,21 +79,30 @@ class Tuning:
 
     @property
     def better_as_floats(self) -> FloatScan | None:
-        """The smallest vectors whose full scan meets the bounds with more quality.
+        """The smallest vectors that meet the bounds by a full scan, if codes gain none.
 
-        Or with as much, where it is faster than the choice; None where codes are worth
-        their loss: they are smaller, faster than a scan, or the bounds ask for them.
+        Codes gain nothing where the choice does not meet the bounds, where they ask for
+        quality and the vectors have as much, or for few bytes and the vectors take no
+        more, nor more time. None where there are no such vectors.
         """
-        if self.target.objective != "quality":
-            return None
         fitting = [each for each in self.floats if self._affords(each)]
-        better = [e for e in fitting if e.quality >= self.reported.quality]
-        return min(better, key=lambda each: each.bytes_per_item, default=None)
+        if self.reached:
+            fitting = [each for each in fitting if self._as_good(each)]
+        return min(fitting, key=lambda each: each.bytes_per_item, default=None)
+
+    def _as_good(self, floats: FloatScan) -> bool:
+        """Return whether vectors are as good as the choice in what is optimised."""
+        if self.target.objective == "bytes":
+            small = floats.bytes_per_item <= self.best.bytes_per_item
+            return small and floats.query_us <= self.best.query_us
+        good = floats.quality >= self.reported.quality
+        return good and self.target.objective == "quality"
 
     def _affords(self, floats: FloatScan) -> bool:
         most = self.target.max_query_ms
         fast = most is None or floats.query_us <= 1000 * most
-        return fast and self.target.affords_bytes(floats.bytes_per_item)
+        good = floats.quality >= (self.target.at_least or 0)
+        return fast and good and self.target.affords_bytes(floats.bytes_per_item)
 
     @property
     def configuration(self) -> Configuration:
@@ -119,9 +128,8 @@ class Tuning:
 
     @property
     def time_confirmed(self) -> bool:
-        """True if encoding is fast enough when it is timed once more."""
-        most = self.target.max_encode_us
-        return most is None or self.reported.encode_us <= most
+        """True if encoding, and a query, are fast enough when timed once more."""
+        return self.target.meets_times(self.reported)
 
     def save(self, path: str | Path) -> None:
         """Write the choice, with its test results for information.

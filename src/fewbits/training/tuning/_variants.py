@@ -10,6 +10,7 @@ _PREDICTABLE: dict[str, Any] = {
     "control.centres": "predictable",
 }
 VARIANTS: dict[str, dict[str, Mapping[str, Any]]] = {
+    "additive": {"two bytes of corrections": {"correction": True}},
     "bp": {"random": {"learn": False}},
     "cbe": {"random": {"learn": False}},
     "csq": {

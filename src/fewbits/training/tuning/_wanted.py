@@ -13,6 +13,7 @@ from fewbits.training.tuning._candidates import (
     lengths,
     own_lengths,
     too_long,
+    with_corrections,
 )
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._target import Target
@@ -40,7 +41,14 @@ def wanted_candidates(
                 make_learner(method, length, seed, {})._check_parameters()
     chosen = _within_bytes(chosen, target, n_features)
     bits = lengths(target, n_features, n_bits)
-    made = candidates(chosen, bits, n_features, seed, objective=target.objective)
+    made = candidates(
+        chosen,
+        bits,
+        n_features,
+        seed,
+        objective=target.objective,
+        corrected=with_corrections(target, n_features, n_bits),
+    )
     if not made:  # a method without any length needs more features than bits
         raise ArgumentError(
             f"there is nothing to try of {', '.join(chosen)}: it has at most as many "
