@@ -105,7 +105,10 @@ def test_all_items_are_in_the_histogram(texts, new_page):
     counts = np.bincount(hamming_distances(codes[:1], codes)[0])
     titles = page.locator("figure svg title").all_text_contents()
     there = np.flatnonzero(counts)
-    assert titles == [f"{counts[x]:,} items at {x} bits" for x in there]
+    assert titles == [
+        f"{counts[x]:,} item{'s'[: counts[x] > 1]} at {x} bit{'s'[: x != 1]}"
+        for x in there
+    ]
 
 
 def test_says_what_is_unlike_everything(texts, new_page):

@@ -1,5 +1,5 @@
 // Good and bad items teach what is looked for; the collection is ranked after each click.
-import { kindsOf, queryBody, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import { kindsOf, queryBody, queryInput, queryOf, titleOf, valueOf } from "../lib/asking.js";
 import { count, fill, h } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { busy, during, warning } from "../lib/notes.js";
@@ -30,7 +30,7 @@ export function findMore(root, context) {
 
   const seed = async () => {
     const query = queryOf(kind, input);
-    return query.text ? queryBody(query, facts) : null;
+    return query.text.trim() ? queryBody(query, facts) : null;
   };
 
   /** What is asked for: by a model once something is good, by the seed before; or any. */
@@ -129,7 +129,7 @@ export function findMore(root, context) {
         on: {
           submit: (event) => {
             event.preventDefault();
-            address.set({ seed: input.value.trim() || null }, { push: true });
+            address.set({ seed: valueOf(input) || null }, { push: true });
             rank();
           },
         },
