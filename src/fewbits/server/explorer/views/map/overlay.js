@@ -14,10 +14,14 @@ function drawLabels(pen, camera, labels, paint) {
   pen.lineJoin = "round";
   const most = Math.max(...labels.map(({ n }) => n));
   const taken = [];
-  for (const { text, n, x, y } of labels) {
+  for (const { text, n, x, y, reach } of labels) {
     const size = SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(n / most);
     pen.font = `600 ${size}px ${FONT}`;
-    const [left, top] = camera.toScreen(x, y);
+    const [left, middle] = camera.toScreen(x, y);
+    // Beside points that it would hide: above them, or below where there is no room.
+    const height = reach * camera.scale;
+    const beside = middle - height < 2 * size ? middle + height + size : middle - height - size;
+    const top = height < 2 * size ? beside : middle;
     const name = shortened(text, LONGEST);
     const half = pen.measureText(name).width / 2 + 4;
     const at = Math.min(Math.max(left, half), camera.width - half);
