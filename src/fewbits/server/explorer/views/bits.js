@@ -54,7 +54,7 @@ function cell(bit, chosen, address) {
 /** A bit on a line: what its zeros and its ones are called, and the share of ones. */
 function line(bit, chosen, address) {
   const side = (value) =>
-    h("span", { class: bit.names[value] ? "ink" : "soft" }, sideName(bit, value) ?? "–");
+    h("span", { class: bit.names[value] ? "ink" : "soft", title: sideName(bit, value) }, sideName(bit, value) ?? "–");
   return h(
     "li",
     { class: bit.dead ? "dead" : "" },
