@@ -4,7 +4,7 @@ import { parseWhole, stringify } from "./json.js";
 
 const LONGEST = 320; // characters of a text that are shown at first
 const LONGEST_VALUE = 120; // of a column beside it
-const LONGEST_NAME = 80; // of a text that is a name in a sentence
+const LONGEST_NAME = 240; // of a text that is a name in a sentence
 
 function text(value) {
   if (value === null || value === undefined) return "–";
@@ -43,7 +43,7 @@ export function itemName(facts, id, columns) {
 }
 
 /** Fills `element` with a text; of a long one with its beginning, and a button behind it. */
-export function withText(element, whole, most) {
+function withText(element, whole, most) {
   element.append(shortened(whole, most));
   if (whole.length <= most) return [element];
   const button = h(
@@ -60,6 +60,10 @@ export function withText(element, whole, most) {
   });
   return [element, button];
 }
+
+/** The same without an element, as children of one. */
+export const longText = (whole, most) =>
+  whole.length > most ? withText(h("span"), whole, most) : [whole];
 
 export function thumbnail(facts, id, name) {
   const image = h("img", {
@@ -106,7 +110,7 @@ export function itemCard(facts, { id, columns }, { colour = null, href = null } 
             "span",
             { title: key },
             key === label && dot(colour, value),
-            ...withText(h("span"), text(value), LONGEST_VALUE),
+            ...longText(text(value), LONGEST_VALUE),
           ),
         ),
       ),

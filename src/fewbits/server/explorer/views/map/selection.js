@@ -1,6 +1,6 @@
 // The selected items as a table, and as a file.
 import { count, fill, h, plural } from "../../lib/dom.js";
-import { leadColumn, withText } from "../../lib/items.js";
+import { leadColumn, longText } from "../../lib/items.js";
 import { stringify } from "../../lib/json.js";
 import { during } from "../../lib/notes.js";
 import { save } from "../../lib/save.js";
@@ -28,7 +28,7 @@ function table(facts, items, total) {
       {},
       h("caption", {}, total > items.length ? `${count(items.length)} of ${count(total)} selected items, drawn at random` : plural(total, "selected item")),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "id"), ...ordered.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...items.map((item) => h("tr", {}, h("th", { scope: "row" }, link(item)), ...ordered.map((name) => h("td", {}, ...withText(h("span"), text(item.columns[name]), LONGEST)))))),
+      h("tbody", {}, ...items.map((item) => h("tr", {}, h("th", { scope: "row" }, link(item)), ...ordered.map((name) => h("td", {}, ...longText(text(item.columns[name]), LONGEST)))))),
     ),
   );
 }
