@@ -324,8 +324,9 @@ def test_images(tmp_path, monkeypatch):
 def test_nobody_answers():
     with pytest.raises(ServiceError, match="does not answer"):
         fewbits.connect("http://127.0.0.1:9")
-    with pytest.raises(ServiceError):
-        fewbits.connect("no address")
+    for address in ("no address", "localhost:8491"):
+        with pytest.raises(ServiceError, match="begins with http://"):
+            fewbits.connect(address)
 
 
 def test_a_token(local):

@@ -157,9 +157,11 @@ def test_the_theme_is_chosen_and_kept(texts, new_page):
 
 
 def test_nothing_is_cut_off_on_a_telephone(texts, new_page):
-    page = new_page(texts.url, viewport={"width": 390, "height": 800})
+    page = new_page(texts.url, viewport={"width": 360, "height": 800})
     for view, (_, ready, state) in VIEWS.items():
         page.goto(f"{texts.url}#{view}{state}")
         page.locator(f"[data-view={view}] {ready}").first.wait_for()
         width = page.evaluate("() => document.documentElement.scrollWidth")
-        assert width <= 390, view
+        assert width <= 360, view
+        tab = page.locator("#views [aria-current]").bounding_box()
+        assert 0 <= tab["x"] <= 360 - tab["width"], view

@@ -105,7 +105,10 @@ def test_all_items_are_in_the_histogram(texts, new_page):
     counts = np.bincount(hamming_distances(codes[:1], codes)[0])
     titles = page.locator("figure svg title").all_text_contents()
     there = np.flatnonzero(counts)
-    assert titles == [f"{counts[x]:,} items at {x} bits" for x in there]
+    kinds = ["item" if counts[x] == 1 else "items" for x in there]
+    bits = ["bit" if x == 1 else "bits" for x in there]
+    told = zip(there, kinds, bits, strict=True)
+    assert titles == [f"{counts[x]:,} {kind} at {x} {bit}" for x, kind, bit in told]
 
 
 def test_says_what_is_unlike_everything(texts, new_page):

@@ -354,7 +354,7 @@ def test_pixels_of_all_images_are_bounded(client_of, tmp_path, monkeypatch):
 def test_images_for_other_programs_are_none():
     sink = io.BytesIO()
     Image.new("RGB", (4, 4)).save(sink, "EPS")
-    with pytest.raises(FeatureError, match="not a readable image"):
+    with pytest.raises(FeatureError, match="image 0 is not a readable image: known"):
         open_rgb(Upload(sink.getvalue(), "image 0", 1000))
 
 

@@ -124,13 +124,12 @@ def test_chosen_items_are_kept():
         assert answer.status_code == 422, answer.text
 
 
-def test_distances_are_from_the_first_of_the_group():
+def test_distances_are_from_the_item_to_keep():
     bundle = small_bundle(40)
     near = bundle.collection.codes.copy()
     near[1::2] = near[::2]
     near[1::2, 0] ^= 0b101
     with client_of(Bundle(ENCODER).with_codes(near)) as client:
-        rows = read(
-            client.post("/v1/duplicate-groups", json={"radius": 2}, headers=CSV)
-        )
-    assert [int(row["_distance"]) for row in rows][:4] == [0, 2, 0, 2]
+        asked = {"radius": 2, "keep": [3]}
+        rows = read(client.post("/v1/duplicate-groups", json=asked, headers=CSV))
+    assert [int(row["_distance"]) for row in rows][:6] == [0, 2, 2, 0, 0, 2]

@@ -15,9 +15,10 @@ def message(answer):
         ({"text": ["a"]}, "unknown field 'text' (did you mean 'texts'?)"),
         ({"ids": [1], "filters": "x"}, "unknown field 'filters' (did you mean 'f"),
         ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; there are "),
+        ({"codes": ["00"]}, "a code of 32 bits has 8 hexadecimal digits, got 2"),
     ],
 )
-def test_unknown_fields(client, body, wanted):
+def test_what_a_body_cannot_have(client, body, wanted):
     answer = client.post("/v1/search", json=body)
     assert answer.status_code == 422
     assert message(answer).startswith(wanted)

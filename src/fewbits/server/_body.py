@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
-from fewbits.server._errors import ApiError, unknown_field
+from fewbits.server._errors import ApiError, in_bytes, unknown_field
 from fewbits.server._streams import request_stream
 
 M = TypeVar("M", bound="Body")
@@ -136,8 +136,8 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
         raise ApiError(
             413,
             "body_too_large",
-            f"JSON has at most {most:,} bytes: ask in parts, send {ARROW}, or an image "
-            "by itself, as image/png or whatever it is",
+            f"JSON has at most {in_bytes(most)}: ask in parts, send {ARROW}, or an "
+            "image by itself, as image/png or whatever it is",
         )
     try:
         # This parser refuses to nest deeper than 200, and knows no infinity.

@@ -24,6 +24,17 @@ _STATUS = {
 }
 
 
+def in_bytes(size: int) -> str:
+    """Return a number of bytes in the unit that it is read in.
+
+    Examples
+    --------
+    >>> in_bytes(33_554_432), in_bytes(900)
+    ('33.6 MB', '900 bytes')
+    """
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
+
+
 class ApiError(Exception):
     """A request that is refused.
 

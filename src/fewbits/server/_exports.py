@@ -13,6 +13,7 @@ from fewbits.engine.rows import item_rows
 from fewbits.errors import ArgumentError
 from fewbits.server._arrow import items_table
 from fewbits.server._csv import CSV, csv_of
+from fewbits.server._errors import in_bytes
 from fewbits.server._models import ItemsBody
 from fewbits.server._reply import Json, accepts, arrow_reply
 from fewbits.server._served import Served
@@ -60,8 +61,8 @@ def checked_size(table: Any) -> Any:
     """Return a table that is not too large to be written in memory."""
     if table.nbytes > _MOST_BYTES:
         raise ArgumentError(
-            f"these items have {table.nbytes:,} bytes; {_MOST_BYTES:,} are allowed: "
-            "ask in parts"
+            f"these items have {in_bytes(table.nbytes)}; {in_bytes(_MOST_BYTES)} are "
+            "allowed: ask in parts"
         )
     return table
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import as_array
 from fewbits.bundle import Bundle
+from fewbits.codes import n_bytes
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.server._models import Queries
 from fewbits.server._settings import Settings
@@ -58,7 +59,7 @@ class Asked:
         if self.kind == "ids":
             return {"ids": self.values}
         if self.kind == "codes":
-            return {"codes": as_codes(self.values)}
+            return {"codes": as_codes(self.values, bundle.encoder.n_bits)}
         return {"queries": self.raw(bundle, settings)}
 
     def raw(self, bundle: Bundle, settings: Settings) -> Any:
@@ -127,14 +128,19 @@ def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
     return matrix
 
 
-def as_codes(texts: Any) -> NDArray[np.uint8]:
+def as_codes(texts: Any, n_bits: int) -> NDArray[np.uint8]:
     """Return codes that are given in hexadecimal, or as bytes, as a matrix."""
     try:
         rows = [x if isinstance(x, bytes) else bytes.fromhex(x) for x in texts]
     except (ValueError, TypeError):
         raise CodeError("codes are given in hexadecimal, two digits a byte") from None
-    if len({len(row) for row in rows}) != 1 or not rows[0]:
-        raise CodeError("all codes need the same length")
+    wanted = n_bytes(n_bits)
+    for text, row in zip(texts, rows, strict=True):
+        if len(row) != wanted:
+            unit, n = ("bytes", 1) if text is row else ("hexadecimal digits", 2)
+            raise CodeError(
+                f"a code of {n_bits} bits has {n * wanted} {unit}, got {n * len(row)}"
+            )
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
 
 
@@ -185,9 +191,12 @@ class Upload:
 
     def open(self) -> "Image":
         """Return the image; its size is checked before its pixels are read."""
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
 
-        image = Image.open(_FewReads(self._data), formats=_FORMATS)
+        try:
+            image = Image.open(_FewReads(self._data), formats=_FORMATS)
+        except UnidentifiedImageError:  # whose message has no name of a file
+            raise ValueError(f"known are {', '.join(_FORMATS)}") from None
         width, height = image.size
         if width * height > self._max_pixels:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from fewbits.server._errors import RETRY_SECONDS, ApiError
+from fewbits.server._errors import RETRY_SECONDS, ApiError, in_bytes
 from fewbits.server._settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -114,7 +114,7 @@ class Receiving:
             raise ApiError(
                 413,
                 "body_too_large",
-                f"a body has at most {self._settings.max_body_bytes:,} bytes",
+                f"a body has at most {in_bytes(self._settings.max_body_bytes)}",
                 _CLOSE,
             )
         if self._held > self._settings.max_held_bytes:

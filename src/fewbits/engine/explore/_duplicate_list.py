@@ -34,8 +34,8 @@ def duplicate_list(
     ------
     pyarrow.Table
         ``_id``, ``_group`` from 1 on, ``_decision`` ("keep" or "remove"),
-        ``_distance``, the bits in which the code differs from that of the first item of
-        the group, and the user's columns.
+        ``_distance``, the bits in which the code differs from that of the item of the
+        group to keep, and the user's columns.
 
     Raises
     ------
@@ -80,9 +80,10 @@ def _table(
     sizes = np.array([len(each) for each in groups], np.int64)
     rows = np.concatenate([np.empty(0, np.int64), *groups])
     starts = np.cumsum(sizes) - sizes
-    first = np.repeat(rows[starts], sizes)
-    differing = np.bitwise_count(items.codes_at(rows) ^ items.codes_at(first))
-    decisions = np.where(_is_kept(rows, starts, kept), "keep", "remove")
+    is_kept = _is_kept(rows, starts, kept)
+    origins = np.repeat(rows[is_kept], sizes)
+    differing = np.bitwise_count(items.codes_at(rows) ^ items.codes_at(origins))
+    decisions = np.where(is_kept, "keep", "remove")
     table = pa.table(
         {
             "_id": pa.array(items.ids_at(rows).tolist(), items.id_type),

@@ -5,16 +5,17 @@
 //   title     its name in the navigation
 //   question  its heading
 //   mount     fills the empty element `root`; called anew when the address changes
+//   needs     items that a collection has at least; with fewer, that is told in its place
 // and the context has
 //   facts     what GET v1/facts answers
 //   api       get(path), post(path, body), put(path, body), bytes(path); see lib/api.js
-//   address   get(name, default), set({name: value}), link(view, {…}); lib/address.js
+//   address   oneOf(name, values, default), set({name: value}), …; see lib/address.js
 //   announce  tells a screen reader one sentence
 //   signal    is aborted when the view is left; requests of `api` end then
 import { Address, parse } from "./lib/address.js";
 import { Api, latest } from "./lib/api.js";
-import { byId, count, fill, h } from "./lib/dom.js";
-import { failure, warning } from "./lib/notes.js";
+import { byId, count, fill, h, noun, plural } from "./lib/dom.js";
+import { empty, failure, warning } from "./lib/notes.js";
 import { themeSwitch } from "./lib/theme.js";
 import { VIEWS } from "./views.js";
 
@@ -28,9 +29,9 @@ function announce(text) {
 
 function showFacts() {
   const entries = [
-    ["items", facts.n_items],
-    ["bits", facts.n_bits],
-    ["bytes per code", facts.bytes_per_code],
+    [noun(facts.n_items, "item"), facts.n_items],
+    [noun(facts.n_bits, "bit"), facts.n_bits],
+    [noun(facts.bytes_per_code, "byte per code", "bytes per code"), facts.bytes_per_code],
   ];
   fill(
     byId("facts"),
@@ -66,12 +67,12 @@ function show(moveFocus) {
   const context = {
     facts,
     api: new Api(signal),
-    address: new Address(view.name),
+    address: new Address(view.name, (text) => root.prepend(warning(text))),
     announce,
     signal,
   };
   Promise.resolve()
-    .then(() => view.mount(root, context))
+    .then(() => (facts.n_items < (view.needs ?? 0) ? fill(root, tooFew(view)) : view.mount(root, context)))
     .catch((error) => {
       if (error.name !== "AbortError") root.append(failure(error));
     });
@@ -81,6 +82,11 @@ function show(moveFocus) {
     window.scrollTo(0, 0);
     announce(view.question);
   }
+}
+
+function tooFew(view) {
+  const needed = view.needs === 1 ? "an item" : "two items or more";
+  return empty(`This takes a collection of ${needed}; this one ${facts.n_items ? "has one" : "is empty"}.`);
 }
 
 /** Others may add and delete while the page is open: figures follow, views on demand. */
@@ -94,7 +100,7 @@ async function collectionChanged() {
   }
   showFacts();
   if (facts.n_items !== before) {
-    announce(`The collection has changed: it has ${count(facts.n_items)} items now.`);
+    announce(`The collection has changed: it has ${plural(facts.n_items, "item")} now.`);
   }
 }
 

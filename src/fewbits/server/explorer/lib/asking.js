@@ -26,7 +26,14 @@ export function lacksScores(kind, facts) {
 
 /** A query in the address, or null: the kind and its text. */
 export function queryIn(address, facts) {
-  for (const kind of kindsOf(facts)) {
+  const kinds = kindsOf(facts);
+  for (const kind of Object.keys(TEXTS)) {
+    if (address.get(kind) && !kinds.includes(kind)) {
+      const titles = kinds.map((each) => titleOf(each).toLowerCase());
+      address.refuse(kind, `this collection is searched by ${titles.join(", ")}`);
+    }
+  }
+  for (const kind of kinds) {
     const text = address.get(kind);
     if (text !== null && text !== "") return { kind, text };
   }
@@ -56,19 +63,34 @@ export function queryBody({ kind, text }, facts) {
 /** The field for one kind of query; an image is read when it is chosen. */
 export function queryInput(kind, text = "") {
   if (kind === "image") return h("input", { type: "file", accept: "image/*" });
-  return h("input", {
+  const input = h("input", {
     type: kind === "text" ? "search" : "text",
     placeholder: TEXTS[kind].hint,
     class: kind === "code" || kind === "vector" ? "mono" : "",
     autocomplete: "off",
     spellcheck: "false",
-    value: text,
   });
+  fillIn(input, text);
+  return input;
+}
+
+const filled = new WeakMap();
+
+/** Fills a field; it has one line, but the text may have more. */
+export function fillIn(input, text) {
+  input.value = text;
+  filled.set(input, { shown: input.value, text });
+}
+
+/** What is in a field: the text that it was filled with, unless somebody typed. */
+export function valueOf(input) {
+  const { shown, text } = filled.get(input) ?? {};
+  return input.value === shown ? text : input.value;
 }
 
 /** What is in the field now. */
 export function queryOf(kind, input) {
-  if (kind !== "image") return { kind, text: input.value.trim() };
+  if (kind !== "image") return { kind, text: valueOf(input) };
   const file = input.files[0];
   return { kind, text: file?.name ?? "", image: file ?? null };
 }

@@ -1,5 +1,5 @@
 // Small drawings: histograms, curves and bars.
-import { count, s } from "./dom.js";
+import { plural, s } from "./dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 128;
@@ -59,7 +59,7 @@ export function histogram(counts, { hits = [], marks = [], near = -1 } = {}) {
   const at = (x) => SIDE + (x - low + 0.5) * slot;
   const full = HEIGHT - FOOT - 14;
   const svg = frame(
-    `Distances of ${count(counts.reduce((a, b) => a + b, 0))} items: from ` +
+    `Distances of ${plural(counts.reduce((a, b) => a + b, 0), "item")}: from ` +
       `${there[0]} to ${high} bits, most at ${counts.indexOf(Math.max(...counts))}`,
   );
   for (const distance of there) {
@@ -76,7 +76,7 @@ export function histogram(counts, { hits = [], marks = [], near = -1 } = {}) {
           width: Math.max(slot - Math.min(1, slot / 4), 0.5),
           height,
         },
-        s("title", {}, `${count(counts[distance])} items at ${distance} bits`),
+        s("title", {}, `${plural(counts[distance], "item")} at ${plural(distance, "bit")}`),
       ),
     );
   }

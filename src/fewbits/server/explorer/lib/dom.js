@@ -48,6 +48,18 @@ const INTEGERS = new Intl.NumberFormat("en-US");
 export const count = (number) =>
   number === null || number === undefined ? "–" : INTEGERS.format(number);
 
+export const noun = (number, one, many = `${one}s`) => (Number(number) === 1 ? one : many);
+/** A number with its noun: "1 item", "2 items". */
+export const plural = (number, ...nouns) => `${count(number)} ${noun(number, ...nouns)}`;
+
+/** The beginning of a text that is too long for its place. */
+export const shortened = (text, most) =>
+  text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "").trimEnd()}…` : text;
+
+/** A sentence of a note that the service words as a part of one. */
+export const sentence = (text) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
 export function percent(share, digits = 1) {
   if (share === null || share === undefined) return "–";
   return `${(100 * share).toFixed(digits)} %`;

@@ -7,6 +7,7 @@ export function field(label, input, properties = {}) {
   return h("div", { class: "field", ...properties }, h("label", { for: id }, label), input);
 }
 
+/** `value` is one of the options: see `Address.oneOf` for one that people give. */
 export function choice(options, value, properties = {}) {
   const select = h("select", properties);
   for (const [key, text] of options) {

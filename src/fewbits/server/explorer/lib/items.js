@@ -1,6 +1,10 @@
 // Items of the collection: a picture or a text, and the columns beside it.
-import { h } from "./dom.js";
+import { h, shortened } from "./dom.js";
 import { parseWhole, stringify } from "./json.js";
+
+const LONGEST = 320; // characters of a text that are shown at first
+const LONGEST_VALUE = 120; // of a column beside it
+const LONGEST_NAME = 240; // of a text that is a name in a sentence
 
 function text(value) {
   if (value === null || value === undefined) return "–";
@@ -34,11 +38,34 @@ const isCalledByClass = (facts) => leadColumn(facts) !== null && leadColumn(fact
 
 /** The name of an item in a sentence. */
 export function itemName(facts, id, columns) {
-  const name = leadText(facts, id, columns);
+  const name = shortened(leadText(facts, id, columns), LONGEST_NAME);
   return isCalledByClass(facts) && columns ? `${name} (id ${id})` : name;
 }
 
-function thumbnail(facts, id, name) {
+/** Fills `element` with a text; of a long one with its beginning, and a button behind it. */
+function withText(element, whole, most) {
+  element.append(shortened(whole, most));
+  if (whole.length <= most) return [element];
+  const button = h(
+    "button",
+    { class: "quiet expand", type: "button", "aria-expanded": "false", "aria-label": "more of this text" },
+    "more",
+  );
+  button.addEventListener("click", () => {
+    const isOpen = button.getAttribute("aria-expanded") !== "true";
+    element.textContent = isOpen ? whole : shortened(whole, most);
+    button.setAttribute("aria-expanded", String(isOpen));
+    button.textContent = isOpen ? "less" : "more";
+    button.setAttribute("aria-label", `${button.textContent} of this text`);
+  });
+  return [element, button];
+}
+
+/** The same without an element, as children of one. */
+export const longText = (whole, most) =>
+  whole.length > most ? withText(h("span"), whole, most) : [whole];
+
+export function thumbnail(facts, id, name) {
   const image = h("img", {
     class: "thumb",
     src: `v1/items/${encodeURIComponent(id)}/image`,
@@ -64,7 +91,7 @@ export function itemCard(facts, { id, columns }, { colour = null, href = null } 
   return h(
     "div",
     { class: isCalledByClass(facts) ? "item by-class" : "item" },
-    facts.item_kind === "images" && thumbnail(facts, id, name),
+    facts.item_kind === "images" && thumbnail(facts, id, shortened(name, LONGEST_NAME)),
     h(
       "div",
       {},
@@ -72,14 +99,19 @@ export function itemCard(facts, { id, columns }, { colour = null, href = null } 
         "p",
         { class: "lead" },
         lead === label && lead !== null && dot(colour, columns[label]),
-        href ? h("a", { href }, name) : name,
+        ...withText(href ? h("a", { href }) : h("span"), name, LONGEST),
       ),
       h(
         "p",
         { class: "more" },
         h("span", {}, `id ${id}`),
         ...more.map(([key, value]) =>
-          h("span", { title: key }, key === label && dot(colour, value), text(value)),
+          h(
+            "span",
+            { title: key },
+            key === label && dot(colour, value),
+            ...longText(text(value), LONGEST_VALUE),
+          ),
         ),
       ),
     ),
@@ -101,9 +133,9 @@ export function dot(colour, value) {
   return colour && h("span", { class: `dot ${colour(value)}`, "aria-hidden": "true" });
 }
 
-/** Ids as the service takes them. */
+/** Ids as the service takes them: of texts, each space counts. */
 export function parseId(facts, given) {
+  if (facts.id_type === "string") return given;
   const trimmed = given.trim();
-  if (facts.id_type === "string") return trimmed;
   return /^-?\d+$/.test(trimmed) ? parseWhole(trimmed) : trimmed;
 }

@@ -1,9 +1,9 @@
 // What does this bit mean?
-import { count, fill, h, percent } from "../lib/dom.js";
+import { count, fill, h, percent, plural } from "../lib/dom.js";
 import { segments } from "../lib/fields.js";
 import { lineLength, roving } from "../lib/grid.js";
 import { allBits, sideName } from "../lib/names.js";
-import { busy, during, empty, warning } from "../lib/notes.js";
+import { busy, during } from "../lib/notes.js";
 import { bitDetail } from "./bits_detail.js";
 import { flipper } from "./bits_flip.js";
 
@@ -54,7 +54,7 @@ function cell(bit, chosen, address) {
 /** A bit on a line: what its zeros and its ones are called, and the share of ones. */
 function line(bit, chosen, address) {
   const side = (value) =>
-    h("span", { class: bit.names[value] ? "ink" : "soft" }, sideName(bit, value) ?? "–");
+    h("span", { class: bit.names[value] ? "ink" : "soft", title: sideName(bit, value) }, sideName(bit, value) ?? "–");
   return h(
     "li",
     { class: bit.dead ? "dead" : "" },
@@ -87,7 +87,7 @@ function summary(found) {
   const dead = found.bits.filter((bit) => bit.dead).length;
   const named = found.bits.filter((bit) => bit.names.some(Boolean)).length;
   const pieces = [
-    `${count(found.bits.length)} bits in ${count(found.n_groups)} groups`,
+    `${plural(found.bits.length, "bit")} in ${plural(found.n_groups, "group")}`,
     dead ? `${count(dead)} dead` : "none is dead",
     named ? `${count(named)} named by people` : null,
   ];
@@ -143,7 +143,11 @@ function overview(found, chosen, context) {
     );
     roving(grid, () => lineLength(grid));
   };
-  const order = address.get("order", "number");
+  const order = address.oneOf(
+    "order",
+    ORDERS.map(([name]) => name),
+    "number",
+  );
   const card = h(
     "section",
     { class: "card" },
@@ -166,7 +170,7 @@ function overview(found, chosen, context) {
     list,
     pages(context.facts),
   );
-  draw(ORDERS.some(([name]) => name === order) ? order : "number");
+  draw(order);
   return card;
 }
 
@@ -174,22 +178,15 @@ export const view = {
   name: "bits",
   title: "Bits",
   question: "What does this bit mean?",
+  needs: 2,
 
   async mount(root, context) {
     const { facts, address, api } = context;
-    if (!facts.n_items) {
-      fill(root, empty("The collection is empty, so nothing can be told of its bits."));
-      return;
-    }
     const top = h("div", {}, busy("Comparing bits …"));
     const detail = h("div", { class: "stack" });
     const aside = h("aside", { "aria-label": "Flip bits" });
     root.append(h("div", { class: "columns flipping" }, h("div", {}, top, detail), aside));
-    const chosen = Math.min(Math.max(address.number("bit", 0), 0), facts.n_bits - 1);
-    const given = address.number("bit", chosen);
-    if (given !== chosen) {
-      root.prepend(warning(`There is no bit ${given}: this is bit ${chosen}.`));
-    }
+    const chosen = address.whole("bit", 0, 0, facts.n_bits - 1);
     const quick = await api.get("v1/bits?proposals=false");
     fill(top, overview(quick, chosen, context));
     flipper(aside, context, quick.bits);

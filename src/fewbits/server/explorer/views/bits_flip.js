@@ -1,6 +1,7 @@
 // The code of an item, bit by bit: flip some, and its neighbours follow.
+import { fillIn, valueOf } from "../lib/asking.js";
 import { bitOf, flipped, fromHex, toHex } from "../lib/codes.js";
-import { fill, h } from "../lib/dom.js";
+import { fill, h, plural } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { lineLength, roving } from "../lib/grid.js";
 import { itemCard, itemName, parseId } from "../lib/items.js";
@@ -12,10 +13,12 @@ const K = 8;
 const MOST = 4096; // bits that are shown: a page with more of them is slow
 
 function flipsIn(address, nBits) {
-  const given = address.get("flips", "").split(".").filter(Boolean).map(Number);
-  return new Set(
-    given.filter((bit) => Number.isInteger(bit) && bit >= 0 && bit < Math.min(nBits, MOST)),
-  );
+  const given = address.get("flips", "").split(".").filter(Boolean);
+  const last = Math.min(nBits, MOST) - 1;
+  const isBit = (each) => /^\d{1,9}$/.test(each) && Number(each) <= last;
+  if (given.every(isBit)) return new Set(given.map(Number));
+  address.refuse("flips", `flips are bits from 0 to ${last}, with points between them`);
+  return new Set();
 }
 
 function neighbours(context, hits, before, took) {
@@ -81,7 +84,7 @@ export function flipper(root, context, bits) {
       const [{ hits }] = found.results;
       fill(list, neighbours(context, hits, before, performance.now() - started));
       announce(
-        `${hits.length} neighbours; the nearest is ${itemName(facts, hits[0].id, hits[0].columns)}, ${hits[0].distance} bits away.`,
+        `${plural(hits.length, "neighbour")}; the nearest is ${itemName(facts, hits[0].id, hits[0].columns)}, ${plural(hits[0].distance, "bit")} away.`,
       );
       before = new Set(hits.map((hit) => hit.id));
     } catch (error) {
@@ -112,7 +115,7 @@ export function flipper(root, context, bits) {
       return;
     }
     taken();
-    input.value = String(item.id);
+    fillIn(input, String(item.id));
     before = null;
     const now = code();
     fill(about, itemCard(facts, item));
@@ -154,7 +157,7 @@ export function flipper(root, context, bits) {
           on: {
             submit: (event) => {
               event.preventDefault();
-              other({ ids: [parseId(facts, input.value)] });
+              other({ ids: [parseId(facts, valueOf(input))] });
             },
           },
         },

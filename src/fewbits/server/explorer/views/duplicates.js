@@ -1,9 +1,10 @@
 // What is in here twice?
-import { count, fill, h, settled } from "../lib/dom.js";
+import { confirmed } from "../lib/confirm.js";
+import { count, fill, h, noun, plural, settled } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
-import { itemCard } from "../lib/items.js";
 import { busy, during, empty } from "../lib/notes.js";
 import { save } from "../lib/save.js";
+import { Keeping, groupCard } from "./duplicates_group.js";
 
 const SHOWN = 50;
 const PATIENCE = 1500; // milliseconds; larger radii take longer, and are counted when asked for
@@ -19,7 +20,7 @@ const spare = (found) => found.n_items - found.n_groups;
 function figures(found, nItems) {
   const share = nItems ? ` ${((100 * spare(found)) / nItems).toFixed(2)} %` : "";
   const entries = [
-    [count(found.n_groups), "", "groups of duplicates"],
+    [count(found.n_groups), "", noun(found.n_groups, "group of duplicates", "groups of duplicates")],
     [count(found.n_items), "", "items in them"],
     [count(spare(found)), share, "could go: all but one of each group"],
   ];
@@ -33,41 +34,6 @@ function figures(found, nItems) {
         h("dd", {}, value, small && h("small", { class: "soft" }, small)),
         h("dt", {}, name),
       ),
-    ),
-  );
-}
-
-function groupCard(context, group, size, number, keep) {
-  const { facts, address } = context;
-  const kept = keep.get(group[0].id) ?? group[0].id;
-  return h(
-    "li",
-    { class: "card" },
-    h(
-      "fieldset",
-      {},
-      h("legend", { class: "unseen" }, `Which item of group ${number + 1} to keep`),
-      ...group.map((item) =>
-        h(
-          "label",
-          {},
-          h("input", {
-            type: "radio",
-            name: `group-${number}`,
-            checked: item.id === kept,
-            "aria-label": `Keep item ${item.id}`,
-            on: { change: () => keep.set(group[0].id, item.id) },
-          }),
-          h(
-            "span",
-            { class: "soft number", title: "bits that differ from the first" },
-            String(item.distance),
-          ),
-          itemCard(facts, item, { href: address.link("search", { id: item.id }) }),
-        ),
-      ),
-      size > group.length &&
-        h("p", { class: "soft" }, `The first ${group.length} of ${count(size)} items.`),
     ),
   );
 }
@@ -122,19 +88,22 @@ function overview(context, asked, choose) {
     found.set(radius, counts);
     draw(radius);
   };
-  return { box, draw, fillIn, known };
+  const forget = () => found.clear();
+  return { box, draw, fillIn, forget, known };
 }
 
 export const view = {
   name: "duplicates",
   title: "Duplicates",
   question: "What is in here twice?",
+  needs: 2,
 
   mount(root, context) {
-    const { facts, address, api, announce } = context;
-    const limit = radiiOf(facts.n_bits).at(-1);
-    const keep = new Map();
-    let radius = Math.min(Math.max(address.number("radius", 0), 0), limit);
+    const { facts, address, api, announce, signal } = context;
+    const keeping = new Keeping(address);
+    let nItems = facts.n_items;
+    let radius = address.whole("radius", 0, 0, facts.n_bits);
+    const limit = Math.max(radiiOf(facts.n_bits).at(-1), radius);
     const counts = h("div", {}, busy("Comparing all pairs …"));
     const list = h("section", { "aria-label": "Groups of duplicates" });
     const saved = h("div", {}); // why it was not
@@ -154,20 +123,24 @@ export const view = {
 
     const look = () =>
       during(list, async (mine) => {
-        const found = await api.post("v1/duplicate-groups", body(radius, SHOWN), mine);
-        fill(counts, figures(found, facts.n_items));
+        const found = await api.post("v1/duplicate-groups", body(radius, SHOWN), mine).catch((error) => {
+          if (!mine.aborted) fill(counts);
+          throw error;
+        });
+        fill(counts, figures(found, nItems));
         bars.known(radius, found);
-        announce(`${count(found.n_groups)} groups within ${radius} bits.`);
+        announce(`${plural(found.n_groups, "group")} within ${plural(radius, "bit")}.`);
         if (!found.n_groups) {
           fill(
             list,
             empty(
-              `No two items have codes within ${radius} bits. A larger radius finds items that are less alike.`,
+              `No two items have codes within ${plural(radius, "bit")}. A larger radius finds items that are less alike.`,
             ),
           );
           return;
         }
         const more = found.n_groups - found.groups.length;
+        const largest = more > 0 ? `The ${count(found.groups.length)} largest groups; the file has all of them. ` : "";
         fill(
           list,
           h(
@@ -176,18 +149,21 @@ export const view = {
             h(
               "p",
               { class: "soft" },
-              more > 0
-                ? `The ${count(found.groups.length)} largest groups; the file has all of them. Choose in each what to keep. Groups are chained: an item may differ from the kept one by more than the radius.`
-                : "Choose in each group what to keep. Groups are chained: an item may differ from the kept one by more than the radius.",
+              `${largest}Choose in each group what to keep: its other items are marked. Groups are chained: an item may differ from the one to keep by more than the radius.`,
             ),
-            h("button", { type: "button", on: { click: exportAll } }, "Save the list as CSV"),
+            h(
+              "div",
+              { class: "row" },
+              h("button", { type: "button", on: { click: exportAll } }, "Save the list as CSV"),
+              facts.writable && deleteButton(found.groups),
+            ),
           ),
           saved,
           h(
             "ol",
             { class: facts.item_kind === "images" ? "groups pictures" : "groups" },
             ...found.groups.map((group, number) =>
-              groupCard(context, group, found.sizes[number], number, keep),
+              groupCard(context, group, found.sizes[number], number, keeping),
             ),
           ),
         );
@@ -196,17 +172,35 @@ export const view = {
     const exportAll = () =>
       during(saved, async () => {
         // Of groups whose first item is kept nothing need be said.
-        const chosen = [...keep].filter(([first, id]) => first !== id).map(([, id]) => id);
-        const asked = { radius, keep: chosen.length ? chosen : null };
+        const asked = { radius, keep: keeping.ids.size ? [...keeping.ids] : null };
         const file = await api.file("v1/duplicate-groups", asked, "text/csv");
         save(`duplicates-within-${radius}.csv`, file);
         fill(saved);
         announce("The list is saved.");
       });
 
+    /** Deletes what is seen to be marked, and nothing that only the file has. */
+    const deleteButton = (groups) => {
+      const n = groups.reduce((sum, group) => sum + group.length - 1, 0);
+      const text = `Delete the ${plural(n, "marked item")}`;
+      const question = `Delete ${plural(n, "item")} of ${plural(groups.length, "group")} from the collection? The item to keep of each group stays. This cannot be undone.`;
+      const click = async () => {
+        if (await confirmed(question, `Delete ${plural(n, "item")}`, signal)) await remove(groups);
+      };
+      return h("button", { type: "button", on: { click } }, text);
+    };
+    const remove = (groups) =>
+      during(saved, async () => {
+        const ids = groups.flatMap((group) => group.map(({ id }) => id).filter((id) => id !== keeping.of(group)));
+        ({ n_items: nItems } = await api.post("v1/delete", { ids }));
+        for (const group of groups) keeping.choose(group, group[0].id);
+        announce(`${plural(ids.length, "item")} deleted.`);
+        bars.forget();
+        look().then(() => bars.fillIn(() => radius));
+      });
+
     const soon = settled(look, 120);
     function choose(to) {
-      if (to !== radius) keep.clear(); // groups are others
       radius = to;
       slider.value = String(to);
       show();
@@ -216,7 +210,7 @@ export const view = {
       const told =
         radius === 0
           ? "equal codes"
-          : `up to ${radius} ${radius === 1 ? "bit differs" : "bits differ"}`;
+          : `up to ${plural(radius, "bit differs", "bits differ")}`;
       box.firstChild.textContent = `Radius: ${told}`;
       slider.setAttribute("aria-valuetext", told);
       address.set({ radius: radius || null });

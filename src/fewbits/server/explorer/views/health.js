@@ -1,7 +1,7 @@
 // Can I trust this collection?
 import { shareBar } from "../lib/charts.js";
-import { bytes, count, fill, h, percent } from "../lib/dom.js";
-import { busy, during, empty, failure } from "../lib/notes.js";
+import { bytes, count, fill, h, noun, percent, plural, sentence } from "../lib/dom.js";
+import { busy, during, failure } from "../lib/notes.js";
 
 const SEARCHES = {
   hamming: "Codes alone (Hamming)",
@@ -22,7 +22,7 @@ function figures(entries) {
 }
 
 function recallTable(found) {
-  if (!found.estimates.length) return h("p", { class: "soft" }, `Not estimated: ${found.reason}`);
+  if (!found.estimates.length) return h("p", { class: "soft" }, sentence(`not estimated: ${found.reason}`));
   const [{ k, n_queries: queries, confidence }] = found.estimates;
   const truth =
     found.truth === "vectors" ? "the kept vectors" : `the ${found.truth}, embedded again`;
@@ -43,7 +43,6 @@ function recallTable(found) {
           {},
           h("th", { scope: "col" }, "Way of searching"),
           h("th", { scope: "col", class: "number" }, `Recall@${k}`),
-          h("th", { scope: "col" }, h("span", { class: "unseen" }, "Drawing")),
           h("th", { scope: "col", class: "number" }, `${percent(confidence, 0)} interval`),
         ),
       ),
@@ -59,9 +58,9 @@ function recallTable(found) {
               { scope: "row" },
               h("span", { class: "ink" }, SEARCHES[each.search]),
               each.shortlist && h("span", {}, ` shortlist of ${count(each.shortlist)}`),
+              shareBar(each.recall, { low: each.low, high: each.high }),
             ),
             h("td", { class: "number" }, h("b", {}, percent(each.recall))),
-            h("td", {}, shareBar(each.recall, { low: each.low, high: each.high })),
             h("td", { class: "number" }, `${percent(each.low)} – ${percent(each.high)}`),
           ),
         ),
@@ -70,7 +69,7 @@ function recallTable(found) {
     h(
       "p",
       { class: "soft" },
-      `${count(queries)} items of the collection were drawn as queries, each left out of its own answers. Items that the encoder learnt from do better than new ones.`,
+      `${plural(queries, "item")} of the collection ${queries === 1 ? "was" : "were"} drawn as queries, each left out of its own answers. Items that the encoder learnt from do better than new ones.`,
     ),
   ];
 }
@@ -79,17 +78,17 @@ function bitsCard(found, address) {
   return card(
     "Bits",
     figures([
-      [count(found.n_bits), "bits"],
+      [count(found.n_bits), noun(found.n_bits, "bit")],
       [count(found.n_dead_bits), "dead"],
       [found.effective_bits === null ? "–" : found.effective_bits.toFixed(1), "effective bits"],
     ]),
     found.warnings.length
-      ? h("ul", { class: "concerns" }, ...found.warnings.map((text) => h("li", {}, text)))
+      ? h("ul", { class: "concerns" }, ...found.warnings.map((text) => h("li", {}, sentence(text))))
       : h("p", { class: "soft" }, "Nothing deserves attention."),
     h(
       "p",
       { class: "soft" },
-      `Effective bits: how many independent ones would spread as much, on ${count(found.n_sample)} codes. `,
+      `Effective bits: how many independent ones would spread as much, on ${plural(found.n_sample, "code")}. `,
       h("a", { href: address.link("bits") }, "Look at the bits"),
       ".",
     ),
@@ -153,10 +152,10 @@ function rowsCard(found, address) {
   return card(
     "Rows",
     figures([
-      [count(found.n_items), "items"],
-      [count(dead), "dead rows"],
-      [count(found.n_segments), "segments"],
-      [count(found.n_files), "files"],
+      [count(found.n_items), noun(found.n_items, "item")],
+      [count(dead), noun(dead, "dead row")],
+      [count(found.n_segments), noun(found.n_segments, "segment")],
+      [count(found.n_files), noun(found.n_files, "file")],
     ]),
     h(
       "p",
@@ -169,7 +168,7 @@ function rowsCard(found, address) {
     h(
       "p",
       { class: "soft" },
-      `${count(found.n_distinct)} different codes among ${count(found.n_sample)} items; ${count(found.n_shared)} share theirs with another. `,
+      `${plural(found.n_distinct, "different code")} among ${plural(found.n_sample, "item")}; ${found.n_shared ? count(found.n_shared) : "none"} ${found.n_shared === 1 ? "shares its code" : "share theirs"} with another. `,
       h("a", { href: address.link("duplicates") }, "Look at the duplicates"),
       ".",
     ),
@@ -186,7 +185,7 @@ function verifiedText(last) {
       h(
         "p",
         { class: "soft" },
-        `${count(last.n_rows)} rows in ${bytes(last.n_bytes)}, on ${when}, in ${last.seconds.toFixed(2)} s.`,
+        `${plural(last.n_rows, "row")} in ${bytes(last.n_bytes)}, on ${when}, in ${last.seconds.toFixed(2)} s.`,
       ),
     ];
   }
@@ -224,13 +223,10 @@ export const view = {
   name: "health",
   title: "Health",
   question: "Can I trust this collection?",
+  needs: 1,
 
   async mount(root, context) {
-    const { facts, api, address } = context;
-    if (!facts.n_items) {
-      fill(root, empty("The collection is empty: there is nothing to trust yet."));
-      return;
-    }
+    const { api, address } = context;
     const recall = h(
       "div",
       {},

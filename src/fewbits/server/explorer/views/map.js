@@ -1,6 +1,6 @@
 // Where are groups, outliers and confusions?
 import { latest } from "../lib/api.js";
-import { count, fill, h } from "../lib/dom.js";
+import { count, fill, h, plural } from "../lib/dom.js";
 import { failure } from "../lib/notes.js";
 import { colouring } from "./map/colouring.js";
 import { hoverCard } from "./map/hover.js";
@@ -40,6 +40,7 @@ export const view = {
   name: "map",
   title: "Map",
   question: "Where are groups, outliers and confusions?",
+  needs: 2,
 
   async mount(root, context) {
     const { facts, address, api, announce, signal } = context;
@@ -125,7 +126,7 @@ export const view = {
         return;
       }
       const rows = selected.map((point) => plane.points.rows[point]);
-      announce(`${count(rows.length)} items are selected; the table follows the map.`);
+      announce(`${plural(rows.length, "item is", "items are")} selected; the table follows the map.`);
       guarded(showSelection)(context, selectionBox, { rows, selected, values: colours?.values, legend: colours?.legend, version: map.version, nItems: map.n_items, clear: () => select([]) });
     };
 

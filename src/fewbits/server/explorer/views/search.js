@@ -10,9 +10,9 @@ import {
   titleOf,
 } from "../lib/asking.js";
 import { fromHex } from "../lib/codes.js";
-import { count, fill, h } from "../lib/dom.js";
+import { count, fill, h, plural } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
-import { classColumns, itemName } from "../lib/items.js";
+import { classColumns, itemName, thumbnail } from "../lib/items.js";
 import { busy, during, empty, warning } from "../lib/notes.js";
 import { asCurl, asPython, asRequest, asUpload, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
@@ -20,10 +20,14 @@ import { hitList } from "./search_hits.js";
 import { whyNear } from "./search_why.js";
 
 const COUNTS = [5, 10, 20, 50, 100];
+const SAMPLED = 10_000; // items whose values the service counts
 
 function options(facts, address) {
-  const groups = facts.columns.map(({ name }) => [name, name]);
-  const [rerankBox, rerank] = check("Re-rank", address.get("rerank") === "1", { id: "rerank" });
+  const names = facts.columns.map(({ name }) => name);
+  const hits = address.whole("k", 10, 1, facts.limits.max_k);
+  const by = address.oneOf("group", names, "");
+  const groups = facts.columns.filter((column) => column.name === by || repeats(column, facts));
+  const [rerankBox, rerank] = check("Re-rank", address.oneOf("rerank", ["1"], null) === "1", { id: "rerank" });
   const reason = h("small", { class: "soft", id: "no-rerank" });
   rerank.setAttribute("aria-describedby", reason.id);
   const filter = h("input", {
@@ -33,11 +37,12 @@ function options(facts, address) {
     spellcheck: "false",
     value: address.get("filter", ""),
   });
+  const counts = [...new Set([...COUNTS, hits])].sort((a, b) => a - b);
   const k = choice(
-    COUNTS.map((n) => [String(n), String(n)]),
-    address.get("k", "10"),
+    counts.map((n) => [String(n), count(n)]),
+    String(hits),
   );
-  const group = choice([["", "no grouping"], ...groups], address.get("group", ""));
+  const group = choice([["", "no grouping"], ...groups.map(({ name }) => [name, name])], by);
   const element = h(
     "div",
     { class: "options" },
@@ -58,6 +63,12 @@ function options(facts, address) {
     reason.textContent = why ?? "";
   };
   return { element, values, of };
+}
+
+/** Whether several items may share a value of a column, so that it makes groups. */
+function repeats({ type, n_distinct: distinct }, { n_items: n }) {
+  if (/^(float|double|halffloat|list|large_list|fixed_size|struct|map|binary)/.test(type)) return false;
+  return distinct === undefined || distinct < Math.min(n, SAMPLED);
 }
 
 /** A condition on a column in the spelling of its type: numbers have no quotes. */
@@ -96,17 +107,24 @@ async function suggestions(root, context, mine) {
     ),
   ];
   const { items } = await api.post("v1/items", { positions }, mine);
+  const isPictures = facts.item_kind === "images";
+  const asked = isPictures ? "Choose an image above, or drop one anywhere" : "Ask something above";
   fill(
     root,
-    h("p", { class: "soft" }, "Ask something above, or look at the neighbours of an item:"),
+    h("p", { class: "soft" }, `${asked}, or look at the neighbours of an item:`),
     h(
       "ul",
-      { class: "suggestions" },
+      { class: isPictures ? "suggestions pictures" : "suggestions" },
       ...items.map(({ id, columns, code }) =>
         h(
           "li",
           {},
-          h("a", { href: address.link("search", { id }) }, itemName(facts, id, columns)),
+          h(
+            "a",
+            { href: address.link("search", { id }) },
+            isPictures && thumbnail(facts, id, ""),
+            itemName(facts, id, columns),
+          ),
           strip({ code: fromHex(code), nBits: facts.n_bits, signal }),
         ),
       ),
@@ -160,7 +178,7 @@ export const view = {
     };
 
     const ask = async (query, push) => {
-      if (!query.text && !query.image) {
+      if (!query.text.trim() && !query.image) {
         const wanted = kind === "image" ? "an image" : `a ${titleOf(kind).toLowerCase()}`;
         during(main, () => fill(main, warning(`Give ${wanted} to search for.`)));
         fill(aside);
@@ -181,7 +199,7 @@ export const view = {
           whyNear(context, found, asked),
           snippets(program(query, asked, facts), announce),
         );
-        announce(`${count(result.hits.length)} hits.`);
+        announce(`${plural(result.hits.length, "hit")}.`);
         return true;
       });
       // What is beside hits is of these alone.

@@ -1,6 +1,6 @@
 // The hits of a search, one below another, so that their bits line up.
 import { bitOf, differing, fromHex } from "../lib/codes.js";
-import { count, fill, h } from "../lib/dom.js";
+import { count, fill, h, plural } from "../lib/dom.js";
 import { classColumn, itemCard } from "../lib/items.js";
 import { allBits, sideName } from "../lib/names.js";
 import { empty, warning } from "../lib/notes.js";
@@ -157,7 +157,7 @@ export function hitList(context, found, took, filter) {
       h(
         "p",
         { class: "soft" },
-        `${count(result.hits.length)} nearest of ${count(searched(result, facts))} ${filter ? "matching items" : "items"} · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
+        `${count(result.hits.length)} nearest of ${plural(searched(result, facts), filter ? "matching item" : "item")} · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
       ),
       h(
         "div",

@@ -8,7 +8,7 @@ const SHOWN = 8;
 
 function distances(facts, found, asked) {
   const [result] = found.results;
-  if (!result.histogram) return null;
+  if (!result.histogram?.some(Boolean)) return null;
   const radius = facts.novelty_radius;
   const hits = found.metric === "hamming" ? result.hits.map((hit) => hit.distance) : [];
   const far = hits.length ? Math.max(...hits) : -1;

@@ -1,7 +1,6 @@
 // Can I find more of this, and is this new?
 import { h } from "../lib/dom.js";
 import { segments } from "../lib/fields.js";
-import { empty } from "../lib/notes.js";
 import { findMore } from "./teach_more.js";
 import { isNew } from "./teach_new.js";
 
@@ -11,14 +10,11 @@ export const view = {
   name: "teach",
   title: "Teach",
   question: "Can I find more of this, and is this new?",
+  needs: 2,
 
   mount(root, context) {
-    const { address, facts } = context;
-    if (facts.n_items < 2) {
-      root.append(empty("This takes a collection of two items or more."));
-      return;
-    }
-    const part = address.get("part") in PARTS ? address.get("part") : "more";
+    const { address } = context;
+    const part = address.oneOf("part", Object.keys(PARTS), "more");
     const body = h("div", {});
     const show = (name) => {
       body.replaceChildren();

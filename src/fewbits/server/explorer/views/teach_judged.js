@@ -1,24 +1,15 @@
 // What was said of items: good or bad, kept in the address.
 import { count, h } from "../lib/dom.js";
 import { itemCard, itemLine, itemName } from "../lib/items.js";
-import { parse, stringify } from "../lib/json.js";
+import { stringify } from "../lib/json.js";
 import { csv, save } from "../lib/save.js";
-
-function idsIn(address, name) {
-  try {
-    const given = parse(address.get(name, "[]"));
-    return Array.isArray(given) ? given : [];
-  } catch {
-    return [];
-  }
-}
 
 /** What has been said so far: two sets of ids, and the items that were seen. */
 export class Judgements {
   constructor(address) {
     this.address = address;
-    this.good = new Set(idsIn(address, "good"));
-    this.bad = new Set(idsIn(address, "bad"));
+    this.good = new Set(address.ids("good"));
+    this.bad = new Set(address.ids("bad"));
     this.seen = new Map();
   }
 

@@ -1,5 +1,5 @@
 // Good and bad items teach what is looked for; the collection is ranked after each click.
-import { kindsOf, queryBody, queryInput, queryOf, titleOf } from "../lib/asking.js";
+import { fillIn, kindsOf, queryBody, queryInput, queryOf, titleOf, valueOf } from "../lib/asking.js";
 import { count, fill, h } from "../lib/dom.js";
 import { field } from "../lib/fields.js";
 import { busy, during, warning } from "../lib/notes.js";
@@ -24,13 +24,16 @@ export function findMore(root, context) {
   const judgements = new Judgements(address);
   const kind = kindsOf(facts).includes("text") ? "text" : "id";
   const input = queryInput(kind, address.get("seed", ""));
+  const image = facts.item_kind === "images" ? queryInput("image") : null;
   const list = h("section", { "aria-label": "Candidates" });
   const aside = h("aside", { class: "card", "aria-label": "What was judged" });
   let hits = [];
 
   const seed = async () => {
+    // An address cannot hold an image, but its code.
+    if (image && address.get("code")) return { codes: [address.get("code")] };
     const query = queryOf(kind, input);
-    return query.text ? queryBody(query, facts) : null;
+    return query.text.trim() ? queryBody(query, facts) : null;
   };
 
   /** What is asked for: by a model once something is good, by the seed before; or any. */
@@ -38,7 +41,7 @@ export function findMore(root, context) {
     const given = await seed();
     const examples = kind === "text" ? given : null;
     const said = { ids: [...judgements.good], not_ids: [...judgements.bad] };
-    // The text that began it stays an example; an item is one when it is called good.
+    // The text that began it stays an example; an item or image has to be called good.
     if (judgements.good.size) return ["v1/like", { examples, ...said, k }];
     if (given) return ["v1/search", { ...given, k }];
     return ["v1/items", { positions: spread(facts.n_items, k) }];
@@ -121,23 +124,29 @@ export function findMore(root, context) {
     rank().then(showAside);
   }
 
+  const begin = (event) => {
+    event.preventDefault();
+    address.set({ seed: valueOf(input) || null, code: null }, { push: true });
+    rank();
+  };
+  const beginByImage = () =>
+    during(list, async (mine) => {
+      const { codes } = await api.upload("v1/encode", image.files[0], {}, mine);
+      fillIn(input, "");
+      address.set({ seed: null, code: codes[0] }, { push: true });
+      await rank();
+    });
+  image?.addEventListener("change", beginByImage);
+
   root.append(
     h(
       "form",
-      {
-        class: "card ask",
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            address.set({ seed: input.value.trim() || null }, { push: true });
-            rank();
-          },
-        },
-      },
+      { class: "card ask", on: { submit: begin } },
       h(
         "div",
         { class: "row pick" },
-        field(`${titleOf(kind)} to begin with`, input, { class: "field wide" }),
+        image && field("Image to begin with", image, { class: "field wide" }),
+        field(`${image ? "Or an id" : titleOf(kind)} to begin with`, input, { class: "field wide" }),
         h("button", { class: "main", type: "submit" }, "Begin"),
       ),
     ),

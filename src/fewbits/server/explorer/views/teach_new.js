@@ -2,7 +2,7 @@
 import { askAbout, kindsOf, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { fill, h, percent } from "../lib/dom.js";
 import { choice, field } from "../lib/fields.js";
-import { classColumns, itemCard, itemName } from "../lib/items.js";
+import { classColumns, itemCard, itemName, parseId } from "../lib/items.js";
 import { during, empty, failure } from "../lib/notes.js";
 import { classOf } from "./teach_class.js";
 import { basis, thresholdCard } from "./teach_threshold.js";
@@ -43,16 +43,19 @@ async function ratesBy(api, label, signal) {
 export async function isNew(root, context) {
   const { facts, address, api } = context;
   const kinds = kindsOf(facts).filter((kind) => kind !== "code");
-  const given = queryIn(address, facts);
-  const kind = given?.kind ?? kinds[0];
-  const input = queryInput(kind, given?.text ?? "");
+  const query = queryIn(address, facts);
+  const kind = query?.kind ?? kinds[0];
+  const input = queryInput(kind, query?.text ?? "");
+  const own = classColumns(facts);
+  const by = address.oneOf("by", facts.columns.map(({ name }) => name), own[0] ?? "");
   const labels = choice(
-    [["", "none"], ...classColumns(facts).map((name) => [name, name])],
-    address.get("by", classColumns(facts)[0] ?? ""),
+    ["", ...new Set(by ? [...own, by] : own)].map((name) => [name, name || "none"]),
+    by,
   );
+  const given = address.share("rate", "0.05");
   const rate = choice(
-    RATES.map((each) => [each, percent(Number(each), 0)]),
-    address.get("rate", "0.05"),
+    [...new Set([...RATES, given])].sort().map((each) => [each, percent(Number(each), each.length > 4 ? 1 : 0)]),
+    given,
   );
   const main = h(
     "section",
@@ -61,7 +64,7 @@ export async function isNew(root, context) {
   );
   const side = h("div", {});
   const state = {
-    threshold: address.number("threshold", null), // else the proposed one
+    threshold: address.whole("threshold", null, 0, facts.n_bits), // else the proposed one
     distance: null,
     hits: [],
   };
@@ -104,7 +107,7 @@ export async function isNew(root, context) {
   const ask = () =>
     during(main, async (mine) => {
       const query = queryOf(kind, input);
-      if (!query.text) return;
+      if (!query.text.trim()) return;
       const asked = (path, options) => askAbout(api, path, query, facts, options, mine);
       if (kind !== "image")
         address.set({
@@ -116,7 +119,7 @@ export async function isNew(root, context) {
       const [found] = await Promise.all([asked("v1/search", { k: 6, rerank: false }), measured]);
       // An item is not its own evidence.
       state.hits = found.results[0].hits
-        .filter((hit) => kind !== "id" || String(hit.id) !== query.text)
+        .filter((hit) => kind !== "id" || String(hit.id) !== String(parseId(facts, query.text)))
         .slice(0, 5);
       state.distance = state.hits[0]?.distance ?? null;
       fill(told, verdict(state, facts));

@@ -34,9 +34,11 @@ function quantiles(values, shares) {
 export function colouring(context, map, { coloured, failed, item }) {
   const { facts, address, api } = context;
   const options = choices(facts);
-  const given = address.get("by", options[0][0]);
+  const values = options.map(([name]) => name);
+  const bits = Array.from({ length: facts.n_bits }, (_, each) => `bit:${each}`);
+  const given = address.oneOf("by", [...values, ...bits], values[0]);
   const [kind] = given.startsWith("bit:") ? ["bit"] : [given];
-  const by = choice(options, options.some(([name]) => name === kind) ? kind : options[0][0]);
+  const by = choice(options, kind);
   const bit = h("input", { type: "number", min: "0", max: String(facts.n_bits - 1), value: given.split(":")[1] && kind === "bit" ? given.split(":")[1] : "0" });
   const text = h("input", { type: "search", placeholder: "A text, or click a point", value: address.get("from", "") });
   const bitField = field("Number", bit);

@@ -27,7 +27,10 @@ export async function mapWhenReady({ api, signal }, box) {
   for (;;) {
     const facts = await api.get("v1/map");
     if (facts.ready) return facts;
-    if (facts.stage === "failed") throw new Error(`There is no map: ${facts.fault}`);
+    if (facts.stage === "failed") {
+      box.parentElement.hidden = true; // it says that a map is being made
+      throw new Error(`There is no map: ${facts.fault}`);
+    }
     if (shown === null) {
       shown = {
         bar: h("progress", { max: "1", "aria-label": "Making the map" }),

@@ -1,62 +1,40 @@
 // What lies above the points: names of classes, rings, lines to neighbours, the lasso.
-import { HUES } from "../../lib/palette.js";
+import { shortened } from "../../lib/dom.js";
 import { colours } from "../../lib/theme.js";
 
-const FONT = "600 13px Inter, system-ui, sans-serif";
+const FONT = "Inter, system-ui, sans-serif";
+const [SMALLEST, LARGEST] = [11.5, 16]; // pixels of a name, by the size of its class
+const LONGEST = 28;
 
-/** Where names of classes go: in the densest cell of each, by its points so far. */
-export function labelPlaces(points, values, legend) {
-  if (legend?.kind !== "classes" || !values) return [];
-  const cells = 24;
-  const counts = legend.legend.map(() => new Uint32Array(cells * cells));
-  const step = Math.max(1, Math.floor(points.count / 200_000));
-  for (let point = 0; point < points.count; point += step) {
-    const cell = counts[values[point]];
-    if (cell) cell[Math.floor(points.y(point) * cells) * cells + Math.floor(points.x(point) * cells)] += 1;
-  }
-  return legend.legend.map(({ label }, value) => {
-    // A cell with its eight neighbours, so that the name lies within the group.
-    let best = -1;
-    let most = 0;
-    for (let at = 0; at < cells * cells; at += 1) {
-      let sum = 0;
-      for (let down = -1; down <= 1; down += 1) {
-        for (let across = -1; across <= 1; across += 1) {
-          const column = (at % cells) + across;
-          if (column >= 0 && column < cells) sum += counts[value][at + down * cells + across] ?? 0;
-        }
-      }
-      if (sum > most) {
-        most = sum;
-        best = at;
-      }
-    }
-    return best < 0 ? null : { value, text: String(label), x: ((best % cells) + 0.5) / cells, y: (Math.floor(best / cells) + 0.5) / cells };
-  }).filter(Boolean);
-}
-
-const shortened = (text) => (text.length > 28 ? `${text.slice(0, 27)}…` : text);
-
+/** Draws names that have room, and returns where. */
 function drawLabels(pen, camera, labels, paint) {
-  pen.font = FONT;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.lineWidth = 4;
+  pen.lineWidth = 6;
   pen.lineJoin = "round";
+  const most = Math.max(...labels.map(({ n }) => n));
   const taken = [];
-  for (const { value, text, x, y } of labels) {
-    const [left, top] = camera.toScreen(x, y);
-    const name = shortened(text);
+  for (const { text, n, x, y, reach } of labels) {
+    const size = SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(n / most);
+    pen.font = `600 ${size}px ${FONT}`;
+    const [left, middle] = camera.toScreen(x, y);
+    // Beside points that it would hide: above them, or below where there is no room.
+    const height = reach * camera.scale;
+    const beside = middle - height < 2 * size ? middle + height + size : middle - height - size;
+    const top = height < 2 * size ? beside : middle;
+    const name = shortened(text, LONGEST);
     const half = pen.measureText(name).width / 2 + 4;
     const at = Math.min(Math.max(left, half), camera.width - half);
-    if (left < 0 || left > camera.width || top < 8 || top > camera.height - 8) continue;
-    if (taken.some(([x0, x1, y0]) => at - half < x1 && at + half > x0 && Math.abs(top - y0) < 18)) continue;
-    taken.push([at - half, at + half, top]);
+    if (left < 0 || left > camera.width || top < size || top > camera.height - size) continue;
+    const box = { left: at - half, right: at + half, top: top - size * 0.7, bottom: top + size * 0.7, text };
+    if (taken.some((other) => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top)) continue;
+    taken.push(box);
     pen.strokeStyle = paint.halo;
     pen.strokeText(name, at, top);
-    pen.fillStyle = paint.classes[value] ?? paint.ink;
+    pen.fillStyle = paint.ink;
     pen.fillText(name, at, top);
   }
+  return taken;
 }
 
 function ring(pen, camera, point, radius, colour, width = 2) {
@@ -70,16 +48,17 @@ function ring(pen, camera, point, radius, colour, width = 2) {
 
 /** Colours of the theme; asked for when it changes, not for each frame. */
 export function paintOf() {
-  const [ink, halo, accent, ...classes] = colours("ink", "card", "accent", ...Array.from({ length: HUES }, (_, i) => `class-${i}`));
-  return { ink, halo, accent, classes };
+  const [ink, halo, accent] = colours("ink", "card", "accent");
+  return { ink, halo, accent };
 }
 
+/** Draws what is shown, and returns the boxes of names. */
 export function drawOverlay(canvas, camera, ratio, paint, { labels = [], item = null, neighbours = [], hovered = null, lasso = null, cross = false }) {
   const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, camera.width, camera.height);
   const { ink, halo, accent } = paint;
-  drawLabels(pen, camera, labels, paint);
+  const boxes = drawLabels(pen, camera, labels, paint);
   if (item) {
     const [left, top] = camera.toScreen(...item);
     pen.lineWidth = 1.2;
@@ -116,4 +95,5 @@ export function drawOverlay(canvas, camera, ratio, paint, { labels = [], item = 
     pen.lineWidth = 1;
     pen.strokeRect(left - 14, top - 14, 28, 28);
   }
+  return boxes;
 }

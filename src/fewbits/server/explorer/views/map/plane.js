@@ -1,10 +1,11 @@
 // The plane itself: canvases, camera, and what is drawn when.
-import { count, h } from "../../lib/dom.js";
+import { count, h, plural } from "../../lib/dom.js";
 import { drawn } from "../../lib/theme.js";
 import { Camera } from "./camera.js";
 import { CanvasPlot } from "./canvas.js";
 import { gestures } from "./gestures.js";
-import { drawOverlay, labelPlaces, paintOf } from "./overlay.js";
+import { labelPlaces } from "./labels.js";
+import { drawOverlay, paintOf } from "./overlay.js";
 import { faintColour, paletteOf } from "./palettes.js";
 import { Points } from "./points.js";
 import { WebGlPlot } from "./webgl.js";
@@ -27,6 +28,7 @@ export class Plane {
     this.values = null;
     this.legend = null;
     this.selected = [];
+    this.boxes = []; // of the names on the map
     this.shown = { labels: [], item: null, neighbours: [], hovered: null, lasso: null, cross: false };
     const canvas = () => h("canvas", { class: "points", tabindex: "0", role: "application", "aria-roledescription": "map", "aria-label": label });
     const wanted = renderer === "canvas" ? null : WebGlPlot.on(canvas(), this.points, { evenSlow: renderer === "webgl2" });
@@ -108,6 +110,9 @@ export class Plane {
       this.shown.hovered = at;
       this.redraw();
     }
+    // A name may have been cut.
+    const named = this.boxes.find((box) => left > box.left && left < box.right && top > box.top && top < box.bottom);
+    this.canvas.title = named?.text ?? "";
     this.told.hovered?.(point, left, top);
   }
 
@@ -128,7 +133,7 @@ export class Plane {
   }
 
   loaded() {
-    this.status.textContent = `${count(this.points.count)} points`;
+    this.status.textContent = plural(this.points.count, "point");
     this.element.dataset.loaded = "true";
   }
 
@@ -244,7 +249,7 @@ export class Plane {
     this.frame = requestAnimationFrame((now) => {
       this.frame = null;
       this.plot.draw(this.camera, this.size, this.ratio, this.limit(now));
-      drawOverlay(this.above, this.camera, this.ratio, this.paint, this.shown);
+      this.boxes = drawOverlay(this.above, this.camera, this.ratio, this.paint, this.shown);
     });
   }
 }

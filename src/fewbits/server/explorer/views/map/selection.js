@@ -1,11 +1,12 @@
 // The selected items as a table, and as a file.
-import { count, fill, h } from "../../lib/dom.js";
-import { leadColumn } from "../../lib/items.js";
+import { count, fill, h, plural } from "../../lib/dom.js";
+import { leadColumn, longText } from "../../lib/items.js";
 import { stringify } from "../../lib/json.js";
 import { during } from "../../lib/notes.js";
 import { save } from "../../lib/save.js";
 
 const SHOWN = 50;
+const LONGEST = 160; // characters of a value that are shown at first
 const COMPARISONS = 5e9; // that the service makes for the neighbours of an export
 const KINDS = { CSV: ["csv", "text/csv"], Parquet: ["parquet", "application/vnd.apache.parquet"] };
 
@@ -25,9 +26,9 @@ function table(facts, items, total) {
     h(
       "table",
       {},
-      h("caption", {}, total > items.length ? `${count(items.length)} of ${count(total)} selected items, drawn at random` : `${count(total)} selected items`),
+      h("caption", {}, total > items.length ? `${count(items.length)} of ${count(total)} selected items, drawn at random` : plural(total, "selected item")),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "id"), ...ordered.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...items.map((item) => h("tr", {}, h("th", { scope: "row" }, link(item)), ...ordered.map((name) => h("td", {}, text(item.columns[name])))))),
+      h("tbody", {}, ...items.map((item) => h("tr", {}, h("th", { scope: "row" }, link(item)), ...ordered.map((name) => h("td", {}, ...longText(text(item.columns[name]), LONGEST)))))),
     ),
   );
 }
@@ -56,7 +57,7 @@ export async function showSelection(context, box, { rows, selected, values, lege
     await during(listed, async () => {
       const file = await api.file("v1/map/export", { rows, neighbours, version }, type);
       save(`map-selection.${ending}`, file, type);
-      announce(`${count(rows.length)} items are saved as ${kind}.`);
+      announce(`${plural(rows.length, "item is", "items are")} saved as ${kind}.`);
     });
   };
   fill(

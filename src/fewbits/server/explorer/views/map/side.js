@@ -1,6 +1,6 @@
 // Beside the map: how far to trust it, the legend, and one item with its neighbours.
 import { shareBar } from "../../lib/charts.js";
-import { count, h, percent } from "../../lib/dom.js";
+import { count, h, percent, plural } from "../../lib/dom.js";
 import { itemCard, itemName } from "../../lib/items.js";
 
 export function trustCard(facts) {
@@ -12,15 +12,15 @@ export function trustCard(facts) {
     "section",
     { class: "card" },
     h("h2", {}, "How far to trust it"),
-    h("p", { class: "figure" }, percent(share, 0), h("small", { class: "soft" }, ` of the ${k} nearest are kept`)),
+    h("p", { class: "figure" }, percent(share, 0), h("small", { class: "soft" }, k === 1 ? " of the nearest ones are kept" : ` of the ${k} nearest are kept`)),
     shareBar(share, { low: interval[0], high: interval[1] }),
     h(
       "p",
       { class: "soft" },
-      `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points (${range}from ${count(sampled)} items; ${byChance < 0.0001 ? "under 0.01 %" : percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
+      `${k === 1 ? `The nearest code is the nearest point for ${percent(share, 0)} of items` : `Of the ${k} items with the nearest codes, ${percent(share, 0)} are among the ${k} nearest points`} (${range}from ${plural(sampled, "item")}; ${byChance < 0.0001 ? "under 0.01 %" : percent(byChance, byChance < 0.01 ? 2 : 0)} by chance). `,
       "A plane cannot hold all distances: click a point for its true neighbours, and colour by neighbours kept to see where the map is wrong.",
     ),
-    hidden > 0 && h("p", { class: "soft" }, `${count(facts.n_points)} of ${count(facts.n_items)} items are on the map; neighbours come from all of them.`),
+    hidden > 0 && h("p", { class: "soft" }, `${count(facts.n_points)} of ${plural(facts.n_items, "item")} are on the map; neighbours come from all of them.`),
   );
 }
 
