@@ -49,6 +49,7 @@ def as_allowed(allowed: ArrayLike, n: int, unit: str = "ids") -> Array:
     """
     array = plain_array(allowed, "allowed")
     if array.dtype == np.bool_:
+        _check_in_order(allowed)
         if array.shape != (n,):
             raise ArgumentError(
                 f"an allowed mask must have shape ({n},), got {array.shape}"
@@ -61,6 +62,19 @@ def as_allowed(allowed: ArrayLike, n: int, unit: str = "ids") -> Array:
         )
     check_no_mask(array, n, "allowed", unit)
     return array
+
+
+def _check_in_order(mask: Any) -> None:
+    """Refuse a mask of pandas whose index says that it is of other rows."""
+    index = getattr(mask, "index", None)
+    if index is None or callable(index):  # as of a list
+        return
+    numbers = np.asarray(index)
+    if not np.array_equal(numbers, np.arange(len(numbers))):
+        raise ArgumentError(
+            "allowed is a Series with an index of its own, and a mask is over the rows "
+            "in their order: give mask.to_numpy() if it is in that order"
+        )
 
 
 def check_no_mask(numbers: Array, n: int, name: str, unit: str = "ids") -> None:

@@ -84,6 +84,18 @@ class InterruptedWarning(UserWarning):
         return str(self.args[0])
 
 
+def a_kind(value: object) -> str:
+    """Return the kind of a value with its article, for messages.
+
+    Examples
+    --------
+    >>> a_kind(1), a_kind("")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
 def one_line(error: BaseException) -> str:
     r"""Return another library's message as one short line that a terminal can show.
 

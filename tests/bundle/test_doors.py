@@ -25,7 +25,10 @@ from fewbits.learners import LSH
 from fewbits.training import evaluate_bundle, fit_bundle
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*queries are equal", "ignore:.*bits", "ignore:X has feature names"
+    "ignore:.*left out",
+    "ignore:.*queries are equal",
+    "ignore:.*bits",
+    "ignore:X has feature names",
 )
 
 X = np.round(np.random.default_rng(0).normal(size=(30, 4)) * 8) / 4  # exact in float16
@@ -136,6 +139,9 @@ SAME = {
     "names of two levels": pd.DataFrame(
         X, columns=pd.MultiIndex.from_product([["x", "y"], ["p", "q"]])
     ),
+    "lists beside ids": pd.DataFrame({"x": X[:, 0], "v": X.tolist()}),
+    "dict": dict(zip(NAMES, X.T, strict=True)),
+    "dicts": FRAME.to_dict("records"),
     "another index": FRAME.set_index(FRAME.index[::-1]),
     "column of lists": pd.DataFrame({"v": X.tolist()}),
     "Series of lists": pd.Series(X.tolist()),
@@ -213,7 +219,6 @@ REFUSED = {
     "beyond float64": [[10**400, 1, 2, 3]] * 3,
     "one name twice": pd.DataFrame(X, columns=list("aabb")),
     "one name twice in Arrow": pa.table(list(X.T), names=list("aabb")),
-    "lists beside ids": pd.DataFrame({"x": X[:, 0], "v": X.tolist()}),
     "one column": FRAME["a"],
     "ragged Series": pd.Series([[1.0, 2.0], [3.0]]),
     "missing list": pd.Series([[1.0, 2.0, 3.0, 4.0], None]),
@@ -225,8 +230,6 @@ REFUSED = {
     "sparse matrix": sparse.csr_matrix(X),
     "sparse tensor": torch.tensor(X).to_sparse(),
     "sparse pandas": FRAME.astype(pd.SparseDtype(float, 0)),
-    "dict": dict(zip(NAMES, X.T, strict=True)),
-    "dicts": FRAME.to_dict("records"),
     "set": {1, 2},
     "range": range(4),
     "buffer of one axis": array("d", [1, 2, 3, 4]),
@@ -271,8 +274,6 @@ def test_whole_numbers_and_truth_values_are_numbers(name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_matrix_of_numbers_is_refused_everywhere(name):
     doors = set(DOORS)
-    if name == "lists beside ids":  # a table, whose column of vectors `read` names
-        doors -= {"fit_bundle", "evaluate"}
     doors -= {*MATRICES} if name == "too large" else set()
     accepted = [door for door in doors if outcome(door, REFUSED[name]) != "refused"]
     assert not accepted
@@ -364,7 +365,6 @@ REFUSED_TEXTS = {
     "two axes": np.array([TEXTS]),
     "two columns": pd.DataFrame({"t": TEXTS, "u": TEXTS}),
     "lists": [["a"], ["b"]],
-    "dicts": [{"text": "a"}],
     "dict": dict.fromkeys(TEXTS, 1),
     "set": set(TEXTS),
     "values": dict.fromkeys(TEXTS, "a").values(),

@@ -112,8 +112,7 @@ def test_default_ids_count_on():
 
 
 def test_what_is_given_is_not_copied_and_never_written():
-    codes = np.zeros((4, 2), np.uint8)
-    codes.flags.writeable = False
+    codes = np.frombuffer(bytes(8), np.uint8).reshape(4, 2)  # which cannot change
     index = FlatIndex(codes)
     assert np.shares_memory(index.codes, codes)
     index.add(codes[:0])

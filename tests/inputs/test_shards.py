@@ -53,14 +53,10 @@ def test_shards_follow_one_another_by_name(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (rows(0, 1).drop(["id"]), "fewer or reordered ones"),
-        (rows(0, 1).select(["id", "v", "text"]), "fewer or reordered ones"),
-        (rows(0, 1).rename_columns(["text", "v", "ID"]), r"'ID' \(int64\)"),
-        (rows(0, 1).append_column("x", [["a"]]), r"'x' \(large_string\)"),
-        (
-            rows(0, 1).set_column(2, "id", pa.array([1.5])),
-            r"'id' \(double\)",
-        ),
+        (rows(0, 1).drop(["id"]), "'id'"),
+        (rows(0, 1).rename_columns(["text", "v", "ID"]), "'ID'"),
+        (rows(0, 1).append_column("x", [["a"]]), "'x'"),
+        (rows(0, 1).set_column(2, "id", pa.array([1.5])), "it holds double, not int64"),
     ],
 )
 def test_other_columns_are_refused_by_the_name_of_the_shard(
@@ -69,7 +65,7 @@ def test_other_columns_are_refused_by_the_name_of_the_shard(
     folder = write(tmp_path / "shards", suffix, [rows(0, 2), other])
     with pytest.raises(
         ArgumentError,
-        match=rf"part-001\S* has other columns than \S*part-000\S*: {said}",
+        match=rf"part-001\S* has (an)?other column.* than \S*part-000\S*: {said}",
     ):
         inputs.read(folder, column="text")
 
@@ -156,7 +152,7 @@ def test_single_images(tmp_path):
     ("name", "said"),
     [
         ("a.csv", r"holds \.csv files, which are read one at a time"),
-        ("year=2020/a.parquet", r"shards in subfolders; name them by .*\*\.parquet'"),
+        ("2020/a.parquet", r"shards in subfolders; name them by .*\*\.parquet'"),
     ],
 )
 def test_folders_of_tables_that_are_no_shards(tmp_path, name, said):

@@ -107,7 +107,11 @@ def test_nothing_else_is_kept(bundle, backbone, paths, cached, monkeypatch):
     for items in (arrays, [paths[0], arrays[0]], paths[:1]):
         bundle.features(items)
     monkeypatch.setattr(backbone, "kind", "texts")
-    bundle.features([str(path) for path in paths])
+    texts = [path.with_suffix("").name for path in paths]
+    monkeypatch.chdir(paths[0].parent)
+    for path, text in zip(paths, texts, strict=True):
+        path.rename(text)
+    bundle.features(texts)
     assert cached() == []
 
 

@@ -6,11 +6,16 @@ and the readers of files accept is decided here.
 
 from fewbits._arrow._frames import (
     as_column,
+    as_frame,
     as_table,
+    has_own_index,
     is_column,
     is_frame,
+    is_mixed,
     typed_column,
+    typed_columns,
     typed_table,
+    with_index,
 )
 from fewbits._arrow._kinds import (
     is_flag,
@@ -23,6 +28,7 @@ from fewbits._arrow._kinds import (
 )
 from fewbits._arrow._numbers import (
     as_array,
+    check_no_blank,
     list_matrix,
     missing_message,
     named_array,
@@ -30,16 +36,21 @@ from fewbits._arrow._numbers import (
     repeated,
 )
 from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
+from fewbits._arrow._values import python_values
 
 __all__ = [
     "as_array",
     "as_column",
+    "as_frame",
     "as_table",
+    "check_no_blank",
+    "has_own_index",
     "is_column",
     "is_flag",
     "is_frame",
     "is_integer",
     "is_list",
+    "is_mixed",
     "is_number",
     "is_text",
     "known_names",
@@ -51,8 +62,11 @@ __all__ = [
     "plain_column",
     "plain_table",
     "plain_type",
+    "python_values",
     "repeated",
     "stored_column",
     "typed_column",
+    "typed_columns",
     "typed_table",
+    "with_index",
 ]

@@ -1,12 +1,14 @@
 """Data frames of any library as Arrow tables, and their columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
-from fewbits.errors import ArgumentError, one_line
+from fewbits.errors import ArgumentError, a_kind, one_line
 
 
 def is_frame(items: Any) -> bool:
@@ -58,6 +60,80 @@ def typed_table(frame: Any) -> Any:
         return _table(frame)
 
 
+def as_frame(items: Any) -> Any:
+    """Return rows or columns of Python, or what gives a table of Arrow's, as a table.
+
+    A dict of columns, a list of dicts, a RecordBatchReader, which is read to its end,
+    or a dataset of pyarrow; anything else is returned as it is.
+
+    Raises
+    ------
+    ArgumentError
+        When columns differ in length, or one holds values of several types.
+
+    Examples
+    --------
+    >>> as_frame([{"id": 1}, {"id": 2, "text": "b"}]).to_pydict()
+    {'id': [1, 2], 'text': [None, 'b']}
+    """
+    if isinstance(items, np.ndarray | str):  # the most frequent: Arrow stays unloaded
+        return items
+    kind = type(items)
+    if hasattr(kind, "schema"):
+        way = next((x for x in ("read_all", "to_table") if hasattr(kind, x)), None)
+        return items if way is None else getattr(items, way)()
+    is_rows = isinstance(items, list | tuple) and items and _is_row(items[0])
+    if not (is_rows or _is_row(items)):
+        return items
+    with _naming(f"cannot read the {kind.__name__} as a table"):
+        if is_rows:
+            names = dict.fromkeys(name for row in items for name in row)
+            items = {x: [row.get(x) for row in items] for x in names}
+        return _of_columns(items)
+
+
+def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
+    """Return what `typed_table` does, and why columns of pandas cannot be read.
+
+    These are columns of nulls in the table: one that is not asked for does no harm.
+    """
+    if not _is_pandas(frame, "DataFrame"):
+        return typed_table(frame), {}
+    try:
+        return typed_table(frame), {}
+    except ArgumentError:
+        return _readable(frame)
+
+
+def is_mixed(frame: Any) -> bool:
+    """Return False of a frame of pandas with one column, or NumPy's numbers alone."""
+    if not _is_pandas(frame, "DataFrame"):
+        return True
+    return len(frame.columns) > 1 and any(
+        getattr(each, "kind", "O") not in "fiub" for each in frame.dtypes
+    )
+
+
+def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a frame of pandas with the named levels of its index as columns.
+
+    And their names; an index without a name stays where it is.
+    """
+    if not _is_pandas(frame, "DataFrame"):
+        return frame, ()
+    known = {*map(str, frame.columns)}
+    names = [x for x in frame.index.names if isinstance(x, str) and x not in known]
+    return (frame.reset_index(level=names) if names else frame), tuple(names)
+
+
+def has_own_index(frame: Any) -> bool:
+    """Return whether a frame of pandas has an index that is named, or not 0..n-1."""
+    if not _is_pandas(frame, "DataFrame"):
+        return False
+    index = frame.index
+    return any(index.names) or not np.array_equal(index, np.arange(len(frame)))
+
+
 def as_column(column: Any) -> Any:
     """Return a Series, an Arrow array or a list as a plain Arrow column.
 
@@ -101,6 +177,8 @@ def _table(frame: Any) -> Any:
         return pa.Table.from_batches([frame])
     if _is_pandas(frame, "DataFrame"):
         named = frame.rename(columns=str)
+        for name, dtype in zip(named.columns, named.dtypes, strict=True):
+            _check_dtype(dtype, f"column {name!r}")
         return pa.Table.from_pandas(named, preserve_index=False)
     if hasattr(frame, "collect"):  # a LazyFrame of polars
         return frame.collect().to_arrow()
@@ -111,12 +189,48 @@ def _column(column: Any) -> Any:
     import pyarrow as pa
 
     if _is_pandas(column, "Series"):
+        _check_dtype(column.dtype, "the column")
         column = pa.Array.from_pandas(column)
     found = pa.chunked_array(column) if _streams(column) else column
     if isinstance(found, pa.ChunkedArray):
         return found
     made = found if isinstance(found, pa.Array) else pa.array(found)
     return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
+
+
+def _check_dtype(dtype: Any, what: str) -> None:
+    """Refuse periods and intervals, which Arrow would store as their numbers."""
+    if str(dtype).startswith(("period", "interval")):
+        raise ValueError(f"{what} holds {dtype}; convert it, as by .astype(str)")
+
+
+def _readable(frame: Any) -> tuple[Any, dict[str, str]]:
+    import pyarrow as pa
+
+    columns, odd = [], {}
+    for place, name in enumerate(map(str, frame.columns)):
+        try:
+            columns.append(_column(frame.iloc[:, place]))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            columns.append(pa.nulls(len(frame)))
+            odd[name] = one_line(error)
+    return pa.table(columns, names=[*map(str, frame.columns)]), odd
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, Mapping)
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> Any:
+    import pyarrow as pa
+
+    made = {}
+    for name, values in columns.items():
+        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+            raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
+        is_matrix = getattr(values, "ndim", 1) > 1
+        made[str(name)] = _column([*values] if is_matrix else values)
+    return pa.table(made)
 
 
 def _streams(items: Any) -> bool:

@@ -88,8 +88,12 @@ def known_names(names: Iterable[str]) -> str:
     --------
     >>> known_names(["a", "b\n"])
     'a, b?'
+    >>> known_names(["price "])
+    "'price '"
     """
     known = list(names)
     more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
-    listed_names = ", ".join(known[:_MANY]) + more
+    # A blank at an end of a name is its part, and would not be seen.
+    shown = [name if name == name.strip(" ") != "" else repr(name) for name in known]
+    listed_names = ", ".join(shown[:_MANY]) + more
     return "".join(letter if letter.isprintable() else "?" for letter in listed_names)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow._frames import as_column, as_table, is_column, is_frame
-from fewbits._arrow._kinds import is_flag, is_list, is_number
+from fewbits._arrow._frames import as_column, as_frame, as_table, is_column, is_frame
+from fewbits._arrow._kinds import is_flag, is_list, is_number, is_text, known_names
 from fewbits._arrow._objects import NoNumberError, as_numbers
-from fewbits.errors import FeatureError
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, FeatureError, a_kind
 
 
 def as_array(items: Any, name: str = "features") -> NDArray[Any]:
@@ -47,6 +48,8 @@ def named_array(
 
     Names that are not texts are none, as in scikit-learn.
     """
+    if not isinstance(items, np.ndarray):
+        items = as_frame(items)
     if type(items) is np.ndarray:  # as most are; asking what else it is takes longer
         array = items
     elif is_frame(items):
@@ -74,9 +77,28 @@ def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
     table = as_table(frame)
     if table.num_columns == 1 and is_list(table.schema.field(0).type):
         return list_matrix(table.column(0), f"column {table.column_names[0]!r}"), None
+    vectors = [i for i, each in enumerate(table.schema) if is_list(each.type)]
+    if vectors:
+        return _only_vectors(table, vectors), None
     named = frame.columns if hasattr(frame, "iloc") else table.column_names
     names = _checked_names(named)
     return number_matrix(table, range(table.num_columns), "the data frame"), names
+
+
+def _only_vectors(table: Any, places: Sequence[int]) -> NDArray[Any]:
+    """Return the only column of vectors, if nothing else could be meant."""
+    names = table.column_names
+    texts = [i for i, each in enumerate(table.schema) if is_text(each.type)]
+    if len(places) > 1 or texts:
+        found = known_names(names[i] for i in sorted([*places, *texts]))
+        raise FeatureError(
+            f"the data frame has {len(places) + len(texts)} columns of texts or "
+            f"vectors ({found}); give one, such as items[{names[places[0]]!r}]"
+        )
+    (place,) = places
+    left_out = known_names(repr(x) for i, x in enumerate(names) if i != place)
+    warn_user(f"the data frame: column {names[place]!r} taken, left out: {left_out}")
+    return list_matrix(table.column(place), f"column {names[place]!r}")
 
 
 def _checked_names(columns: Iterable[Any]) -> list[str] | None:
@@ -119,9 +141,7 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
         reason = " ".join(str(error).split())
         raise FeatureError(f"{name} are not a matrix: {reason}") from None
     if array.dtype == object and array.ndim == 0:
-        raise NoNumberError(
-            f"{name} must be a matrix of numbers, got a {type(items).__name__}"
-        )
+        raise NoNumberError(f"{name} must be a matrix of numbers, got {a_kind(items)}")
     return array
 
 
@@ -201,6 +221,15 @@ def missing_message(column: Any, what: str, first_row: int = 0) -> str:
     n, row = column.null_count, pc.index(column.is_null(), True).as_py()
     more = f", nor in {n - 1} more" * (n > 1)
     return f"{what} has no value in row {first_row + row}{more}"
+
+
+def check_no_blank(column: Any, what: str) -> None:
+    """Refuse ids that are white space alone, or nothing."""
+    import pyarrow.compute as pc
+
+    row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
+    if row >= 0:
+        raise ArgumentError(f"{what} has a blank id in row {row}")
 
 
 def repeated(column: Any) -> tuple[Any, int] | None:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from fewbits._arrow import as_frame, is_frame
 from fewbits._checks import check_choice
 from fewbits._typing import CodeArray
 from fewbits.bundle._class_files import check_same_classes
@@ -15,9 +16,9 @@ from fewbits.bundle._indexes import AUTO, INDEXES
 from fewbits.bundle._items import Items
 from fewbits.bundle._kept import KEPT, kept_vectors
 from fewbits.bundle._user_columns import LABEL_COLUMN
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, a_kind
 from fewbits.index import Corrections, Index
-from fewbits.inputs import Input
+from fewbits.inputs import Input, warn_of_index
 from fewbits.ood import novelty_radius
 
 #: What raw items are called where they were not a column of a table.
@@ -122,7 +123,9 @@ class CollectionMixin(EncodingMixin):
             raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
         _check_named(vectors, texts)
         named = vectors if texts is None else texts
-        if skip_blank or any(name is not None for name in (named, id, keep)):
+        items = as_frame(items)
+        asked = skip_blank or any(name is not None for name in (named, id, keep))
+        if asked or self._has_more(items):
             from fewbits.inputs import read
 
             items = read(
@@ -130,7 +133,7 @@ class CollectionMixin(EncodingMixin):
                 column=named,
                 id_column=id,
                 keep=True if keep is None else keep,
-                names=self.metadata.feature_names or (),
+                names=self._known_columns(),
                 skip_blank=skip_blank,
             )
         names_of_columns: dict[str, str | None] = {}
@@ -139,6 +142,8 @@ class CollectionMixin(EncodingMixin):
             ids, columns = items.ids, items.columns()
             names_of_columns = _named_columns(items)
             items = self.checked_kind(items).values
+        elif is_frame(items) and ids is None:
+            warn_of_index(items)
         features = self.features(items, progress=progress)
         codes = self._encoded(features, progress)
         made = Items.make(
@@ -329,7 +334,7 @@ def _check_named(vectors: Any, texts: Any) -> None:
         if names is None or _are_names(names):
             continue
         raise ArgumentError(
-            f"{option} names a column of the table, got a {type(given).__name__}; for "
+            f"{option} names a column of the table, got {a_kind(given)}; for "
             "items beside a table give them first, then ids= and columns="
         )
 

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones
-from fewbits._arrow import as_array, known_names, named_array
+from fewbits._arrow import (
+    as_array,
+    as_frame,
+    is_frame,
+    is_list,
+    is_mixed,
+    known_names,
+    named_array,
+    plain_type,
+    typed_columns,
+)
 from fewbits._typing import CodeArray
 from fewbits.backbones import Backbone
 from fewbits.bundle._parts import BundleParts
@@ -77,6 +87,13 @@ class EncodingMixin(BundleParts):
 
     def _as_items(self, items: Any) -> Any:
         """Return raw items as a matrix of features, or as a list of texts or images."""
+        items = as_frame(items)
+        if self._has_more(items):
+            from fewbits.inputs import read
+
+            items = read(items, names=self._known_columns())
+        if isinstance(items, Input):
+            items = self.checked_kind(items).values
         if isinstance(self.encoder, PackedEncoder):
             return checked_codes(items, self.encoder.input_bits)
         if self.backbone is None:
@@ -86,6 +103,24 @@ class EncodingMixin(BundleParts):
                 self._check_names(names)
             return as_features(array, self.encoder.n_features)
         return as_items(items, self.item_kind)
+
+    def _has_more(self, items: Any) -> bool:
+        """Return whether a frame has columns beside that of the texts or vectors."""
+        if not is_frame(items) or self.item_kind == "images":
+            return False
+        if not is_mixed(items):
+            return False
+        kinds = typed_columns(items)[0].schema.types
+        return len(kinds) > 1 and (
+            self.item_kind == "texts" or any(map(_is_list, kinds))
+        )
+
+    def _known_columns(self) -> tuple[str, ...]:
+        """Return the columns of features by name, or the one of the texts."""
+        known = self.metadata
+        if self.item_kind == "texts" and known.raw_column is not None:
+            return (known.raw_column,)
+        return known.feature_names or ()
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse a data frame whose named columns are not those of the features."""
@@ -143,6 +178,10 @@ class EncodingMixin(BundleParts):
                 f"{backbone.fingerprint[:12]}"
             )
         return backbone
+
+
+def _is_list(kind: Any) -> bool:
+    return is_list(plain_type(kind))
 
 
 def checked_codes(codes: Any, n_bits: int) -> CodeArray:

@@ -1,11 +1,19 @@
 """The user's own ids: whole numbers or texts, unique in a collection."""
 
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, is_column, is_integer, is_text, repeated
+from fewbits._arrow import (
+    as_column,
+    check_no_blank,
+    is_column,
+    is_integer,
+    is_text,
+    repeated,
+)
 from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
@@ -19,7 +27,8 @@ def checked_ids(ids: Any, n: int) -> Any:
     Parameters
     ----------
     ids : array-like, Series or Arrow column
-        Whole numbers from 0 on, or texts; None numbers the rows.
+        Whole numbers from 0 on, or texts that are not blank (a UUID is its text); None
+        numbers the rows.
     n : int
         How many rows there are.
 
@@ -34,6 +43,7 @@ def checked_ids(ids: Any, n: int) -> Any:
         return pa.array(frozen_array(np.arange(n, dtype=np.int64)))
     column = _column(ids)
     if is_text(column.type):
+        check_no_blank(column, "the list of ids")
         _check_unique(column)
         return column
     if not len(column):
@@ -131,6 +141,8 @@ def _column(ids: Any) -> Any:
         if some and array.dtype.kind == "U":
             array = np.array(ids, dtype=object)  # of [1, "a"] NumPy makes two texts
         ids = array.tolist() if array.dtype.kind in "OUT" else array
+        if isinstance(ids, list):
+            ids = [str(each) if isinstance(each, UUID) else each for each in ids]
     try:
         column = as_column(ids)
     except ArgumentError:

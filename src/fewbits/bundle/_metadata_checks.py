@@ -8,7 +8,7 @@ import numpy as np
 from fewbits._frozen import ReadOnlyDict
 from fewbits.bundle._indexes import AUTO, INDEXES
 from fewbits.bundle._kept import KEPT
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, a_kind
 
 
 def text(name: str, value: Any) -> str | None:
@@ -84,7 +84,7 @@ def plain(name: str, value: Any) -> ReadOnlyDict:
 
 def _shown(value: Any) -> str:
     plain = isinstance(value, str | int | float | np.generic)
-    return repr(value)[:60] if plain else f"a {type(value).__name__}"
+    return repr(value)[:60] if plain else a_kind(value)
 
 
 #: What checks each field, and returns its value as it is kept.

@@ -177,14 +177,11 @@ class RecallMixin(SearchMixin):
         yield "hamming", rows_of(self.index.search(asked.codes, k + more).ids)
         if self.item_kind == "codes":
             return  # which have no scores beside their bits
-        options: dict[str, Any] = {
-            "scores": self.encoder.query_scores(asked.vectors),
-            "offsets": self._offsets,
-            "shortlist": shortlist + more,
-            "finalists": 4 * k + more,
-        }
-        again = partial(self.index.search_reranked, asked.codes, k + more, **options)
-        yield "asymmetric", rows_of(again().ids)
+        again = partial(self.index.search_reranked, asked.codes, k + more)
+        again = partial(again, shortlist=shortlist + more)
+        scores = self.encoder.query_scores(asked.vectors)
+        found = again(scores=scores, offsets=self._offsets)
+        yield "asymmetric", rows_of(found.ids)
         kept = self.collection.vectors
         if kept is not None:
             found = again(vectors=kept, query_vectors=asked.vectors)

@@ -107,6 +107,7 @@ class SearchMixin(CodeSearchMixin):
         k: int = 10,
         *,
         shortlist: int | None = None,
+        finalists: int | None = None,
         filter: Any = None,
         allowed: Any = None,
     ) -> Ranked:
@@ -122,7 +123,11 @@ class SearchMixin(CodeSearchMixin):
             Where fewer items can be found, the rest is inf and -1; of text ids None.
         shortlist : int, default=None
             How many codes are ranked again; None takes the tuned number, or that of
-            `fewbits.index.FlatIndex.search_reranked`.
+            `fewbits.index.FlatIndex.search_reranked`. With stored float vectors and a
+            shortlist of all items, answers are exact.
+        finalists : int, default=None
+            How many of the shortlist have their vectors read, chosen by the queries'
+            scores; None reads all.
         filter, allowed : default=None
             Which items may be found, see `search`.
 
@@ -141,7 +146,7 @@ class SearchMixin(CodeSearchMixin):
         mask = selected(self, filter, allowed)
         features = self.features(queries)
         codes = self.encoder.encode(features)
-        found = self._reranked(codes, features, k, shortlist, mask)
+        found = self._reranked(codes, features, k, shortlist, mask, finalists)
         return Ranked(found.distances, self.collection.ids_at(found.ids))
 
     def search_records(
@@ -256,19 +261,18 @@ class SearchMixin(CodeSearchMixin):
         k: int,
         shortlist: int | None = None,
         mask: Mask = None,
+        finalists: int | None = None,
     ) -> Ranked:
         """Return rows of the collection in the place of ids."""
         if shortlist is None and self.shortlist is not None:
             shortlist = max(check_k(k), self.shortlist)
         vectors = self.collection.vectors
+        by_vectors = {"vectors": vectors, "query_vectors": features}
+        options: dict[str, Any] = {} if vectors is None else by_vectors
+        if vectors is None or finalists is not None:
+            scores = self.encoder.query_scores(features)
+            options |= {"scores": scores, "offsets": self._offsets}
         found = self.index.search_reranked(
-            codes,
-            k,
-            scores=self.encoder.query_scores(features),
-            offsets=self._offsets,
-            shortlist=shortlist,
-            allowed=mask,
-            vectors=vectors,
-            query_vectors=None if vectors is None else features,
+            codes, k, shortlist=shortlist, finalists=finalists, allowed=mask, **options
         )
         return Ranked(found.distances, self.collection.rows_of(found.ids))

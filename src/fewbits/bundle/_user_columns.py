@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import known_names
+from fewbits._arrow import known_names, python_values
 from fewbits._frozen import Immutable
 from fewbits._labels import as_label_rows
 from fewbits._typing import IdArray
@@ -56,8 +56,11 @@ class UserColumns(Immutable):
         names = self.checked_columns(names)
         if not names:
             return [{} for _ in range(len(rows))]
-        found: list[dict[str, Any]] = self.table_at(rows, names).to_pylist()
-        return found
+        table = self.table_at(rows, names)
+        columns = [python_values(column) for column in table.columns]
+        return [
+            dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
 
     def table_at(self, rows: IdArray, names: Sequence[str] | None = None) -> Any:
         """Return the user's columns at some places as an Arrow table, see `records`."""
@@ -96,7 +99,8 @@ class UserColumns(Immutable):
         self._check_column(name)
         runs = self._runs
         table = self.user_table() if rows is None else taken(runs, rows, [name])
-        values = table[name].to_pylist()  # may be lists: an array of these has one axis
+        values = python_values(table[name])
+        # May be lists: an array of these has one axis.
         return np.fromiter(values, dtype=object, count=len(values))
 
     def group_numbers(self, name: str, rows: IdArray) -> IdArray:

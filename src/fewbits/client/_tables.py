@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import python_values
 from fewbits._typing import CodeArray
 
 _OWN = 3  # columns of a hit before the user's: query, id, distance
@@ -56,7 +57,9 @@ def records(answers: Answers) -> list[list[dict[str, Any]]]:
         found += [[] for _ in range(told["n_queries"])]
         extra = {} if metric == "hamming" else {"metric": metric}
         names = table.column_names[_OWN:]
-        columns = [column.to_pylist() for column in table.columns]
+        # Distances stay as they are computed.
+        columns = [column.to_pylist() for column in table.columns[:_OWN]]
+        columns += [python_values(column) for column in table.columns[_OWN:]]
         for query, id, distance, *kept in zip(*columns, strict=True):
             hit = {"id": id, "distance": distance, **extra}
             hit["columns"] = dict(zip(names, kept, strict=True))

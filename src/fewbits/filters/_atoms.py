@@ -68,6 +68,14 @@ class Contains:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A function of a column, such as lower(name) or year(day)."""
+
+    function: str
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """A group in parentheses: its sqlglot tree and the values of its names."""
 
@@ -75,4 +83,4 @@ class Group:
     atoms: "list[Atom]"
 
 
-Atom = Name | Literal | Members | Pattern | Bit | Contains | Group
+Atom = Name | Literal | Members | Pattern | Bit | Contains | Call | Group

@@ -18,6 +18,7 @@ from fewbits.filters._values import as_truth
 TESTS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
     *(exp.Is, exp.In, exp.Between, exp.Like, exp.ILike),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ),
 )
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 # What sqlglot adds to a node: how its dialect divides, and NOT before LIKE.

@@ -20,7 +20,8 @@ OPERATORS = {
 }
 SUPPORTED = (
     "a filter knows = <> < <= > >=, AND OR NOT, IN, BETWEEN, IS NULL, LIKE, ILIKE,"
-    " + - * / %, columns, bit(12), list_contains(tags, 'x'), numbers, 'strings', DATE,"
+    " IS DISTINCT FROM, + - * / %, columns, lower() upper() year() month() day() of"
+    " one, bit(12), list_contains(tags, 'x'), numbers, 'strings', DATE,"
     " TIMESTAMP, TRUE, FALSE and NULL"
 )
 

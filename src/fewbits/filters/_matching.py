@@ -21,8 +21,9 @@ def matching_rows(
     The result is the `allowed` of an index's searches.
 
     A condition in SQL knows ``= <> < <= > >=``, ``AND OR NOT``, ``IN (...)``,
-    ``BETWEEN``, ``IS NULL``, ``LIKE`` and ``ILIKE`` (with ``ESCAPE``), ``+ - * / %``,
-    parentheses, strings, numbers, ``TRUE FALSE NULL``, ``DATE '2020-01-31'``,
+    ``BETWEEN``, ``IS NULL``, ``IS DISTINCT FROM``, ``LIKE`` and ``ILIKE`` (with
+    ``ESCAPE``), ``+ - * / %``, ``lower upper year month day`` of a column, parentheses,
+    strings, numbers, ``TRUE FALSE NULL``, ``DATE '2020-01-31'``,
     ``TIMESTAMP '2020-01-31 12:00:00'``, columns, fields of structs (``place.city``) and
     ``bit(12)``. It is parsed, never run as Python. Everything else is refused.
 

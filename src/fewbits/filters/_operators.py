@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from fewbits.errors import ArgumentError
 from fewbits.filters._arithmetic import calculate, negate
-from fewbits.filters._atoms import Bit, Contains, Literal, Members, Name, Pattern
+from fewbits.filters._atoms import Bit, Call, Contains, Literal, Members, Name, Pattern
+from fewbits.filters._calls import call
 from fewbits.filters._compare import NULL, compare
 from fewbits.filters._members import contains, is_in
 from fewbits.filters._patterns import like
@@ -25,6 +26,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), PAIR),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), PAIR),
     **dict.fromkeys((exp.And, exp.Or, exp.Is, exp.Like, exp.ILike), PAIR),
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), PAIR),
     **dict.fromkeys((exp.Not, exp.Neg), ("this",)),
     exp.Between: ("this", "low", "high"),
     exp.In: ("this", "expressions"),
@@ -40,6 +42,8 @@ def leaf(leaf: Any, rows: Rows) -> Any:
             return rows.bit(leaf)
         case Contains(name, member):
             return contains(rows.column(name), literal_value(member))
+        case Call(function, name):
+            return call(function, rows.column(name))
         case Literal():
             return literal_value(leaf)
         case exp.Null():
@@ -89,6 +93,17 @@ def _is(value: Value, wanted: Value) -> Value:
     return truth(pc.fill_null(pc.equal(given, wanted.data), False))
 
 
+def _distinct(left: Value, right: Value) -> Value:
+    """Return IS DISTINCT FROM, to which NULL is a value that equals itself."""
+    gaps = [_is(each, NULL).data for each in (left, right)]
+    known = pc.fill_null(compare("<>", left, right).data, False)
+    return truth(pc.if_else(pc.or_(*gaps), pc.xor(*gaps), known))
+
+
+def _same(left: Value, right: Value) -> Value:
+    return _not(_distinct(left, right))
+
+
 def _like(value: Value, pattern: Pattern, *, ignore_case: bool) -> Value:
     if value.kind == "null":
         return NULL
@@ -117,6 +132,8 @@ FUNCTIONS: dict[Any, Callable[..., Value]] = {
     exp.Between: _between,
     exp.In: is_in,
     exp.Is: _is,
+    exp.NullSafeEQ: _same,
+    exp.NullSafeNEQ: _distinct,
     exp.Like: partial(_like, ignore_case=False),
     exp.ILike: partial(_like, ignore_case=True),
 }

@@ -12,7 +12,16 @@ from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
 
 from fewbits.errors import ArgumentError
-from fewbits.filters._atoms import Atom, Bit, Contains, Group, Literal, Members, Name
+from fewbits.filters._atoms import (
+    Atom,
+    Bit,
+    Call,
+    Contains,
+    Group,
+    Literal,
+    Members,
+    Name,
+)
 from fewbits.filters._grammar import OPERATORS, SUPPORTED, Conditions
 from fewbits.filters._literals import constant, number, shorten, typed_moment
 from fewbits.filters._patterns import pattern
@@ -23,6 +32,8 @@ SIGNS = (TokenType.DASH, TokenType.PLUS)
 WORDS = (TokenType.VAR, TokenType.IDENTIFIER)
 #: What DuckDB, Spark and DataFusion call it.
 CONTAINS = ("LIST_CONTAINS", "ARRAY_CONTAINS", "ARRAY_HAS")
+#: Functions of one column, by what DuckDB calls them.
+CALLS = ("LOWER", "UPPER", "YEAR", "MONTH", "DAY")
 COMPARISONS = (
     *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
     *(TokenType.GT, TokenType.GTE, TokenType.BETWEEN),
@@ -116,11 +127,23 @@ class _Reader:
         elif kind == TokenType.IN:
             level.operator(token)
             self._list(level)
+        elif self._is_distinct(token):
+            level.operator(token)
+            level.operator(self.take())
         elif kind in (TokenType.LIKE, TokenType.ILIKE):
             level.operator(token)
             level.atom(self._pattern(token), token)
         else:
             level.atom(self._atom(token), token)
+
+    def _is_distinct(self, token: Token) -> bool:
+        """Return whether DISTINCT FROM follows IS, or IS NOT."""
+        before = [each.token_type for each in self._tokens[: self._place - 1]]
+        behind_is = before[-1:] == [TokenType.IS]
+        behind_not = before[-2:] == [TokenType.IS, TokenType.NOT]
+        words = [each.text.upper() for each in self._tokens[self._place - 1 :][:2]]
+        known = token.token_type == TokenType.VAR and words == ["DISTINCT", "FROM"]
+        return known and (behind_is or behind_not)
 
     def _next_is(self, *kinds: TokenType) -> bool:
         return self.more() and self._tokens[self._place].token_type in kinds
@@ -148,6 +171,8 @@ class _Reader:
             return self._bit()
         if word in CONTAINS:
             return self._contains(token)
+        if word in CALLS:
+            return self._call(token)
         raise ArgumentError(
             f"{shorten(token.text + '(')} is not supported: {SUPPORTED}"
         )
@@ -174,6 +199,15 @@ class _Reader:
         raise ArgumentError(
             f"{word.text} takes a column and a value, such as {word.text}(tags, 'x')"
         )
+
+    def _call(self, word: Token) -> Call:
+        self.take()
+        if self._next_is(*WORDS):
+            name = self._name(self.take())
+            if self._next_is(TokenType.R_PAREN):
+                self.take()
+                return Call(word.text.lower(), name)
+        raise ArgumentError(f"{word.text} takes a column, such as {word.text}(name)")
 
     def _name(self, token: Token) -> Name:
         tokens, before = [token], self._tokens[: self._place - 1]

@@ -33,8 +33,8 @@ class Index(Contents, ABC):
     Parameters
     ----------
     codes : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes; may be empty, or a memory map. They are not copied until something
-        is added or removed, so do not change them.
+        Packed codes; may be empty. They are copied, unless nothing can change them: a
+        memory map opened for reading is searched where it lies.
     ids : array-like of shape (n,), default=None
         Unique whole numbers from 0 on, in any order; None numbers the rows. Ids that do
         not rise with the rows cost a sorted copy of the codes.
@@ -259,9 +259,10 @@ class Index(Contents, ABC):
     ) -> Ranked:
         """Search by Hamming distance, then order what was found by a better distance.
 
-        The `shortlist` nearest codes are ordered by the asymmetric distance of `scores`
-        if these are given. If vectors are given, the first of them, `finalists` in
-        number, are ordered by the distance between vectors.
+        The `shortlist` nearest codes are ordered by the distance between vectors if
+        these are given, else by the asymmetric distance of `scores`. With both and
+        `finalists`, scores choose so many of the shortlist, and only their vectors are
+        read.
 
         Parameters
         ----------
@@ -275,7 +276,7 @@ class Index(Contents, ABC):
             distances; or ``encoder.corrections(X, codes)`` of the rows, in their order.
         vectors : array-like (n, n_features), Int8Vectors or VectorParts, default=None
             A vector for each row of the index, in the order given; float16, float32 or
-            a memory map of such. Only the rows of finalists are read; other dtypes and
+            a memory map of such. Only rows of the shortlist are read; other dtypes and
             layouts are converted, which takes several times as long.
         query_vectors : array-like of shape (n_queries, n_features), default=None
         metric : {"euclidean", "cosine", "dot"}, default="euclidean"
@@ -284,7 +285,7 @@ class Index(Contents, ABC):
             At least `k`; None means 10 `k`, but 100 at least.
         finalists : int or None, default=None
             With both `scores` and `vectors`: how many of the shortlist have their
-            vectors read, at least `k`. None means 4 `k`. Without `scores`, all are.
+            vectors read, at least `k`. None reads all of them.
         allowed : array-like, default=None
             As in `search`.
 

@@ -62,7 +62,7 @@ class Reranking:
     def sized(self, shortlist: int | None, finalists: int | None) -> Self:
         k = self.k
         first = _at_least(k, shortlist, max(100, 10 * k), "shortlist")
-        second = _at_least(k, finalists, 4 * k, "finalists")
+        second = _at_least(k, finalists, first, "finalists")
         return replace(self, shortlist=first, finalists=second)
 
     def ranked(
@@ -70,7 +70,9 @@ class Reranking:
     ) -> tuple[NDArray[np.float32], IdArray]:
         """Return distances and places of the best, of a shortlist of places."""
         distances = np.empty(places.shape, np.float32)
-        if self.scores is not None:
+        # Where every vector is read, the order before that decides nothing.
+        every = self.vectors is not None and self.finalists >= places.shape[1]
+        if self.scores is not None and not every:
             passed = self.finalists if self.vectors else self.k
             codes, rows = segments.codes_at(places)
             each = asymmetric(self.scores, codes, rows)

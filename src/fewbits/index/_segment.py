@@ -45,6 +45,8 @@ class Segment:
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
+        # The caller's arrays may change later; memory maps stay what they are.
+        codes, ids = frozen_array(codes), frozen_array(ids)
         return cls(codes, ids, len(ids), None if rising(ids) else np.argsort(ids))
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fewbits._lazy import lazy_names
 from fewbits.inputs._checks import check_several, check_texts
 from fewbits.inputs._input import Input
-from fewbits.inputs._objects import as_items, as_texts
+from fewbits.inputs._objects import as_items, as_texts, warn_of_index
 from fewbits.inputs._texts import Texts
 
 if TYPE_CHECKING:
@@ -26,4 +26,5 @@ __all__ = [
     "check_texts",
     "read",
     "read_ids",
+    "warn_of_index",
 ]

@@ -49,10 +49,12 @@ def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) ->
         raise ArtefactError(f"{damage}{_reason(error)}") from error
 
 
-def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
-    """Read one array of vectors, and one of labels, from a .npz file."""
+def read_npz(
+    path: Path, column: str | None, label_column: str | None, id_column: str | None
+) -> tuple[Input, NDArray[Any] | None]:
+    """Read one array of vectors, and those of labels and of ids, from a .npz file."""
     try:
-        values, labels = _arrays(path, column, label_column)
+        values, labels, ids = _arrays(path, column, label_column, id_column)
     except FewbitsError:  # which may be a ValueError too
         raise
     except _DAMAGE as error:
@@ -64,25 +66,36 @@ def read_npz(path: Path, column: str | None, label_column: str | None) -> Input:
         ) from error
     if labels is not None:
         labels = as_label_names(labels, f"labels {label_column!r} of {path}")
-    return Input("vectors", checked_vectors(values, str(path)), labels, str(path))
+    vectors = checked_vectors(values, str(path))
+    if ids is not None and ids.shape != (len(vectors),):
+        raise ArgumentError(
+            f"{path} holds {len(vectors)} vectors, but {id_column!r} has shape "
+            f"{ids.shape}"
+        )
+    return Input("vectors", vectors, labels, str(path)), ids
 
 
 def _arrays(
-    path: Path, column: str | None, label_column: str | None
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    path: Path, column: str | None, *beside: str | None
+) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]:
     with path.open("rb") as opened:  # NumPy leaves a damaged archive open
         archive = np.load(opened, allow_pickle=False)
         if isinstance(archive, np.ndarray):
             raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
         names = archive.files
+        if {"data", "indices", "indptr", "shape"} <= {*names}:
+            raise ArtefactError(
+                f"{path} holds a sparse matrix of SciPy; save X.toarray() as .npy"
+            )
         # Names that were given come first: which array fits depends on them.
-        for wanted in (column, label_column):
+        for wanted in (column, *beside):
             if wanted is not None and wanted not in names:
                 raise ArgumentError(
                     f"{path} has no array {wanted!r}; it has {known_names(names)}"
                 )
-        name = column or _only([n for n in names if n != label_column], path)
-        return archive[name], archive[label_column] if label_column else None
+        name = column or _only([n for n in names if n not in beside], path)
+        labels, ids = (None if each is None else archive[each] for each in beside)
+        return archive[name], labels, ids
 
 
 def _only(names: list[str], path: Path) -> str:

@@ -25,7 +25,7 @@ class SelectedRows(Table):
     """
 
     def __init__(self, table: Table, mask: Any) -> None:
-        self.fields = table.fields
+        self.fields, self.auxiliary = table.fields, table.auxiliary
         self._table, self._mask = table, mask
 
     def __len__(self) -> int:

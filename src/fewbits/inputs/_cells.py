@@ -4,6 +4,8 @@ Numbers taken for words would be embedded silently, so they are recognised here,
 files and for data frames alike.
 """
 
+import base64
+import re
 from typing import Any
 
 import numpy as np
@@ -27,8 +29,17 @@ _VECTOR = (
 #: ``array([1``, ``[np.float32(1)``.
 _LIKE_VECTOR = (
     r"^\s*(?:(?:np\.|numpy\.|torch\.)?(?:array|tensor)\s*)?[\[({]+\s*"
-    r"(?:(?:np\.)?float\d*\s*\(\s*)?(?:[+-]?\.?\d|nan\b|null\b|None\b|\])"
+    r"(?:(?:np\.)?float\d*\s*\(\s*)?"
+    r"(?:[+-]?\.?\d|nan\b|null\b|None\b|(?i:true|false)\s*[,\])]|\])"
 )
+_BEHIND_WORD = (
+    rf"^\s*[^\s\d]\S*(?:\s+(?:{_NUMBER}))+\s+[+-]?\d*\.\d+(?:[eE][+-]?\d+)?"
+    rf"(?:\s+(?:{_NUMBER}))*\s*$"
+)
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_URL_SAFE = str.maketrans("-_", "+/")
+_SHORTEST = 24  # letters: fewer may be a word whose bytes happen to be such numbers
+_ENCODED = "vectors of floats written as base64"
 _SHOWN = 40  # characters of a text in a message
 _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
@@ -67,11 +78,51 @@ def are_digits(column: Any) -> bool:
     )
 
 
+def mostly_digits(column: Any) -> str | None:
+    """Return the first text with a word, if more than half are as `are_digits` says."""
+    import pyarrow.compute as pc
+
+    digits = matches(column, _DIGITS_ONLY)
+    if not len(column) < 2 * (pc.sum(digits).as_py() or 0) < 2 * len(column):
+        return None
+    return str(column.filter(pc.invert(digits))[0].as_py())
+
+
 def are_numbers(column: Any) -> bool:
     """Return whether every text of a column is a plain number."""
     return _all(matches(_head(column), PLAIN_NUMBER)) and _all(
         matches(column, PLAIN_NUMBER)
     )
+
+
+def are_behind_words(column: Any) -> bool:
+    """Return whether every text is a word and the numbers of its vector, as in GloVe's.
+
+    One number at least has a decimal point: "Boeing 737 800" is a text.
+    """
+    return _all(matches(_head(column), _BEHIND_WORD)) and _all(
+        matches(column, _BEHIND_WORD)
+    )
+
+
+def are_encoded(column: Any) -> bool:
+    """Return whether texts are vectors of floats as base64, by the first of them."""
+    texts = [text for text in _head(column).to_pylist() if text is not None]
+    return bool(texts) and all(map(_is_encoded, texts))
+
+
+def _is_encoded(text: str) -> bool:
+    if len(text) < _SHORTEST or len(text) % 4 or not _BASE64.fullmatch(text):
+        return False
+    data = base64.b64decode(text.translate(_URL_SAFE))
+    for dtype in ("<f4", "<f8"):
+        if len(data) % int(dtype[-1]) == 0:
+            sizes = np.abs(np.frombuffer(data, dtype))
+            with np.errstate(invalid="ignore"):
+                usual = (sizes == 0) | ((sizes > 1e-9) & (sizes < 1e6))
+            if usual.all():
+                return True
+    return False
 
 
 def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
@@ -83,6 +134,11 @@ def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
     broken = broken_vector(column)
     if broken is not None:
         return _told_of_broken(broken)
+    if are_encoded(column):
+        return f"{_ENCODED} such as {column[0].as_py()[:_SHOWN]!r}"
+    if are_behind_words(column):
+        shown = column.drop_null()[0].as_py()[:_SHOWN]
+        return f"{shown!r} and the like, words with numbers behind them"
     if are_digits(column) and not (are_meant and are_numbers(column)):
         shown = column.drop_null()[0].as_py()[:_SHOWN]
         return f"{shown!r} and the like, numbers written as text"

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import (
+    check_no_blank,
+    is_integer,
+    is_text,
+    missing_message,
+    repeated,
+)
 from fewbits.errors import ArgumentError, ArtefactError
 
 _BLOCK_BYTES = 1 << 26
+_SHOWN = 40  # characters of an id in a message
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
@@ -83,3 +91,30 @@ def check_texts(
         problem = "has no text" if first is None else "holds a blank text"
         more = f" and {len(rows) - 1:,} more" * (len(rows) > 1)
         raise ArgumentError(f"{source} {problem} in row {rows[0]}{more}; {hint}")
+
+
+def check_full(column: Any, what: str) -> None:
+    """Refuse a column with gaps."""
+    if column.null_count:
+        raise ArgumentError(missing_message(column, what))
+
+
+def check_ids(column: Any, what: str) -> None:
+    """Refuse ids that are missing, blank, repeated, or of another type."""
+    check_full(column, what)
+    if not (is_integer(column.type) or is_text(column.type)):
+        raise ArgumentError(
+            f"{what} holds {column.type}; ids are whole numbers or texts"
+        )
+    if is_text(column.type):
+        check_no_blank(column, what)
+    _check_unique(column, what)
+
+
+def _check_unique(column: Any, what: str) -> None:
+    if (found := repeated(column)) is not None:
+        value, count = found
+        raise ArgumentError(
+            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
+            "item from all others"
+        )

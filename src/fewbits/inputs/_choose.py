@@ -13,7 +13,9 @@ from fewbits._arrow import is_flag, is_list, is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.inputs._cells import (
+    are_behind_words,
     are_digits,
+    are_encoded,
     are_vectors,
     check_no_vectors,
     check_words,
@@ -26,6 +28,7 @@ ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNOREC
 #: Names that columns of labels have.
 LABELS = {"class", "label", "labels", "target", "y"}
 _GROUPS = ("vectors", "written", "texts", "digits", "numbers", "flags", "other")
+_SHOWN = 40  # characters of a text in a message
 _NAME_ONE = "name one (on the command line by --column)"
 
 
@@ -171,7 +174,8 @@ def _group(table: Table, place: int) -> str:
     if are_vectors(column):
         return "written"
     check_no_vectors(column, f"column {table.names[place]!r}")
-    return "digits" if are_digits(column) else "texts"
+    disguised = are_digits(column) or are_encoded(column) or are_behind_words(column)
+    return "digits" if disguised else "texts"
 
 
 def _numbers(
@@ -180,7 +184,7 @@ def _numbers(
     """Return columns of numbers where there is nothing else."""
     for i in groups["digits"]:
         if not ROW_NUMBERS.fullmatch(table.names[i]):
-            shown = table.column(i).drop_null()[0].as_py()
+            shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
             raise ArgumentError(
                 f"column {table.names[i]!r} of {source} holds {shown!r} and the like: "
                 "neither texts nor plain numbers nor vectors in brackets; write them "

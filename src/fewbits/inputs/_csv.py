@@ -19,7 +19,7 @@ from fewbits.inputs._csv_arrow import read_unquoted
 from fewbits.inputs._csv_cells import as_typed, without_gaps
 from fewbits.inputs._csv_head import check_head, check_names, find_delimiter
 from fewbits.inputs._lines import warn_of_blank_lines
-from fewbits.inputs._streams import HEAD, peekable
+from fewbits.inputs._streams import HEAD, kind_of, peekable
 from fewbits.inputs._wanted import NOTHING, Wanted
 
 _BATCH = 4096  # rows
@@ -48,7 +48,7 @@ def read_csv(
     with _long_cells(), peekable(raw) as file:
         head = file.peek(HEAD)
         check_head(head, source)
-        tabs = source.lower().removesuffix(".gz").removesuffix(".zst").endswith(".tsv")
+        tabs = kind_of(Path(source)) == ".tsv"
         delimiter = "\t" if tabs else find_delimiter(head, source, wanted.columns())
         table = None if path is None else read_unquoted(path, delimiter, wanted)
         if table is None:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from fewbits._arrow import as_column
 from fewbits._labels import as_label_names
 from fewbits.inputs._arrays import read_npy, read_npz
-from fewbits.inputs._checks import checked_vectors
+from fewbits.inputs._checks import check_ids, checked_vectors
 from fewbits.inputs._csv import read_csv
 from fewbits.inputs._hdf5 import read_hdf5
 from fewbits.inputs._image_walk import IMAGES
@@ -14,17 +15,19 @@ from fewbits.inputs._input import Input
 from fewbits.inputs._json_lines import read_json_lines
 from fewbits.inputs._label_files import SUFFIXES, read_labels
 from fewbits.inputs._lines import read_lines
-from fewbits.inputs._shards import ARROW, PARQUET, Loaded, open_tables
-from fewbits.inputs._streams import open_bytes
+from fewbits.inputs._partitions import open_partitioned
+from fewbits.inputs._shards import ARROW, PARQUET, Loaded
+from fewbits.inputs._streams import HEAD, open_bytes, peekable
 from fewbits.inputs._tables import read_table
 from fewbits.inputs._vecs import read_vecs
 from fewbits.inputs._wanted import Wanted
+from fewbits.inputs._word_vectors import has_word_vectors, word_vectors
 
 SHARDS = PARQUET | ARROW
 
 
 def _table_file(path: Path, wanted: Wanted) -> Input:
-    return read_table(open_tables([path]), wanted, str(path))
+    return read_table(open_partitioned([path]), wanted, str(path))
 
 
 def _csv_file(path: Path, wanted: Wanted) -> Input:
@@ -40,8 +43,15 @@ def _json_file(path: Path, wanted: Wanted) -> Input:
 
 
 def _npz_file(path: Path, wanted: Wanted) -> Input:
-    wanted.refuse_beside(str(path))
-    return read_npz(path, wanted.only_column(str(path)), wanted.label_column)
+    replace(wanted, id_column=None).refuse_beside(str(path))
+    found, ids = read_npz(
+        path, wanted.only_column(str(path)), wanted.label_column, wanted.id_column
+    )
+    if ids is None:
+        return found
+    ids = as_column(ids)
+    check_ids(ids, f"array {wanted.id_column!r} of {path}")
+    return replace(found, ids=ids, id_column=wanted.id_column)
 
 
 def _hdf5_file(path: Path, wanted: Wanted) -> Input:
@@ -59,6 +69,11 @@ def _npy_file(path: Path, wanted: Wanted) -> Input:
 
 
 def _lines_file(path: Path, wanted: Wanted) -> Input:
+    with open_bytes(path) as file, peekable(file) as lines:
+        if has_word_vectors(lines.peek(HEAD)):
+            table = word_vectors(lines, str(path))
+            return read_table(table, wanted, str(path))
+
     def reader(path: Path) -> Input:
         with open_bytes(path) as file:
             return read_lines(file, str(path))
@@ -96,7 +111,7 @@ def _with_label_file(
 
 
 #: Kinds that can be read from a stream, and so from a compressed file.
-STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt"}
+STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".vec"}
 READERS: dict[str, Callable[[Path, Wanted], Input]] = {
     ".npy": _npy_file,
     ".npz": _npz_file,
@@ -106,6 +121,7 @@ READERS: dict[str, Callable[[Path, Wanted], Input]] = {
     ".hdf5": _hdf5_file,
     ".h5": _hdf5_file,
     ".txt": _lines_file,
+    ".vec": _lines_file,
     ".csv": _csv_file,
     ".tsv": _csv_file,
     ".jsonl": _json_file,

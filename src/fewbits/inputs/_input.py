@@ -57,6 +57,11 @@ class Input:
     def __repr__(self) -> str:
         return f"Input({len(self):,} {self.kind} of {self.source})"
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        if self.kind != "vectors":
+            raise TypeError(f"{self.source} holds {self.kind}, not vectors")
+        return np.asarray(self.values, dtype)
+
     def sample(self, n_rows: int, random_state: int | None = 0) -> Self:
         """Return items drawn at random with their labels, to learn from.
 

@@ -2,6 +2,8 @@
 
 import codecs
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -11,6 +13,9 @@ from fewbits.inputs._lines import warn_of_blank_lines
 
 _BATCH = 4096  # lines
 _SHOWN = 40  # characters of a line in a message
+
+#: What a number too large for a float is written with: 1e400, or 309 digits.
+_LONG_EXPONENT = re.compile(r"[eE]\+?\d{3}|\d{300}")
 
 _Row = dict[str, Any]
 
@@ -50,7 +55,8 @@ def _rows(file: IO[bytes], source: str) -> Iterator[list[tuple[int, _Row]]]:
 def _object(line: bytes, number: int, source: str) -> _Row:
     try:
         text = line.removeprefix(codecs.BOM_UTF8).decode()
-        found = json.loads(text, object_pairs_hook=_unique)
+        strict = _finite if _LONG_EXPONENT.search(text) else None  # it is slower
+        found = json.loads(text, object_pairs_hook=_unique, parse_float=strict)
     except (ValueError, RecursionError) as error:
         hint = ""
         if number == 1 and line.lstrip().startswith(b"["):
@@ -65,6 +71,14 @@ def _object(line: bytes, number: int, source: str) -> _Row:
             f"{number} holds {shown!r}"
         )
     return found
+
+
+def _finite(text: str) -> float:
+    """Return a number; what no float holds would become infinity."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large for a float of 64 bits")
+    return number
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> _Row:

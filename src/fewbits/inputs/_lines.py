@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from fewbits._warnings import warn_user
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._cells import (
     are_vectors,
     check_no_vectors,
     check_words,
+    mostly_digits,
     parse_vectors,
 )
 from fewbits.inputs._checks import checked_vectors
@@ -17,6 +18,7 @@ from fewbits.inputs._input import Input
 from fewbits.inputs._texts import Texts
 
 _BATCH = 4096  # lines
+_SHOWN = 30  # characters of a line in a message
 _ADVICE = (
     "save them as .npy, or as .csv with a first line of names (or, if they are piped "
     "in, name columns)"
@@ -51,7 +53,18 @@ def read_lines(file: IO[bytes], source: str) -> Input:
         return Input("vectors", vectors, None, source)
     check_no_vectors(column, source)
     check_words(column[1:], source, _ADVICE)  # the first line may hold names
+    _check_few_numbers(column, source)
     return Input("texts", Texts(column), None, source)
+
+
+def _check_few_numbers(column: Any, source: str) -> None:
+    """Refuse lines of which most are numbers: these would be embedded as words."""
+    if found := mostly_digits(column):
+        raise ArgumentError(
+            f"{source} holds numbers but for {found[:_SHOWN]!r} and the like: mend "
+            "that, or, if texts are meant, save them as .csv with a first line of "
+            "names and name their column"
+        )
 
 
 def warn_of_blank_lines(skipped: int, source: str) -> None:

@@ -11,20 +11,30 @@ import numpy as np
 from fewbits._arrow import (
     as_array,
     as_column,
+    as_frame,
     as_table,
+    has_own_index,
     is_column,
     is_frame,
     is_text,
     known_names,
     own_memory,
-    typed_table,
+    typed_columns,
+    with_index,
 )
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, FeatureError, a_kind
 from fewbits.inputs._cells import are_vectors, told_of_numbers
-from fewbits.inputs._checks import check_several, check_texts, checked_vectors
+from fewbits.inputs._checks import (
+    check_full,
+    check_several,
+    check_texts,
+    checked_vectors,
+)
+from fewbits.inputs._file_names import check_no_file_names
 from fewbits.inputs._input import Input
 from fewbits.inputs._shards import Loaded
-from fewbits.inputs._tables import check_full, read_table
+from fewbits.inputs._tables import read_table
 from fewbits.inputs._texts import Texts
 from fewbits.inputs._wanted import Wanted
 
@@ -34,13 +44,40 @@ _NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
 
 
 class _Given(Loaded):
-    """A data frame. What is kept of it is copied, unless it is Arrow's own."""
+    """A data frame. What is kept of it is copied, unless it is Arrow's own.
 
-    def __init__(self, frame: Any) -> None:
-        super().__init__(typed_table(frame))
+    A column that Arrow does not know is refused where it is asked for.
+    """
+
+    def __init__(self, frame: Any, auxiliary: tuple[str, ...] = ()) -> None:
+        table, self._odd = typed_columns(frame)
+        super().__init__(table, auxiliary)
         self._is_arrow = hasattr(frame, "column_names")
 
+    def read(self, wanted: Wanted) -> Input:
+        """Return the items; a refusal also says which columns cannot be read."""
+        try:
+            return read_table(self, wanted, "the data frame")
+        except ArgumentError as error:
+            name = next(iter(self._odd), None)
+            if name is None or repr(name) in str(error):
+                raise
+            raise ArgumentError(f"{error}; {self._reason(name)}") from None
+
+    def _reason(self, name: str) -> str:
+        return f"cannot read column {name!r} of the data frame: {self._odd[name]}"
+
+    def column(self, place: int) -> Any:
+        self._check(place)
+        return super().column(place)
+
+    def _check(self, place: int) -> None:
+        name = self.names[place]
+        if name in self._odd:
+            raise ArgumentError(self._reason(name))
+
     def kept(self, place: int) -> Any:
+        self._check(place)
         column = super().kept(place)
         return column if self._is_arrow else own_memory(column)
 
@@ -58,8 +95,12 @@ class _OfTexts(Loaded):
 
 def read_object(items: Any, wanted: Wanted) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
+    items = as_frame(items)
     if is_frame(items):
-        return read_table(_Given(items), wanted, "the data frame")
+        frame, levels = with_index(items)
+        if wanted.keep is not False and wanted.id_column is None:
+            warn_of_index(frame)
+        return _Given(frame, levels).read(wanted)
     check_several(items)
     what = f"the {type(items).__name__}"
     wanted.refuse(what)
@@ -73,8 +114,17 @@ def read_object(items: Any, wanted: Wanted) -> Input:
     try:
         array = as_array(items, "vectors")
     except FeatureError as error:
-        raise ArgumentError(f"{what} holds no items: {error}") from None
+        raise ArgumentError(str(error)) from None
     return Input("vectors", checked_vectors(array, what), None, what)
+
+
+def warn_of_index(frame: Any) -> None:
+    """Warn of an index of pandas that is left out: ids would be expected to be it."""
+    if has_own_index(frame):
+        warn_user(
+            "the index of the data frame is left out: to have it as ids, give it a "
+            "name, such as frame.rename_axis('id'), and name it, id='id'"
+        )
 
 
 def as_items(items: Any, kind: str) -> Sequence[Any]:
@@ -113,6 +163,8 @@ def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
     for row, text in enumerate(texts):
         _check_text(text, row)
     check_texts(texts, "the list of items")
+    if len(texts) > 1 or not are_meant:
+        check_no_file_names(texts)
     _check_words(texts, are_meant)
     return texts
 
@@ -130,7 +182,7 @@ def _listed(items: Any, kind: str) -> Sequence[Any]:
             raise ArgumentError(f"expected a list of {kind}, got shape {items.shape}")
         return [*items.tolist()] if items.ndim == 1 else [*items]
     if not isinstance(items, Sequence):
-        raise ArgumentError(f"expected a list of {kind}, got a {type(items).__name__}")
+        raise ArgumentError(f"expected a list of {kind}, got {a_kind(items)}")
     return [*items] if isinstance(items, deque) else items  # it gives no slices
 
 

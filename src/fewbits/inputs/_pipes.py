@@ -16,8 +16,13 @@ from fewbits.inputs._shards import Loaded, damage_told, read_ipc
 from fewbits.inputs._streams import HEAD, decompressed, peekable
 from fewbits.inputs._tables import read_table
 from fewbits.inputs._wanted import Wanted
+from fewbits.inputs._word_vectors import has_word_vectors, word_vectors
 
-_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_COMPRESSED = {
+    b"\x1f\x8b": ".gz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    **{f"BZh{level}1AY".encode(): ".bz2" for level in range(1, 10)},
+}
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
@@ -42,6 +47,8 @@ def _read(file: IO[bytes], head: bytes, wanted: Wanted, source: str) -> Input:
         return read_table(Loaded(_arrow(file.read(), source)), wanted, source)
     if _is_json(head):
         return read_table(Loaded(read_json_lines(file, source)), wanted, source)
+    if has_word_vectors(head):
+        return read_table(word_vectors(file, source), wanted, source)
     if wanted.named() or has_names(head, wanted.names):
         return read_table(Loaded(read_csv(file, source, wanted)), wanted, source)
     _check_lines(head, source)

@@ -9,15 +9,17 @@ from typing import Any
 from fewbits._arrow import known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
+from fewbits.inputs._file_names import as_paths
 from fewbits.inputs._formats import READERS, SHARDS, STREAMED
 from fewbits.inputs._image_folder import find_images, is_image
 from fewbits.inputs._input import Input
 from fewbits.inputs._objects import read_object
+from fewbits.inputs._partitions import is_partition, open_partitioned
 from fewbits.inputs._pipes import read_pipe
-from fewbits.inputs._shards import ARROW, PARQUET, open_tables
+from fewbits.inputs._shards import ARROW, PARQUET
 from fewbits.inputs._streams import is_compressed, kind_of, standard_input
 from fewbits.inputs._tables import read_table
-from fewbits.inputs._wanted import Wanted
+from fewbits.inputs._wanted import NOTHING, Wanted
 
 _FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
 
@@ -38,20 +40,25 @@ def read(
     Parameters
     ----------
     source : str, Path, data frame, array or list
-        A path, by its ending:
+        Also a dict of columns, a list of dicts or of paths, a RecordBatchReader, a
+        dataset of pyarrow. Named levels of a pandas index are columns. A path is read
+        by its ending:
 
         - ``.npy``, ``.npz``, ``.fvecs``, ``.bvecs``, ``.ivecs``, ``.hdf5`` (extra
           ``hdf5``): vectors;
         - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
           ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
           but columns of numbers;
-        - ``.txt``: a text, or a vector in brackets, per line;
+        - ``.txt``: a text, or a vector in brackets, per line; or word vectors as of
+          GloVe (also ``.vec``), a table of ``word`` and ``vector``;
         - an image, or a folder of images, whose labels are the folders they lie in;
         - a folder or a pattern such as ``shards/*.parquet``: Parquet or Arrow files of
-          the same columns, in the order of their names;
+          the same columns, in the order of their names; folders named ``year=2020``
+          give a column ``year``;
         - ``-``: standard input; the format is recognised by its first bytes.
 
-        ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``).
+        ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``,
+        ``.bz2``).
     column : str or sequence of str, default=None
         The column of vectors or texts of a table, or several columns of numbers, or the
         array of a .npz or .hdf5 file. Without it, the only one that fits is taken, or
@@ -60,7 +67,7 @@ def read(
         Column or array of labels; those of a .npy or .txt file may be in another file
         of these kinds.
     id_column : str, default=None
-        Column of unique ids, integers or texts.
+        Column of unique ids, integers from 0 on or texts; or the array of a .npz file.
     keep : bool or sequence of str, default=False
         Other columns to store with the items: these, all, or none.
     names : sequence of str, default=()
@@ -125,8 +132,18 @@ def read(
 
 
 def _read(source: Any, wanted: Wanted) -> Input:
+    if isinstance(source, Input):
+        if wanted != NOTHING:
+            raise ArgumentError("items that were read bring their own columns and ids")
+        return source
+    if (paths := as_paths(source)) is not None:
+        for path in paths:
+            _check_readable(path)
+        return _read_several(paths, wanted, "the list of files")
     if not isinstance(source, str | Path):
         return read_object(source, wanted)
+    if not str(source).strip():
+        raise ArgumentError("give the path of a file or folder, got an empty one")
     if str(source) == "-":
         return read_pipe(standard_input(), wanted, "standard input")
     path = Path(source)
@@ -179,7 +196,7 @@ def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
             f"{source} holds {', '.join(sorted(kinds))} files; several are read "
             "together if all are Parquet, all Arrow, or all images"
         )
-    return read_table(open_tables(paths), wanted, source)
+    return read_table(open_partitioned(paths), wanted, source)
 
 
 def _read_folder(path: Path, wanted: Wanted) -> Input:
@@ -191,10 +208,25 @@ def _read_folder(path: Path, wanted: Wanted) -> Input:
         if others:
             warn_user(f"{path}: tables taken, left out: {known_names(others)}")
         return _read_several(shards, wanted, str(path))
+    if parts := _partition_files(path, there):
+        return _read_several(parts, wanted, str(path))
     wanted.refuse(str(path), _FOLDER_HINT)
     _check_no_tables(path)
     files, labels = find_images(path)
     return Input("images", files, labels, str(path))
+
+
+def _partition_files(path: Path, there: Sequence[Path]) -> list[Path]:
+    """Return the shards in folders named ``column=value``, if all folders are such."""
+    folders = [each for each in there if each.is_dir()]
+    if not folders or not all(map(is_partition, folders)):
+        return []
+    return sorted(each for each in path.rglob("*") if _is_visible_shard(each, path))
+
+
+def _is_visible_shard(file: Path, root: Path) -> bool:
+    parts = [Path(part) for part in file.relative_to(root).parts]
+    return _is_shard(file) and not any(map(_is_hidden, parts))
 
 
 def _is_hidden(path: Path) -> bool:

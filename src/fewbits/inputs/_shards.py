@@ -22,6 +22,7 @@ from fewbits._arrow import (
     stored_column,
 )
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
+from fewbits.inputs._common_fields import common_fields
 
 PARQUET = {".parquet", ".pq"}
 ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
@@ -35,9 +36,15 @@ class Table(ABC):
     ----------
     fields : list of pyarrow.Field
         Names and plain types, see `fewbits._arrow.plain_type`.
+    auxiliary : tuple of str
+        Columns that are never items unless they are named, such as the index of pandas.
+    lengths : sequence of int
+        Rows of each file, where the table is from files.
     """
 
     fields: list[Any]
+    auxiliary: tuple[str, ...] = ()
+    lengths: Sequence[int] = ()
 
     @abstractmethod
     def __len__(self) -> int:
@@ -64,9 +71,10 @@ class Table(ABC):
 class Loaded(Table):
     """A table that is in memory, or mapped."""
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, auxiliary: tuple[str, ...] = ()) -> None:
         self._given, self._table = table, plain_table(table)
         self.fields = list(self._table.schema)
+        self.auxiliary = auxiliary
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -93,27 +101,30 @@ class ParquetShards(Table):
             with damage_told(path, "Parquet"), parquet.ParquetFile(path) as file:
                 schemas.append(_plain_fields(file.schema_arrow))
                 counts.append(int(file.metadata.num_rows))
-        check_same(schemas, paths)
-        self.fields = schemas[0]
+        self.fields = common_fields(schemas, paths)
         self._paths = paths
-        self._length = sum(counts)
+        self.lengths = counts
 
     def __len__(self) -> int:
-        return self._length
+        return sum(self.lengths)
 
     def column(self, place: int) -> Any:
         kind = self.fields[place].type
-        return _joined([plain_column(each) for each in self._batches(place)], kind)
+        found = [plain_column(each) for each in self._batches(place)]
+        return _joined([_as_type(each, kind) for each in found], kind)
 
     def kept(self, place: int) -> Any:
         found = [stored_column(each) for each in self._batches(place)]
-        return _joined(found, found[0].type if found else self.fields[place].type)
+        if len({str(each.type) for each in found}) != 1:
+            return self.column(place)
+        return _joined(found, found[0].type)
 
     def vectors(self, place: int, what: str) -> NDArray[Any]:
         matrix = np.empty((0, 0))
-        start = 0
+        start, kind = 0, self.fields[place].type
         for batch in self._batches(place):
-            rows = list_matrix(_chunked(plain_column(batch)), what, start)
+            lists = _chunked(_as_type(plain_column(batch), kind))
+            rows = list_matrix(lists, what, start)
             if not len(rows):
                 continue
             if not start:
@@ -150,26 +161,32 @@ def open_tables(paths: Sequence[Path]) -> Table:
     import pyarrow as pa
 
     tables = [_read_arrow(path) for path in paths]
-    check_same([_plain_fields(table.schema) for table in tables], paths)
-    if any(table.schema.types != tables[0].schema.types for table in tables):
-        tables = [plain_table(table) for table in tables]
-    return Loaded(pa.concat_tables(_cast(table, tables[0].schema) for table in tables))
+    schemas = [_plain_fields(table.schema) for table in tables]
+    fields = common_fields(schemas, paths)
+    first = tables[0].schema
+    if any(table.schema.names != first.names for table in tables):
+        tables = [table.select(first.names) for table in tables]
+    if any(table.schema.types != first.types for table in tables):
+        tables = [_as_fields(plain_table(table), fields) for table in tables]
+    loaded = Loaded(
+        pa.concat_tables(_cast(table, tables[0].schema) for table in tables)
+    )
+    loaded.lengths = [table.num_rows for table in tables]
+    return loaded
 
 
-def check_same(schemas: Sequence[Sequence[Any]], paths: Sequence[Path]) -> None:
-    """Refuse shards whose columns are not the same: values would be lost."""
-    first = [(field.name, field.type) for field in schemas[0]]
-    for schema, path in zip(schemas, paths, strict=True):
-        found = [(field.name, field.type) for field in schema]
-        if found != first:
-            other = next((each for each in found if each not in first), None)
-            difference = (
-                f"{other[0]!r} ({other[1]})" if other else "fewer or reordered ones"
-            )
-            raise ArgumentError(
-                f"{path} has other columns than {paths[0]}: {difference}; shards of a "
-                "collection need the same names and types in the same order"
-            )
+def _as_type(column: Any, kind: Any) -> Any:
+    return column if column.type == kind else column.cast(kind)
+
+
+def _as_fields(table: Any, fields: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    columns = [
+        _as_type(column, field.type)
+        for column, field in zip(table.columns, fields, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from fewbits.errors import ArtefactError, MissingExtraError
 
 HEAD = 1 << 16  #: Bytes by which a format is recognised.
 #: Endings of compressed files, which follow the ending of the format.
-COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2"}
 
 
 def kind_of(path: Path) -> str:
@@ -89,6 +89,10 @@ def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
     kind = COMPRESSED.get(suffix)
     if kind == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=file))
+    if kind == "bzip2":
+        import bz2
+
+        return cast(IO[bytes], bz2.BZ2File(file))
     if kind == "zstd":
         return _zstd(file)
     return file

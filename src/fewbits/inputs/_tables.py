@@ -1,6 +1,7 @@
 """Tables as items: the chosen columns, labels, ids and stored columns."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from fewbits._arrow import (
     is_number,
     is_text,
     list_matrix,
-    missing_message,
-    repeated,
 )
 from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
@@ -21,6 +20,8 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._blank import without_blank
 from fewbits.inputs._cells import are_numbers, parse_vectors, stray
 from fewbits.inputs._checks import (
+    check_full,
+    check_ids,
     check_texts,
     checked_vectors,
 )
@@ -58,7 +59,8 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
         for what, name in (("label", wanted.label_column), ("id", wanted.id_column))
     }
     kept = _kept_by_name(table, wanted, source)
-    apart = {*kept, *places.values()}
+    auxiliary = [place_of(table, name, source) for name in table.auxiliary]
+    apart = {*kept, *places.values(), *auxiliary}
     choice = _choose(table, wanted, apart, source)
     if wanted.skip_blank and choice.how == "texts":
         has_ids = places["id"] is not None
@@ -69,7 +71,10 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
     kind, values = _items(table, choice, source)
     beside = _beside(table, wanted, choice, kept, places["id"])
     if not wanted.column:
-        tell_left_out(table, choice, {*beside, *_row_numbers(table, choice)}, source)
+        named_apart = {i for i in places.values() if i is not None}
+        told = {*beside, *_row_numbers(table, choice), *named_apart}
+        choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
+        tell_left_out(table, choice, told, source)
     _check_apart(table, beside, source)
     _warn_of_strays(table, beside, source)
     columns = {table.names[i]: table.kept(i) for i in beside}
@@ -180,12 +185,6 @@ def _side_by_side(table: Table, choice: Choice, source: str) -> NDArray[Any]:
     return matrix
 
 
-def check_full(column: Any, what: str) -> None:
-    """Refuse a column with gaps."""
-    if column.null_count:
-        raise ArgumentError(missing_message(column, what))
-
-
 def _kept_by_name(table: Table, wanted: Wanted, source: str) -> list[int]:
     if isinstance(wanted.keep, bool):
         return []
@@ -218,33 +217,9 @@ def _row_numbers(table: Table, choice: Choice) -> list[int]:
 def _ids(table: Table, place: int | None, source: str) -> Any:
     if place is None:
         return None
-    column, what = table.column(place), f"column {table.names[place]!r} of {source}"
-    check_full(column, what)
-    if not (is_integer(column.type) or is_text(column.type)):
-        raise ArgumentError(
-            f"{what} holds {column.type}; ids are whole numbers or texts"
-        )
-    if is_text(column.type):
-        _check_no_blank(column, what)
-    _check_unique(column, what)
+    column = table.column(place)
+    check_ids(column, f"column {table.names[place]!r} of {source}")
     return column
-
-
-def _check_no_blank(column: Any, what: str) -> None:
-    import pyarrow.compute as pc
-
-    row = pc.index(pc.match_substring_regex(column, r"^\s*$"), True).as_py()
-    if row >= 0:
-        raise ArgumentError(f"{what} has a blank id in row {row}")
-
-
-def _check_unique(column: Any, what: str) -> None:
-    if (found := repeated(column)) is not None:
-        value, count = found
-        raise ArgumentError(
-            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
-            "item from all others"
-        )
 
 
 def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None:

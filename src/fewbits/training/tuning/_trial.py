@@ -201,15 +201,12 @@ class Trial:
         """Search as a bundle does."""
         if how.rerank is None:
             return coded.items.search(coded.codes, k)
-        vectors = self._kept[how.keep_vectors] if how.keep_vectors else None
+        again: dict[str, Any] = {"scores": coded.scores, "offsets": coded.offsets}
+        if how.keep_vectors:
+            kept = self._kept[how.keep_vectors]
+            again = {"vectors": kept, "query_vectors": self.queries[rows]}
         return coded.items.search_reranked(
-            coded.codes,
-            k,
-            scores=coded.scores,
-            offsets=coded.offsets,
-            shortlist=how.shortlist,
-            vectors=vectors,
-            query_vectors=None if vectors is None else self.queries[rows],
+            coded.codes, k, shortlist=how.shortlist, **again
         )
 
     def _values(self, answer: Any, coded: _Coded, how: Configuration) -> Values:
