@@ -228,7 +228,7 @@ class GrowingMixin(CollectionMixin):
 
     @staticmethod
     def verify(folder: str | Path) -> "Report":
-        """Read every byte of the collection of a bundle, and report what is damaged.
+        """Read every byte of a bundle, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
         explorer, unless it cannot be written to.
@@ -236,7 +236,7 @@ class GrowingMixin(CollectionMixin):
         Parameters
         ----------
         folder : str or Path
-            Of a bundle. `load` checks its other files.
+            Of a bundle, with a collection or without.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class GrowingMixin(CollectionMixin):
         Raises
         ------
         ArtefactError
-            When the folder is not a bundle, or holds no items.
+            When the folder is not a bundle.
         """
         with told_by_folder(Path(folder)):
             return verified(Path(folder)).report
@@ -261,6 +261,12 @@ class GrowingMixin(CollectionMixin):
         Returns
         -------
         fewbits.store.Repaired
+            See `fewbits.store.Store.repair`.
+
+        Raises
+        ------
+        ArtefactError
+            When the folder holds no items, or nothing of them can be read.
         """
         with told_by_folder(Path(folder)):
             report: Repaired = store_of(Path(folder)).repair()

@@ -39,7 +39,7 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
         When no segment says what the columns are, nor does an older manifest.
     """
     names = disk.names()
-    there = {name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name)}
+    there = _tokens(names)
     tokens = _named_tokens(disk, top, there)
     tokens = tokens or sorted(filter(is_token, there))
     every = [each for t in tokens if (each := _Found.of(disk, t)) is not None]
@@ -52,6 +52,20 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
     if older is None:
         raise ArtefactError(f"{disk.folder}: no manifest and no segment can be read")
     return replace(older, segments=())
+
+
+def largest_number(disk: Disk, names: list[str]) -> int:
+    """Return the number of the newest state that segments and deletes know of."""
+    found = [_Found.of(disk, token) for token in _tokens(names) if is_token(token)]
+    deletes = [
+        re.fullmatch(r"del-[0-9a-f]{16}-(\d{1,18})\.bin", name) for name in names
+    ]
+    numbers = [each.number for each in found if each is not None]
+    return max([0, *numbers, *(int(each[1]) for each in deletes if each)])
+
+
+def _tokens(names: list[str]) -> set[str]:
+    return {name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name)}
 
 
 def _state(
