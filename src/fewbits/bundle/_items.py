@@ -228,7 +228,7 @@ class Items(UserColumns):
         if VECTOR not in self.schema.names:
             return None
         dtype = self.schema.field(VECTOR).type.value_type.to_pandas_dtype()
-        return np.dtype(dtype).name
+        return str(np.dtype(dtype))
 
     @property
     def bytes_per_item(self) -> int:

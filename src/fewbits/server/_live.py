@@ -69,7 +69,7 @@ class Live:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with the folder, or None where nothing is known to be."""
+        """Fault of the folder, None where nothing is known to be wrong."""
         return self._fault or self._damage
 
     def set_damage(self, told: str | None) -> None:

@@ -56,12 +56,10 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
 
 def largest_number(disk: Disk, names: list[str]) -> int:
     """Return the number of the newest state that segments and deletes know of."""
-    found = [_Found.of(disk, token) for token in _tokens(names) if is_token(token)]
-    deletes = [
-        re.fullmatch(r"del-[0-9a-f]{16}-(\d{1,18})\.bin", name) for name in names
-    ]
-    numbers = [each.number for each in found if each is not None]
-    return max([0, *numbers, *(int(each[1]) for each in deletes if each)])
+    every = [_Found.of(disk, token) for token in _tokens(names) if is_token(token)]
+    found = [each.number for each in every if each is not None]
+    deletes = re.findall(r"^del-[0-9a-f]{16}-(\d{1,18})\.bin$", "\n".join(names), re.M)
+    return int(max([0, *found, *map(int, deletes)]))
 
 
 def _tokens(names: list[str]) -> set[str]:
@@ -132,7 +130,7 @@ class _Found:
     """
 
     def __init__(self, facts: dict[str, Any], files: list[FileSums]) -> None:
-        self.number = facts["number"]
+        self.number = int(facts["number"])
         self._schemas = [_schema(file) for file in files]
         self.schema = self._schemas[0]
         entries = [file.entry for file in files]

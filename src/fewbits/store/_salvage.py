@@ -154,7 +154,7 @@ class Salvage:
 
     @cached_property
     def lost_vectors(self) -> Mask:
-        """Which rows had a vector that is lost."""
+        """Mask of the rows that had a vector which is lost."""
         lost = np.zeros(self.entry.n_rows, np.bool_)
         if self.entry.vectors is not None and self.vectors is None:
             return ~lost
