@@ -132,6 +132,7 @@ class CollectionMixin(EncodingMixin):
                 keep=True if keep is None else keep,
                 names=self.metadata.feature_names or (),
                 skip_blank=skip_blank,
+                kind=self.item_kind,
             )
         names_of_columns: dict[str, str | None] = {}
         if isinstance(items, Input):

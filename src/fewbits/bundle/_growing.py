@@ -60,9 +60,10 @@ class GrowingMixin(CollectionMixin):
             long as it takes.
         **options
             `vectors`, `texts`, `id`, `keep`, `skip_blank`, `ids`, `columns` and
-            `progress`, as of `with_items`. Columns must be those of the collection;
-            ids must be new, and count on from the largest where they are row numbers
-            and none are given.
+            `progress`, as of `with_items`. Columns are those of the collection; where
+            rows lack one, other than labels, they get null, with a warning. Ids must be
+            new, and count on from the largest where they are row numbers and none are
+            given.
 
         Returns
         -------
@@ -71,8 +72,8 @@ class GrowingMixin(CollectionMixin):
         Raises
         ------
         ArgumentError
-            When an id is there already, a column is missing or of another type, or the
-            folder is locked for longer than `timeout`.
+            When an id is there already, a column is of another type, or missing and
+            may not be null, or the folder is locked for longer than `timeout`.
 
         Examples
         --------
@@ -95,7 +96,7 @@ class GrowingMixin(CollectionMixin):
         Parameters
         ----------
         items, timeout, **options
-            The same as for `add`, but ids are required.
+            The same as for `add`, but ids are required, and all columns.
 
         Returns
         -------
@@ -313,7 +314,12 @@ class GrowingMixin(CollectionMixin):
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
         id_name = names.get("id_column")
-        return aligned(made.table, held, numbered=numbered, id_name=id_name)
+        # Null would erase a value of the row that is replaced, and is no class or text.
+        text = (self.label_column, self.raw_column)
+        needed = held.columns if ids_given else [x for x in text if x is not None]
+        return aligned(
+            made.table, held, numbered=numbered, id_name=id_name, needed=needed
+        )
 
     def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
         items = self.collection
