@@ -77,7 +77,10 @@ def test_facts_and_quality_without_what_cannot_be_read(folder, client_of, patter
         assert name in quality.json()["warnings"][0]
         assert health(client)["status"] == "degraded"
         assert client.post("/v1/search", json={"codes": ["00000000"]}).is_error
-    assert client.get("/v1/quality/recall").status_code == 503
+    recall = client.get("/v1/quality/recall").json()
+    assert recall["estimates"] == []
+    assert name in recall["reason"]
+    assert str(folder.parent) not in recall["reason"]
 
 
 def test_damage_that_verifying_finds(folder, client_of):

@@ -218,8 +218,6 @@ def recall_of_bundle(bundle: Bundle, k: int = 10) -> RecallOfBundle:
         drawn = _WORK / max(1, len(items) * n_features)
         n_queries = int(min(max(drawn, _QUERIES[0]), _QUERIES[1]))
         found = bundle.estimate_recall(k, vectors=vectors, n_queries=n_queries)
-    except ArtefactError:
-        raise  # which is no property of the collection
     except FewbitsError as error:
         return RecallOfBundle(reason=str(error))
     return RecallOfBundle(found, truth)

@@ -33,7 +33,12 @@ async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -
     """Estimate the recall of each way to search; takes seconds when first asked."""
     work = partial(explore.recall_of_bundle, served.bundle, k)
     found = await served.cached(("recall", k), work, heavy=True)
-    return Json(found.to_dict())
+    live, told = served.service.live, found.to_dict()
+    if found.reason is not None and live.names_file(found.reason):
+        served.snapshot.results.pop(("recall", k), None)
+        live.set_damage(found.reason)
+        told["reason"] = live.public(found.reason)
+    return Json(told)
 
 
 @router.get("/v1/novelty", responses=answers("Novelty"))
