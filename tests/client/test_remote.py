@@ -106,6 +106,7 @@ def test_scalars_of_numpy(local, remote):
         remote.search(Q, 3, allowed=[*np.arange(5)]),
         local.search(Q, 3, allowed=range(5)),
     )
+    same(remote.search(Q, 4, group_by="kind"), local.search(Q, 4, group_by="kind"))
     for wrong in (0, np.int64(-1), 2.5):
         with pytest.raises(ArgumentError, match="k must be"):
             remote.search(Q, wrong)
