@@ -81,6 +81,8 @@ def test_facts_and_quality_without_what_cannot_be_read(folder, client_of, patter
     assert recall["estimates"] == []
     assert name in recall["reason"]
     assert str(folder.parent) not in recall["reason"]
+    assert not client.post("/v1/verify").json()["intact"]
+    assert name in Live(folder).fault  # as the folder notes
 
 
 def test_damage_that_verifying_finds(folder, client_of):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fewbits.bundle import Bundle
-from fewbits.bundle.serving import folder_state
+from fewbits.bundle.serving import folder_state, last_verified
 from fewbits.errors import ArtefactError
 
 
@@ -57,6 +57,10 @@ class Live:
         else:
             self._state = folder_state(source)
             self.snapshot = self._made(Bundle.load(source))
+            last = last_verified(source)
+            if last is not None and not last.report.is_intact:
+                told = str(last.report.damages[0])
+                self.set_damage(told if self._names_ours(told) else None)
 
     def warm(self) -> None:
         """Make the index of the first snapshot, which the start does not wait for."""
