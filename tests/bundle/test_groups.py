@@ -34,9 +34,15 @@ def test_any_groups(seed, n, n_groups, k):
     allowed = rng.random(n) < 0.7
     queries = rng.normal(size=(3, 8)).astype(np.float32)
     found = bundle.search_records(queries, k, group_by="group", allowed=allowed)
-    for query, hits in zip(queries, found, strict=True):
+    best = bundle.search(queries, k, group_by="group", allowed=allowed)
+    assert best.ids.shape == best.distances.shape == (3, k)
+    for query, hits, *rest in zip(queries, found, *best, strict=True):
         told = [(hit["id"], hit["distance"]) for hit in hits]
         assert told == by_hand(bundle, query, k, names, allowed)
+        padded = told + [(-1, -1)] * (k - len(told))
+        assert [
+            tuple(map(int, each[::-1])) for each in zip(*rest, strict=True)
+        ] == padded
 
 
 @pytest.mark.parametrize("keep_vectors", [None, "float32"])

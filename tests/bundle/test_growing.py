@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -143,8 +144,7 @@ def test_mistakes_lose_nothing(tmp_path, home):
     before = content(bundle)
     wrong = [
         (lambda: bundle.add(table([1]), vectors="v"), "item with id 3 already"),
-        (lambda: bundle.add(X[:1], ids=[99]), "no column 'year'"),
-        (lambda: bundle.add(table([9]).drop_columns("year"), vectors="v"), "'year'"),
+        (lambda: bundle.upsert(X[:1], ids=[99]), "no column 'year'"),
         (lambda: bundle.add(table([9], "texts"), vectors="v"), "ids must be integer"),
         (lambda: bundle.upsert(X[:1], columns={"year": [1]}), "give the ids"),
         (lambda: bundle.add(X[:1], columns={"year": [1]}), "give the ids"),
@@ -163,6 +163,20 @@ def test_mistakes_lose_nothing(tmp_path, home):
         bundle.add(texts, vectors="v")
     with pytest.warns(UserWarning, match="left out 'more'"):
         bundle.add(table([9]).append_column("more", pa.array([1])), vectors="v")
+
+
+def test_rows_without_a_column_that_was_added_later(tmp_path):
+    bundle = built(range(5), "folder", tmp_path)
+    items = bundle.collection.with_column("flag", [True] * 5)
+    replace(bundle, items=items).save(tmp_path / "b")
+    del bundle, items
+    with pytest.warns(UserWarning, match="no column 'flag': they get null there"):
+        Bundle.load(tmp_path / "b").add(table([9]), vectors="v")
+    found = Bundle.load(tmp_path / "b").collection
+    assert found.column("flag").tolist() == [True] * 5 + [None]
+    assert found.column("year").tolist()[-1] is not None
+    with pytest.raises(ArgumentError, match="no column 'flag'"):
+        Bundle.load(tmp_path / "b").upsert(table([9]), vectors="v")
 
 
 def test_a_bundle_stays_as_it_was_loaded(tmp_path):

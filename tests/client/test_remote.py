@@ -106,6 +106,7 @@ def test_scalars_of_numpy(local, remote):
         remote.search(Q, 3, allowed=[*np.arange(5)]),
         local.search(Q, 3, allowed=range(5)),
     )
+    same(remote.search(Q, 4, group_by="kind"), local.search(Q, 4, group_by="kind"))
     for wrong in (0, np.int64(-1), 2.5):
         with pytest.raises(ArgumentError, match="k must be"):
             remote.search(Q, wrong)
@@ -205,7 +206,12 @@ def test_verify(tmp_path):
         rows.write_bytes(rows.read_bytes()[:-8])
         found = remote.verify()
         assert not found.is_intact
-        same(found, fewbits.Bundle.verify(folder))
+        wanted = fewbits.Bundle.verify(folder)  # there by its whole path
+        (damage, *more) = wanted.damages
+        assert found.damages[0].file == str(rows.relative_to(folder))
+        assert damage.file == str(rows)
+        assert len(found.damages) == 1 + len(more)
+        assert (found.number, found.n_bytes) == (wanted.number, wanted.n_bytes)
     with (
         served(small_bundle()) as url,
         fewbits.connect(url) as remote,

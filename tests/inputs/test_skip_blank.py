@@ -101,3 +101,40 @@ def test_what_is_left_is_looked_at_again(items, options, said):
         return
     with pytest.raises(ArgumentError, match=said):
         inputs.read(pa.table(items), skip_blank=True, **options)
+
+
+@pytest.mark.parametrize(
+    "labels", [["x", None, " ", "y", "z"], [1.0, None, None, 2.0, 3.0]]
+)
+def test_rows_without_a_label(labels):
+    table = pa.table({"text": ["a", "b", "", "", "e"], "y": labels})
+    said = r"missing in 2 of 5 rows.*leave such rows out by skip_blank=True"
+    with pytest.raises(ArgumentError, match=said):
+        inputs.read(table.set_column(0, "text", [list("abcde")]), label_column="y")
+    with pytest.warns(UserWarning, match="rows left out") as caught:
+        found = inputs.read(table, column="text", label_column="y", skip_blank=True)
+    said = [str(each.message) for each in caught]
+    assert "2 of 5 rows left out, as column 'text' has no text there: 2, 3" in said[0]
+    assert "1 of 5 rows left out, as column 'y' has no label there: 1" in said[1]
+    assert [*found.values] == ["a", "e"]
+    names = [str(int(x)) if isinstance(x, float) else x for x in labels if x]
+    assert found.labels.tolist() == [names[0], names[-1]]
+
+
+def test_vectors_without_a_label():
+    table = pa.table({"v": [[1.0], [2.0], [3.0]], "y": ["x", None, "z"]})
+    with pytest.warns(UserWarning, match="1 of 3 rows left out, as column 'y'"):
+        found = inputs.read(table, label_column="y", skip_blank=True)
+    assert found.values.tolist() == [[1.0], [3.0]]
+    assert found.labels.tolist() == ["x", "z"]
+
+
+def test_the_column_of_the_kind_that_is_of_use():
+    table = pa.table({"v": [[1.0], [2.0]], "name": ["x", "y"], "n": [3, 4]})
+    with pytest.raises(ArgumentError, match="2 columns of texts or vectors"):
+        inputs.read(table)
+    assert inputs.read(table, kind="vectors", keep=True).values.tolist() == [[1], [2]]
+    assert [*inputs.read(table, kind="texts", keep=True).values] == ["x", "y"]
+    two = table.append_column("w", table["v"])
+    with pytest.raises(ArgumentError, match="2 columns of texts or vectors"):
+        inputs.read(two, kind="vectors")

@@ -72,7 +72,7 @@ def has_features(bundle: "Bundle") -> bool:
     if items is None or bundle.item_kind == "codes":
         return False
     has_texts = bundle.item_kind == "texts" and bundle.raw_column in items.columns
-    return items.vectors is not None or has_texts
+    return items.vector_form is not None or has_texts
 
 
 def _stored_features(bundle: "Bundle", rows: IdArray) -> NDArray[Any]:

@@ -1,10 +1,10 @@
 """Search of a collection by codes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray, IdArray
@@ -13,7 +13,7 @@ from fewbits.bundle._encoding import checked_codes
 from fewbits.bundle._grouped import best_of_groups
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
-from fewbits.index import Neighbours, RangeSearchResult
+from fewbits.index import Neighbours, RangeSearchResult, stream_range_search
 
 Mask = NDArray[np.bool_] | None
 
@@ -78,6 +78,58 @@ class CodeSearchMixin(CollectionMixin):
         found = self.index.range_search(checked, radius, allowed=mask)
         rows = self.collection.rows_of(found.ids)
         return RangeSearchResult(found.offsets, found.distances, rows)
+
+    def stream_range_rows_by_code(
+        self, codes: CodeArray, radius: int, *, filter: Any = None, allowed: Any = None
+    ) -> Iterator[tuple[slice, RangeSearchResult]]:
+        """Yield what `range_rows_by_code` finds, for some codes at a time.
+
+        Parameters
+        ----------
+        codes, radius, filter, allowed
+            As in `range_rows_by_code`.
+
+        Yields
+        ------
+        slice
+            Rows of `codes`.
+        RangeSearchResult
+            All hits of these.
+        """
+        mask = selected(self, filter, allowed)
+        checked = checked_codes(codes, self.encoder.n_bits)
+        for span, found in stream_range_search(
+            self.index, checked, radius, allowed=mask
+        ):
+            yield span, found._replace(ids=self.collection.rows_of(found.ids))
+
+    def stream_range_search(
+        self,
+        queries: ArrayLike | Sequence[Any],
+        radius: int,
+        *,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> Iterator[tuple[slice, RangeSearchResult]]:
+        """Yield what `range_search` finds, for some queries at a time.
+
+        Parameters
+        ----------
+        queries, radius, filter, allowed
+            As in `range_search`.
+
+        Yields
+        ------
+        slice
+            Rows of `queries`.
+        RangeSearchResult
+            All hits of these.
+        """
+        codes = self.encode(queries)
+        for span, found in self.stream_range_rows_by_code(
+            codes, radius, filter=filter, allowed=allowed
+        ):
+            yield span, found._replace(ids=self.collection.ids_at(found.ids))
 
     def _best_rows(
         self,

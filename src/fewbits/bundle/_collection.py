@@ -135,6 +135,7 @@ class CollectionMixin(EncodingMixin):
                 keep=True if keep is None else keep,
                 names=self._known_columns(),
                 skip_blank=skip_blank,
+                kind=self.item_kind,
             )
         names_of_columns: dict[str, str | None] = {}
         if isinstance(items, Input):

@@ -60,9 +60,10 @@ class GrowingMixin(CollectionMixin):
             long as it takes.
         **options
             `vectors`, `texts`, `id`, `keep`, `skip_blank`, `ids`, `columns` and
-            `progress`, as of `with_items`. Columns must be those of the collection;
-            ids must be new, and count on from the largest where they are row numbers
-            and none are given.
+            `progress`, as of `with_items`. Columns are those of the collection; where
+            rows lack one, other than labels, they get null, with a warning. Ids must be
+            new, and count on from the largest where they are row numbers and none are
+            given.
 
         Returns
         -------
@@ -71,8 +72,8 @@ class GrowingMixin(CollectionMixin):
         Raises
         ------
         ArgumentError
-            When an id is there already, a column is missing or of another type, or the
-            folder is locked for longer than `timeout`.
+            When an id is there already, a column is of another type, or missing and
+            may not be null, or the folder is locked for longer than `timeout`.
 
         Examples
         --------
@@ -95,7 +96,7 @@ class GrowingMixin(CollectionMixin):
         Parameters
         ----------
         items, timeout, **options
-            The same as for `add`, but ids are required.
+            The same as for `add`, but ids are required, and all columns.
 
         Returns
         -------
@@ -228,7 +229,7 @@ class GrowingMixin(CollectionMixin):
 
     @staticmethod
     def verify(folder: str | Path) -> "Report":
-        """Read every byte of the collection of a bundle, and report what is damaged.
+        """Read every byte of a bundle, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
         explorer, unless it cannot be written to.
@@ -236,7 +237,7 @@ class GrowingMixin(CollectionMixin):
         Parameters
         ----------
         folder : str or Path
-            Of a bundle. `load` checks its other files.
+            Of a bundle, with a collection or without.
 
         Returns
         -------
@@ -245,7 +246,7 @@ class GrowingMixin(CollectionMixin):
         Raises
         ------
         ArtefactError
-            When the folder is not a bundle, or holds no items.
+            When the folder is not a bundle.
         """
         with told_by_folder(Path(folder)):
             return verified(Path(folder)).report
@@ -261,6 +262,12 @@ class GrowingMixin(CollectionMixin):
         Returns
         -------
         fewbits.store.Repaired
+            See `fewbits.store.Store.repair`.
+
+        Raises
+        ------
+        ArtefactError
+            When the folder holds no items, or nothing of them can be read.
         """
         with told_by_folder(Path(folder)):
             report: Repaired = store_of(Path(folder)).repair()
@@ -307,7 +314,12 @@ class GrowingMixin(CollectionMixin):
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
         id_name = names.get("id_column")
-        return aligned(made.table, held, numbered=numbered, id_name=id_name)
+        # Null would erase a value of the row that is replaced, and is no class or text.
+        text = (self.label_column, self.raw_column)
+        needed = held.columns if ids_given else [x for x in text if x is not None]
+        return aligned(
+            made.table, held, numbered=numbered, id_name=id_name, needed=needed
+        )
 
     def _ids_to_delete(self, ids: Any, filter: Any) -> Any:
         items = self.collection

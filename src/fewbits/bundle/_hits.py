@@ -32,6 +32,13 @@ class FoundRows(NamedTuple):
     def __repr__(self) -> str:
         return one_line(self)
 
+    def padded(self, k: int) -> "FoundRows":
+        """Return the same with `k` columns, -1 where nothing was found."""
+        wider = ((0, 0), (0, k - self.rows.shape[1]))
+        distances = np.pad(self.distances, wider, constant_values=-1)
+        rows = np.pad(self.rows, wider, constant_values=-1)
+        return FoundRows(distances, rows, self.metric)
+
     def records(
         self, items: Items, columns: Sequence[str] | None = None
     ) -> list[list[dict[str, Any]]]:

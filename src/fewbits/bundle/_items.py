@@ -16,9 +16,11 @@ from fewbits.bundle._ids import check_found, id_column, ids_of
 from fewbits.bundle._indexes import AUTO, Caches, index_of
 from fewbits.bundle._runs import Run
 from fewbits.bundle._table_part import (
+    BLOCKS,
     CODE,
     CORRECTION,
     ID,
+    VECTOR,
     TablePart,
     Vectors,
     fixed_binary,
@@ -203,17 +205,17 @@ class Items(UserColumns):
     @property
     def code_bytes(self) -> int:
         """Bytes of a code."""
-        return int(self._parts[0].codes.shape[1])
+        return int(self.schema.field(CODE).type.byte_width)
 
     @property
     def correction_bytes(self) -> int:
         """Bytes of the correction of an item, 0 without any."""
-        return 0 if self._parts[0].corrections is None else 2
+        return self._bytes_of(CORRECTION)
 
     @cached_property
     def vectors(self) -> Vectors | VectorParts | None:
         """Vectors of the items, or None when none were kept."""
-        if self._parts[0].vectors is None:
+        if VECTOR not in self.schema.names:
             return None
         if self._snapshot is None:
             kept: Vectors = self._parts[0].vectors
@@ -223,23 +225,25 @@ class Items(UserColumns):
     @property
     def vector_form(self) -> str | None:
         """Form of the vectors: "float16", "float32", "int8", or None without any."""
-        vectors = self._some_stored
-        if isinstance(vectors, Int8Vectors):
-            return "int8"
-        return None if vectors is None else vectors.dtype.name
+        if VECTOR not in self.schema.names:
+            return None
+        dtype = self.schema.field(VECTOR).type.value_type.to_pandas_dtype()
+        return str(np.dtype(dtype))
 
     @property
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
-        vectors, size = self._some_stored, self.code_bytes + self.correction_bytes
-        if isinstance(vectors, Int8Vectors):
-            return size + int(vectors.values[:1].nbytes + vectors.blocks[:1].nbytes)
-        return size if vectors is None else size + int(vectors[:1].nbytes)
+        own = (CODE, CORRECTION, VECTOR, BLOCKS)
+        return sum(self._bytes_of(name) for name in own)
 
-    @property
-    def _some_stored(self) -> Vectors | None:
-        vectors = self.vectors
-        return vectors.first if isinstance(vectors, VectorParts) else vectors
+    def _bytes_of(self, name: str) -> int:
+        """Return the bytes of an entry of a column of ours, by its type alone."""
+        if name not in self.schema.names:
+            return 0
+        kind = self.schema.field(name).type
+        if name in (CODE, CORRECTION):
+            return int(kind.byte_width)
+        return int(kind.list_size * kind.value_type.bit_width) // 8
 
     def some_vectors(self, rows: Any = None) -> NDArray[Any] | None:
         """Return the vectors of some rows, or of all, as floats."""

@@ -1,5 +1,6 @@
 """New rows in the form that a collection has."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,12 @@ from fewbits.errors import ArgumentError
 
 
 def aligned(
-    table: Any, held: Items, *, numbered: bool, id_name: str | None = None
+    table: Any,
+    held: Items,
+    *,
+    numbered: bool,
+    id_name: str | None = None,
+    needed: Collection[str] = (),
 ) -> Any:
     """Return a table with the columns of a collection, in their order and types.
 
@@ -26,16 +32,20 @@ def aligned(
         Leave out the ids, as these are given later.
     id_name : str, default=None
         Name of the column that the ids are from.
+    needed : collection of str, default=()
+        Columns that may not be null in place of a value.
 
     Warns
     -----
     UserWarning
-        Of columns that the collection does not have, which are left out.
+        Of columns that the collection does not have, which are left out, and of those
+        that the rows lack, which are null there.
 
     Raises
     ------
     ArgumentError
-        When a column is missing, or its values are not of the collection's type.
+        When a column is missing that is needed or takes no null, or its values are not
+        of the collection's type.
     """
     import pyarrow as pa
 
@@ -46,10 +56,7 @@ def aligned(
                 f"column {id_name!r} cannot give the ids: in the collection it is "
                 "a column beside them; to have it as ids, build the collection anew"
             )
-        raise ArgumentError(
-            f"the new rows have no column {missing[0]!r}, which the collection has; "
-            f"they have {known_names(own) or 'none'}"
-        )
+        table = _with_nulls(table, [held.schema.field(x) for x in missing], needed)
     if extra := [name for name in own if name not in held.columns]:
         names = ", ".join(map(repr, extra))
         warn_user(f"left out {names}: the collection has no such columns")
@@ -59,6 +66,23 @@ def aligned(
         if not (numbered and field.name == ID)
     }
     return pa.table(columns)
+
+
+def _with_nulls(table: Any, fields: list[Any], needed: Collection[str]) -> Any:
+    """Return a table with further columns of nulls."""
+    import pyarrow as pa
+
+    own = [name for name in table.column_names if name not in RESERVED]
+    if lacking := [f.name for f in fields if f.name in needed or not f.nullable]:
+        raise ArgumentError(
+            f"the new rows have no column {lacking[0]!r}, which the collection has; "
+            f"they have {known_names(own) or 'none'}"
+        )
+    names = known_names(repr(f.name) for f in fields)
+    warn_user(f"the new rows have no column {names}: they get null there")
+    for f in fields:
+        table = table.append_column(f.name, pa.nulls(len(table), f.type))
+    return table
 
 
 def _cast(column: Any, field: Any) -> Any:

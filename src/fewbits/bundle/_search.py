@@ -25,6 +25,7 @@ class SearchMixin(CodeSearchMixin):
         *,
         filter: Any = None,
         allowed: Any = None,
+        group_by: str | None = None,
     ) -> Neighbours:
         """Return the `k` items nearest to each raw query by Hamming distance.
 
@@ -45,6 +46,9 @@ class SearchMixin(CodeSearchMixin):
             many such items.
         allowed : array-like, default=None
             Which items may be found: a boolean mask over the rows, or ids.
+        group_by : str, default=None
+            A column: the best item of each of `k` groups is found, see
+            `search_records`.
 
         Returns
         -------
@@ -57,8 +61,13 @@ class SearchMixin(CodeSearchMixin):
         ArgumentError
             When a condition cannot be read, or names no column; when an id is unknown.
         """
-        mask = selected(self, filter, allowed)
-        found = self._nearest_rows(self.encode(queries), k, mask)
+        codes = self.encode(queries)
+        if group_by is not None:
+            best = self.search_rows_by_code(
+                codes, k, filter=filter, allowed=allowed, group_by=group_by
+            ).padded(k)
+            return Neighbours(best.distances, self.collection.ids_at(best.rows))
+        found = self._nearest_rows(codes, k, selected(self, filter, allowed))
         return Neighbours(found.distances, self.collection.ids_at(found.ids))
 
     def range_search(
@@ -72,8 +81,7 @@ class SearchMixin(CodeSearchMixin):
         """Return all items at most `radius` bits away from each raw query.
 
         A larger radius finds the same items and perhaps more. Where hits of many
-        queries do not fit in memory, `fewbits.index.stream_range_search` yields those
-        of a few at a time from `index`; ``collection.rows_of`` turns its ids into rows.
+        queries do not fit in memory, `stream_range_search` yields those of a few.
 
         Parameters
         ----------

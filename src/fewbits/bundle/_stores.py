@@ -63,13 +63,13 @@ def told_by_folder(folder: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
-def open_store(folder: Path, name: Any) -> Any:
+def open_store(folder: Path, name: Any, *, damaged: bool = False) -> Any:
     """Open the store within the folder of a bundle that its manifest names.
 
     Raises
     ------
     ArtefactError
-        When there is no such store, or it is damaged.
+        When there is no such store; or, unless it may be, it is damaged.
     """
     from fewbits.store import Store
 
@@ -79,15 +79,15 @@ def open_store(folder: Path, name: Any) -> Any:
         raise ArtefactError(f"{folder / name} is missing from the bundle")
     # Files are opened when something in them is asked for; the process may be
     # elsewhere then.
-    return Store.open(folder.absolute() / name)
+    return Store.open(folder.absolute() / name, damaged=damaged)
 
 
 def store_of(folder: Path) -> Any:
-    """Open the store of a bundle."""
+    """Open the store of a bundle, however damaged that is."""
     name = read_manifest(folder).get("items")
     if name is None:
         raise ArtefactError(f"{folder} holds no items")
-    return open_store(folder, name)
+    return open_store(folder, name, damaged=True)
 
 
 def folder_state(folder: str | Path) -> str:

@@ -20,7 +20,7 @@ def summary_of(bundle: Any) -> dict[str, Any]:
         facts["bytes_per_code"] = bundle.items.code_bytes
         facts["bytes_per_item"] = bundle.items.bytes_per_item
         facts["columns"] = bundle.items.columns
-        facts["vectors"] = bundle.items.vectors is not None
+        facts["vectors"] = bundle.items.vector_form is not None
     return {**bundle.metadata.summary(), **facts}
 
 

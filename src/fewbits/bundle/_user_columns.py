@@ -13,7 +13,7 @@ from fewbits._frozen import Immutable
 from fewbits._labels import as_label_rows
 from fewbits._typing import IdArray
 from fewbits.bundle._runs import Run, taken
-from fewbits.bundle._table_part import ID
+from fewbits.bundle._table_part import ID, RESERVED
 from fewbits.errors import ArgumentError
 
 #: Where ``fewbits build`` keeps labels that are not a column of a table.
@@ -28,13 +28,18 @@ class UserColumns(Immutable):
 
     @property
     @abstractmethod
+    def schema(self) -> Any:
+        """Arrow's schema of all columns, for which no file of items is read."""
+
+    @property
+    @abstractmethod
     def id_column(self) -> Any:
         """Ids of the items as a column of Arrow's."""
 
     @cached_property
     def columns(self) -> list[str]:
         """Names of the user's columns."""
-        return list(self._parts[0].table().column_names)
+        return [name for name in self.schema.names if name not in RESERVED]
 
     def records(
         self, rows: IdArray, names: Sequence[str] | None = None

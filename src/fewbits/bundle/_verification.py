@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
+from fewbits.bundle._checked_files import checked_folder
 from fewbits.bundle._folder import read_manifest, read_sealed, sealed
-from fewbits.bundle._stores import store_of
 from fewbits.errors import ArtefactError
 
 if TYPE_CHECKING:
@@ -54,23 +54,17 @@ class Verification:
 
 
 def verified(folder: Path) -> Verification:
-    """Read every byte of a collection, and note in the folder what was found."""
+    """Read every byte of a bundle, and note in the folder what was found."""
     at, began = time.time(), time.perf_counter()
-    store = store_of(folder)
-    report = store.verify()
+    report = checked_folder(folder)
     found = Verification(report, at, time.perf_counter() - began)
     told = report.to_dict()
-    note = {
-        "items": store.folder.name,
-        "at": at,
-        "seconds": found.seconds,
-        "report": {**told, "damages": told["damages"][:_MOST_DAMAGES]},
-    }
-    with (
-        contextlib.suppress(OSError, UnicodeError),
-        atomic_write(folder / NAME) as file,
-    ):
-        file.write(sealed(note))
+    told["damages"] = told["damages"][:_MOST_DAMAGES]
+    with contextlib.suppress(OSError, UnicodeError, ArtefactError):
+        items = read_manifest(folder).get("items")
+        note = {"items": items, "at": at, "seconds": found.seconds, "report": told}
+        with atomic_write(folder / NAME) as file:
+            file.write(sealed(note))
     return found
 
 

@@ -80,7 +80,10 @@ class _MemoryWriter:
             # Ids that were deleted may come again, as nobody remembers them.
             largest = int(self._table[ID].to_numpy().max(initial=-1))
             if largest + len(table) > _LARGEST_ID:
-                raise ArgumentError(f"no ids are left after {largest}: give ids")
+                raise ArgumentError(
+                    f"no ids are left after {largest}, which a row has: from now on "
+                    "give ids"
+                )
             numbers = pa.array(largest + 1 + np.arange(len(table), dtype=np.int64))
             table = table.add_column(0, ID, numbers)
         places = TablePart(self._table).find(table[ID].combine_chunks())

@@ -39,9 +39,10 @@ def add(
 ) -> None:
     """Encode INPUT and add it to the collection of BUNDLE.
 
-    A table needs the columns of the collection, of the same types; further columns are
-    left out. Its ids must be new: `upsert` replaces items. Other processes may search
-    BUNDLE meanwhile; they see all of INPUT or nothing.
+    A table has the columns of the collection, of the same types: where it lacks one,
+    other than labels, its rows get null; further columns are left out. Its ids must be
+    new: `upsert` replaces items. Other processes may search BUNDLE meanwhile; they see
+    all of INPUT or nothing.
 
     Example: fewbits add my-bundle march.csv
 

@@ -57,8 +57,8 @@ SkipBlank: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
-        help="Leave out rows of a table whose text is blank or missing, instead of "
-        "refusing the table.",
+        help="Leave out rows of a table whose text or label is blank or missing, "
+        "instead of refusing the table.",
     ),
 ]
 Filter: TypeAlias = Annotated[
@@ -133,7 +133,12 @@ def read_for(
     if bundle.item_kind == "texts" and known.raw_column is not None:
         names = (known.raw_column,)
     source = inputs.read(
-        path, column=column, label_column=labels, names=names, **options
+        path,
+        column=column,
+        label_column=labels,
+        names=names,
+        kind=bundle.item_kind,
+        **options,
     )
     return bundle.checked_kind(source)
 

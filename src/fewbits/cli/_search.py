@@ -1,5 +1,6 @@
 """``fewbits search``."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from fewbits.cli._options import (
     RowColumn,
     SkipBlank,
     check_unread,
+    check_unused,
     json_option,
     print_json,
     print_results,
@@ -39,7 +41,21 @@ def search(
             "--input", "-i", help="File or folder of queries, in place of QUERY."
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Results per query.")] = 10,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", help="Results per query. Default: 10, or with --radius all there are."
+        ),
+    ] = None,
+    radius: Annotated[
+        int | None,
+        typer.Option(
+            "--radius",
+            "-r",
+            help="Find the items whose codes differ from the query's in at most so "
+            "many bits.",
+        ),
+    ] = None,
     rerank: Annotated[
         bool | None,
         typer.Option(
@@ -80,6 +96,8 @@ def search(
 
     Example: fewbits search my-bundle "broken arm" --filter "year >= 2020"
 
+    Example: fewbits search my-bundle --input queries.npy --radius 10 --json
+
     Example: fewbits search my-images "a red flower" --by my-texts
     """
     from fewbits import engine
@@ -98,14 +116,21 @@ def search(
     n_more = 0 if as_json else len(asked) - _MOST_SHOWN
     if n_more > 0:
         asked = asked[:_MOST_SHOWN]
-    request = engine.SearchRequest(
-        asked, k, rerank=rerank, filter=filter, group_by=group_by
-    )
-    results = engine.search(loaded, request).results
+    results: Iterable[Any]
+    if radius is None:
+        request = engine.SearchRequest(
+            asked, 10 if k is None else k, rerank, filter, group_by=group_by
+        )
+        results = engine.search(loaded, request).results
+    else:
+        check_unused({"--rerank": rerank, "--group-by": group_by}, "no --radius")
+        within = engine.RangeRequest(asked, radius, filter, limit=k)
+        results = _within(loaded, within)
     if as_json:
         for found in results:
             print_json(found.to_dict())
         return
+    results = list(results)
     print_results(results)
     for found in results:
         if found.out_of_distribution:
@@ -116,3 +141,14 @@ def search(
             )
     if n_more > 0:
         say(f"note: {n_more:,} more queries; --json prints the results of all")
+
+
+def _within(bundle: Any, request: Any) -> Iterable[Any]:
+    """Return all hits of one query after another, or as many of each as asked for."""
+    from fewbits.engine import range_search
+    from fewbits.engine.rows import stream_range
+
+    if request.limit is None:
+        return stream_range(bundle, request)
+    found: Iterable[Any] = range_search(bundle, request).results
+    return found

@@ -21,7 +21,13 @@ class Asking(RemoteBase):
     """Queries, which change nothing."""
 
     def search(
-        self, queries: Any, k: int = 10, *, filter: Any = None, allowed: Any = None
+        self,
+        queries: Any,
+        k: int = 10,
+        *,
+        filter: Any = None,
+        allowed: Any = None,
+        group_by: str | None = None,
     ) -> Neighbours:
         """Return the `k` nearest items of each query, see `Bundle.search`.
 
@@ -36,6 +42,7 @@ class Asking(RemoteBase):
             hits=k,
             k=k,
             rerank=False,
+            group_by=group_by,
             columns=[],
             **chosen(filter, allowed),
         )

@@ -33,7 +33,8 @@ class Remote(Asking, Duplicating, Changing):
       `index`, `commit`, `snapshot`;
     - gives or takes rows in place of ids: `rank_rows_by_example`, `search_rows`,
       `search_rows_by_code`, `range_rows_by_code`;
-    - answers without bounds: `stream_duplicates`, `features`;
+    - answers without bounds: `stream_duplicates`, `stream_range_search`,
+      `stream_range_rows_by_code`, `features`;
     - repairs files, which needs no service that reads them: `repair`;
     - returns a part of the bundle, of which `facts` and `summary` tell: `backbone`,
       `backbone_fingerprint`, `calibration`, `checked_kind`, `classes`, `codebook`,

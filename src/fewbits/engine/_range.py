@@ -1,5 +1,6 @@
 """All items within a distance of each query."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +109,36 @@ def range_search(bundle: Bundle, request: RangeRequest) -> RangeResponse:
         QueryHits(label, hits[ends[i] : ends[i + 1]]) for i, label in enumerate(labels)
     ]
     return RangeResponse(tuple(results), truncated)
+
+
+def stream_range(bundle: Bundle, request: RangeRequest) -> Iterator[QueryHits]:
+    """Yield the hits of one query after another, which need not all fit in memory.
+
+    Parameters
+    ----------
+    bundle : Bundle
+        With a collection.
+    request : RangeRequest
+        Without a limit.
+    """
+    codes = asked_codes(bundle, request)
+    asked = bundle.encode(request.queries) if codes is None else codes
+    labels = asked_labels(bundle, request, codes, len(asked))
+    chosen = {"filter": request.filter, "allowed": request.allowed}
+    for span, found in bundle.stream_range_rows_by_code(
+        asked, request.radius, **chosen
+    ):
+        for label, start, stop in zip(
+            labels[span], found.offsets[:-1], found.offsets[1:], strict=True
+        ):
+            rows, distances = found.ids[start:stop], found.distances[start:stop]
+            hits = hits_of(
+                bundle.collection,
+                rows[None],
+                names=request.columns,
+                distance=distances[None],
+            )
+            yield QueryHits(label, hits[0])
 
 
 def find_range(

@@ -1,11 +1,11 @@
-"""Rows of a table whose text is blank or missing are left out, with all they hold."""
+"""Rows of a table whose text or label is missing are left out, with all they hold."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import list_matrix
+from fewbits._arrow import is_text, list_matrix
 from fewbits._warnings import warn_user
 from fewbits.inputs._checks import blank_rows
 from fewbits.inputs._shards import Table
@@ -41,20 +41,40 @@ class SelectedRows(Table):
         return list_matrix(self.column(place), what)
 
 
-def without_blank(table: Table, place: int, source: str, *, has_ids: bool) -> Table:
-    """Return the rows that have a text in the column at `place`, and warn of others."""
+def blank_cells(column: Any) -> list[int]:
+    """Return the rows of a column that hold nothing, NaN, or white space alone."""
+    if is_text(column.type):
+        return blank_rows(Texts(column))
+    missing = column.is_null(nan_is_null=True).to_numpy()
+    found: list[int] = np.flatnonzero(missing).tolist()
+    return found
+
+
+def without_blank(
+    table: Table, needed: dict[int, str], source: str, *, has_ids: bool
+) -> Table:
+    """Return the rows that have what is needed, and warn of others.
+
+    Parameters
+    ----------
+    table : Table
+    needed : dict of int to str
+        What the columns at these places hold: a text, or a label.
+    source : str
+    has_ids : bool
+    """
     import pyarrow as pa
 
-    rows = blank_rows(Texts(table.column(place)))
-    if not rows:
-        return table
     there = np.ones(len(table), np.bool_)
-    there[rows] = False
-    shown = ", ".join(map(str, rows[:_TOLD]))
-    more = f" and {len(rows) - _TOLD:,} more" * (len(rows) > _TOLD)
-    warn_user(
-        f"{source}: {len(rows):,} of {len(table):,} rows left out, as column "
-        f"{table.names[place]!r} has no text there: {shown}{more}"
-        + ("" if has_ids else "; ids count the others")
-    )
-    return SelectedRows(table, pa.array(there))
+    for place, what in needed.items():
+        rows = [row for row in blank_cells(table.column(place)) if there[row]]
+        there[rows] = False
+        if rows:
+            shown = ", ".join(map(str, rows[:_TOLD]))
+            more = f" and {len(rows) - _TOLD:,} more" * (len(rows) > _TOLD)
+            warn_user(
+                f"{source}: {len(rows):,} of {len(table):,} rows left out, as column "
+                f"{table.names[place]!r} has no {what} there: {shown}{more}"
+                + ("" if has_ids else "; ids count the others")
+            )
+    return table if there.all() else SelectedRows(table, pa.array(there))

@@ -100,8 +100,10 @@ def known_by_name(table: Table, names: Sequence[str], source: str) -> Choice | N
     return Choice("numbers", places)
 
 
-def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
-    """Return the only way to read the columns at these places.
+def only_fitting(
+    table: Table, others: Sequence[int], source: str, kind: str | None = None
+) -> Choice:
+    """Return the only way to read the columns at these places, as one kind if given.
 
     Raises
     ------
@@ -109,6 +111,10 @@ def only_fitting(table: Table, others: Sequence[int], source: str) -> Choice:
         When there is none, or more than one.
     """
     groups = _grouped(table, others)
+    if kind == "vectors" and groups["vectors"] + groups["written"]:
+        groups["texts"] = []
+    if kind == "texts" and groups["texts"]:
+        groups["vectors"] = groups["written"] = []
     fits = groups["vectors"] + groups["written"] + groups["texts"]
     if not fits:
         return _numbers(table, others, groups, source)

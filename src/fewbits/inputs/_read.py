@@ -34,6 +34,7 @@ def read(
     names: Sequence[str] = (),
     skip_blank: bool = False,
     as_text: Sequence[str] = (),
+    kind: str | None = None,
 ) -> Input:
     """Read items from files, standard input, or Python objects.
 
@@ -74,11 +75,14 @@ def read(
         Feature columns of a table, one number each, in this order; or its column of
         texts. Ignored where a table has none of them.
     skip_blank : bool, default=False
-        Leave out rows whose text is blank or missing, with a warning, instead of
-        refusing them.
+        Leave out rows whose text or label is blank or missing, with a warning, instead
+        of refusing them.
     as_text : sequence of str, default=()
         Columns of a CSV file that stay texts where all of their cells are numbers or
         dates.
+    kind : str, default=None
+        ``"vectors"`` or ``"texts"``, where only these are of use: columns of a table
+        that hold the other are not taken for the items.
 
     Returns
     -------
@@ -115,9 +119,10 @@ def read(
         tuple(names),
         skip_blank,
         tuple(as_text),
+        kind,
     )
     found = _read(source, wanted)
-    if skip_blank and found.kind != "texts":
+    if skip_blank and found.kind != "texts" and label_column is None:
         raise ArgumentError(
             f"{found.source} holds {found.kind}, of which none is blank: leave out "
             "skip_blank (on the command line --skip-blank)"

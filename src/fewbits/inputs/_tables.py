@@ -17,7 +17,7 @@ from fewbits._arrow import (
 from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs._blank import without_blank
+from fewbits.inputs._blank import blank_cells, without_blank
 from fewbits.inputs._cells import are_numbers, parse_vectors, stray
 from fewbits.inputs._checks import (
     check_full,
@@ -62,9 +62,12 @@ def read_table(table: Table, wanted: Wanted, source: str) -> Input:
     auxiliary = [place_of(table, name, source) for name in table.auxiliary]
     apart = {*kept, *places.values(), *auxiliary}
     choice = _choose(table, wanted, apart, source)
-    if wanted.skip_blank and choice.how == "texts":
+    if wanted.skip_blank:
+        needed = {choice.places[0]: "text"} if choice.how == "texts" else {}
+        if places["label"] is not None:
+            needed[places["label"]] = "label"
         has_ids = places["id"] is not None
-        table = without_blank(table, choice.places[0], source, has_ids=has_ids)
+        table = without_blank(table, needed, source, has_ids=has_ids)
         choice = _choose(table, wanted, apart, source)  # may be digits without them
     labels = _labels(table, places["label"], source)
     ids = _ids(table, places["id"], source)
@@ -146,7 +149,7 @@ def _choose(
     if known is not None:
         return known
     others = [i for i in range(len(table.fields)) if i not in apart]
-    choice = only_fitting(table, others, source)
+    choice = only_fitting(table, others, source, wanted.kind)
     if choice.how == "numbers":
         _warn_of_numbers(table, wanted, choice, source)
     return choice
@@ -232,7 +235,11 @@ def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None
         except FeatureError as error:
             raise ArgumentError(str(error)) from None
     plain = is_number(column.type) and not column.null_count
-    return as_label_names(column.to_numpy() if plain else column, what)
+    try:
+        return as_label_names(column.to_numpy() if plain else column, what)
+    except ArgumentError as error:
+        hint = f"; {_SKIP_HINT}" if blank_cells(column) else ""
+        raise ArgumentError(f"{error}{hint}") from None
 
 
 def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:

@@ -16,6 +16,7 @@ class Wanted:
     names: tuple[str, ...] = ()
     skip_blank: bool = False
     as_text: tuple[str, ...] = ()
+    kind: str | None = None
 
     def stays_text(self, name: str) -> bool:
         """Return whether a column of CSV stays as it is written."""

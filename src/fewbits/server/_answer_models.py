@@ -188,6 +188,9 @@ class Facts(Answer):
     raw_column: str | None
     label_column: str | None
     columns: list[Column]
+    unreadable: list[str] = Field(
+        [], description="Columns that damage keeps from being read."
+    )
     id_type: Literal["integer", "string"] | None
     vectors: bool
     item_features: bool = Field(

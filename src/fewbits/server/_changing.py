@@ -83,7 +83,7 @@ def _rows(served: Served, body: RowsBody) -> tuple[Any, dict[str, Any]]:
 
 
 def _check_known(bundle: Bundle, table: Any, body: RowsBody) -> None:
-    """Refuse columns that the collection has not, which would be left out unseen."""
+    """Refuse what would be left out, or be null, with a warning that nobody sees."""
     known, named = bundle.metadata, body.vectors or body.texts or ()
     taken: set[str | None] = {
         "_id",
@@ -101,6 +101,11 @@ def _check_known(bundle: Bundle, table: Any, body: RowsBody) -> None:
         raise ArgumentError(
             f"the collection has no column {more[0]!r}; it has "
             f"{known_names(bundle.collection.columns) or 'none'}"
+        )
+    given = {*brought, bundle.raw_column}
+    if lacking := [name for name in bundle.collection.columns if name not in given]:
+        raise ArgumentError(
+            f"the new rows have no column {lacking[0]!r}, which the collection has"
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from fewbits.server._errors import EXPECTED, as_api_error
+from fewbits.server._errors import EXPECTED, answer_to
 
 #: Takes a request alone, and reads its body itself.
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -47,8 +47,9 @@ class Direct:
             return
         scope["route"] = route
         endpoint: Endpoint = route.endpoint
+        request = Request(scope, receive)
         try:
-            response = await endpoint(Request(scope, receive))
+            response = await endpoint(request)
         except EXPECTED as error:  # others are logged
-            response = as_api_error(error).response()
+            response = answer_to(error, request)
         await response(scope, receive, send)

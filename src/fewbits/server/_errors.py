@@ -1,6 +1,7 @@
 """Every error in one shape: ``{"error": {"code": ..., "message": ...}}``."""
 
 import difflib
+import logging
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
@@ -11,14 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 
 from fewbits.client.wire import ERRORS
-from fewbits.errors import FewbitsError, one_line
+from fewbits.errors import ArtefactError, FewbitsError, one_line
+from fewbits.server._logs import log
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
 #: Status of each error that has a name.
 _STATUS = {
     "locked": 409,
-    "artefact_error": 500,
+    "artefact_error": 503,
     "missing_data": 501,
     "missing_extra": 501,
 }
@@ -135,12 +137,24 @@ def as_api_error(error: Exception) -> ApiError:
     return ApiError(500, "internal_error", "the service failed; its log says how")
 
 
+def answer_to(error: Exception, request: Request) -> Response:
+    """Return an error as an answer; damage is logged, and told without its folder."""
+    told = as_api_error(error)
+    service = getattr(request.app.state, "service", None)
+    if isinstance(error, ArtefactError) and service is not None:
+        log("damage", level=logging.ERROR, error=str(error))
+        if service.live.names_file(str(error)):
+            service.live.set_damage(str(error))
+        told.message = service.live.public(told.message)
+    return told.response()
+
+
 def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Turn whatever routes raise into an answer."""
     routes = [route for router in routers for route in router.routes]
 
     async def answer(request: Request, error: Exception) -> Response:
-        response = as_api_error(error).response()
+        response = answer_to(error, request)
         if response.status_code == 405:
             # Starlette names the methods of one route; a path may have several.
             response.headers["Allow"] = ", ".join(_methods(routes, request))

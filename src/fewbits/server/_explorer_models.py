@@ -103,11 +103,11 @@ class Quality(Answer):
     n_files: int
     commit: int | None
     n_bits: int
-    n_dead_bits: int
+    n_dead_bits: int | None
     effective_bits: float | None
-    n_distinct: int
-    n_shared: int
-    largest_group: int
+    n_distinct: int | None
+    n_shared: int | None
+    largest_group: int | None
     n_sample: int
     bytes: dict[str, int]
     warnings: list[str]

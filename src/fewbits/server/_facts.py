@@ -7,6 +7,7 @@ import numpy as np
 from fewbits._arrow import is_text
 from fewbits._version import __version__
 from fewbits.bundle.serving import has_features
+from fewbits.errors import ArtefactError
 from fewbits.server._pages import pages_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def facts_of(served: "Served") -> dict[str, Any]:
         "item_kind": bundle.item_kind,
         "feature_names": list(bundle.metadata.feature_names or ()),
         "raw_column": bundle.raw_column,
-        **_of_items(bundle),
+        **_of_items(served),
         "n_classes": None if bundle.codebook is None else len(bundle.codebook),
         "novelty_radius": bundle.novelty_radius,
         "limits": settings.limits(),
@@ -48,39 +49,51 @@ def facts_of(served: "Served") -> dict[str, Any]:
     }
 
 
-def _of_items(bundle: "Bundle") -> dict[str, Any]:
+def _of_items(served: "Served") -> dict[str, Any]:
+    bundle = served.bundle
     items = bundle.items
     if items is None:
         return {
             "label_column": None,
             "columns": [],
+            "unreadable": [],
             "id_type": None,
             "vectors": False,
             "item_features": False,
         }
     label = bundle.label_column
+    columns, unreadable = [], []
+    for name in items.columns:
+        kind = str(items.schema.field(name).type)
+        fact = {"name": name, "type": kind, "is_class": name == label}
+        try:
+            fact |= _distinct(bundle, name, label)
+        except ArtefactError as error:
+            served.service.live.set_damage(str(error))
+            unreadable.append(name)
+        columns.append(fact)
     return {
         "label_column": label,
-        "columns": [_column(bundle, name, label) for name in items.columns],
+        "columns": columns,
+        "unreadable": unreadable,
         "id_type": "string" if items.has_text_ids else "integer",
-        "vectors": items.vectors is not None,
+        "vectors": items.vector_form is not None,
         "item_features": has_features(bundle),
     }
 
 
-def _column(bundle: "Bundle", name: str, label: str | None) -> dict[str, Any]:
-    """Return what a column is; texts and whole numbers that repeat are classes."""
-    items = bundle.collection
-    kind = items.schema.field(name).type
-    fact = {"name": name, "type": str(kind), "is_class": name == label}
+def _distinct(bundle: "Bundle", name: str, label: str | None) -> dict[str, Any]:
+    """Return what a column holds; texts and whole numbers that repeat are classes."""
     import pyarrow as pa
 
+    items = bundle.collection
+    kind = items.schema.field(name).type
     if not (is_text(kind) or pa.types.is_integer(kind)):
-        return fact
+        return {}
     rows = np.linspace(0, len(items) - 1, min(len(items), _SAMPLE)).astype(np.int64)
     n_distinct = len(items.table_at(rows, [name])[name].unique())
     most = _MOST_CLASSES if is_text(kind) else _MOST_NUMBERS
     repeats = n_distinct <= min(most, len(rows) / 2)
-    fact["is_class"] = name == label or (repeats and name != bundle.raw_column)
+    is_class = name == label or (repeats and name != bundle.raw_column)
     # Of a sample: those of a large collection may be more.
-    return {**fact, "n_distinct": n_distinct}
+    return {"is_class": is_class, "n_distinct": n_distinct}

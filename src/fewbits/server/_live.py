@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from fewbits.bundle import Bundle
-from fewbits.bundle.serving import folder_state
+from fewbits.bundle.serving import folder_state, last_verified
+from fewbits.errors import ArtefactError
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +50,48 @@ class Live:
         self._lock = threading.Lock()
         self._count = itertools.count()
         self._state: str | None = None
-        self.fault: str | None = None
+        self._fault: str | None = None
+        self._damage: str | None = None
         if isinstance(source, Bundle):
             self.snapshot = self._made(source)
         else:
             self._state = folder_state(source)
             self.snapshot = self._made(Bundle.load(source))
+            last = last_verified(source)
+            if last is not None and not last.report.is_intact:
+                told = str(last.report.damages[0])
+                self.set_damage(told if self._names_ours(told) else None)
 
     def warm(self) -> None:
         """Make the index of the first snapshot, which the start does not wait for."""
         try:
             _ = self.snapshot.bundle.items and self.snapshot.bundle.index
-        except Exception as error:  # such as of a damaged file
-            self.fault = str(error)
+        except ArtefactError as error:
+            self.set_damage(str(error))
+        except Exception as error:
+            self._fault = self.public(str(error))
+
+    @property
+    def fault(self) -> str | None:
+        """Fault of the folder, None where nothing is known to be wrong."""
+        return self._fault or self._damage
+
+    def set_damage(self, told: str | None) -> None:
+        """Remember what an error or a verification says; None for nothing wrong."""
+        self._damage = None if told is None else self.public(told)
+
+    def public(self, told: str) -> str:
+        """Return a message without the path of the folder, for whoever asks."""
+        if self._folder is None:
+            return told
+        for folder in (str(self._folder.absolute()), str(self._folder)):
+            if len(folder) > 1:
+                told = told.replace(folder + os.sep, "").replace(folder, self.name)
+        return told
+
+    def names_file(self, told: str) -> bool:
+        """Return whether a message is about the folder, or a file in it."""
+        return self._folder is not None and str(self._folder.absolute()) in told
 
     @property
     def folder(self) -> Path | None:
@@ -78,17 +109,28 @@ class Live:
             try:
                 state = folder_state(self._folder)
                 if state == self._state:
-                    self.fault = None  # of a folder that was put right
+                    self._fault = None  # of a folder that was put right
                     return False
                 newest = self._newest(state)
                 # Made now, not by the first request.
                 _ = newest.items and newest.index
                 self.snapshot = self._made(newest)
             except Exception as error:  # whatever it is, the old one still answers
-                self.fault = str(error)
+                self._fault = self.public(str(error))
                 return False
-            self._state, self.fault = state, None
+            self._state, self._fault = state, None
+            if self._damage is not None and not self._names_ours(self._damage):
+                self._damage = None  # of files that were replaced
             return True
+
+    def _names_ours(self, told: str) -> bool:
+        """Return whether a message names a file of the newest state."""
+        assert self._folder is not None
+        items = self.snapshot.bundle.items
+        held = None if items is None else items.snapshot
+        names = set() if held is None else held.manifest.names()
+        names |= {path.name for path in self._folder.glob("*-*.*")}
+        return any(name in told for name in names)
 
     def _newest(self, state: str) -> Bundle:
         """Return the bundle of the folder; where only rows came and went, soon."""

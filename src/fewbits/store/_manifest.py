@@ -1,6 +1,7 @@
 """Manifests: what a collection consists of at one moment, in a sealed JSON file."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import re
@@ -12,6 +13,7 @@ from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk
 from fewbits.store._names import (
     deletes_name,
+    has_segments,
     is_token,
     manifest_name,
     manifest_numbers,
@@ -207,13 +209,25 @@ def newest_number(disk: Disk) -> int:
     numbers = manifest_numbers(names)
     copies = manifest_numbers(names, "copy")
     if not numbers and not copies:
-        raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
+        raise no_collection(disk)
     if copies and copies[-1] > max(numbers, default=-1):
         raise ArtefactError(
             f"{disk.folder / manifest_name(copies[-1])} is missing; "
             "'fewbits verify --repair' makes it again"
         )
     return numbers[-1]
+
+
+def no_collection(disk: Disk) -> ArtefactError:
+    """Return the error of a folder without any manifest."""
+    told = f"{disk.folder} holds no collection: it has no manifest"
+    with contextlib.suppress(OSError):
+        if has_segments(disk.names()):
+            told = (
+                f"{disk.folder} is damaged: all of its manifests are missing; "
+                "'fewbits verify --repair' makes one of what segments say"
+            )
+    return ArtefactError(told)
 
 
 def newest_manifest(disk: Disk) -> Manifest:

@@ -88,6 +88,11 @@ def copy_name(number: int) -> str:
     return f"copy-{number:06d}.json"
 
 
+def has_segments(names: list[str]) -> bool:
+    """Return whether there are files of segments."""
+    return any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names)
+
+
 def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
     found = [match for name in names if (match := _MANIFEST.fullmatch(name))]

@@ -31,6 +31,8 @@ class _Losses:
     n_rows: int = 0
     n_mended: int = 0
     ids: list[int | str] = field(default_factory=list)
+    n_vectors: int = 0
+    vector_ids: list[int | str] = field(default_factory=list)
     nulls: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -49,8 +51,9 @@ def repaired(disk: Disk) -> Repaired:
             "commits may be there again"
         )
     base = replace(manifest, number=top)
-    segments = tuple(_mended(disk, base, losses))
-    state = _each_once(disk, base.following(segments))
+    target = replace(base, schema=_kept_schema(disk, base))
+    segments = tuple(_mended(disk, base, target, losses))
+    state = _each_once(disk, target.following(segments))
     publish(disk, state)
     if losses.n_mended:
         bits = "flipped bit was" if losses.n_mended == 1 else "flipped bits were"
@@ -61,11 +64,31 @@ def repaired(disk: Disk) -> Repaired:
             "delete them once you no longer need them"
         )
     collect(disk, state, is_durable=True)
-    ids, nulls = tuple(losses.ids[:_SHOWN]), losses.nulls
-    notes = tuple(losses.notes)
     return Repaired(
-        report, state.number, state.n_live, losses.n_rows, ids, nulls, notes
+        report,
+        state.number,
+        state.n_live,
+        losses.n_rows,
+        tuple(losses.ids[:_SHOWN]),
+        losses.nulls,
+        tuple(losses.notes),
+        losses.n_vectors,
+        tuple(losses.vector_ids[:_SHOWN]),
     )
+
+
+def _kept_schema(disk: Disk, base: Manifest) -> Any:
+    """Return the columns that stay: all, or those but vectors where one is lost.
+
+    A collection has vectors of all rows or of none, as whoever ranks by them, or
+    encodes them anew, needs all.
+    """
+    import pyarrow as pa
+
+    if not any(_lacks_vectors(disk, base, entry) for entry in base.segments):
+        return base.schema
+    fields = [each for each in base.schema if each.name not in OF_VECTORS]
+    return pa.schema(fields, base.schema.metadata)
 
 
 def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
@@ -78,8 +101,23 @@ def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
     return kept
 
 
-def _mended(disk: Disk, base: Manifest, losses: _Losses) -> Iterator[SegmentEntry]:
+def _lacks_vectors(disk: Disk, base: Manifest, entry: SegmentEntry) -> bool:
+    """Return whether a row of a segment is there, and its vector is not."""
+    salvage = Salvage(disk, base, entry, mends=True)
+    if salvage.is_gone or not salvage.lost_vectors.any():
+        return False
+    there = salvage.lost_vectors & ~_lost(salvage, base.schema)
+    with contextlib.suppress(ArtefactError):
+        live = read_live(disk, entry)
+        there &= True if live is None else live
+    return bool(there.any())
+
+
+def _mended(
+    disk: Disk, base: Manifest, target: Manifest, losses: _Losses
+) -> Iterator[SegmentEntry]:
     """Yield each segment, written anew from its intact rows where it is damaged."""
+    changes = target.schema is not base.schema
     for entry in base.segments:
         salvage = Salvage(disk, base, entry, mends=True)
         losses.n_mended += salvage.n_mended
@@ -90,14 +128,14 @@ def _mended(disk: Disk, base: Manifest, losses: _Losses) -> Iterator[SegmentEntr
             live, forgot = None, True
             n_back = entry.n_rows - entry.n_live
             losses.notes.append(f"{n_back:,} rows that were deleted are there again")
-        if not (salvage.damages or salvage.n_mended or forgot):
+        if not (salvage.damages or salvage.n_mended or forgot or changes):
             yield entry
-        elif salvage.is_gone:
+        elif salvage.is_gone or not entry.n_live:
             losses.n_rows += entry.n_live
         else:
-            table = _intact(salvage, live, base.schema, losses)
+            table = _intact(salvage, live, target.schema, losses)
             if len(table):
-                yield SegmentFiles(disk, base).write(table, new_token())
+                yield SegmentFiles(disk, target).write(table, new_token())
 
 
 def _intact(
@@ -106,19 +144,15 @@ def _intact(
     """Return the rows that can be kept, with nulls where a value is lost."""
     import pyarrow as pa
 
-    user = [f for f in schema if f.name not in RESERVED]
-    lost_id = salvage.lost(ID)
-    lost = lost_id | salvage.lost(CODE)
-    for name in (CORRECTION, *OF_VECTORS):
-        if name in schema.names:
-            lost |= salvage.lost(name)
-    for each in user:
-        lost |= False if each.nullable else salvage.lost(each.name)
+    lost, lost_id = _lost(salvage, schema), salvage.lost(ID)
     there = np.ones(len(lost), np.bool_) if live is None else live
     kept = np.flatnonzero(there & ~lost)
     losses.n_rows += int(np.count_nonzero(there & lost))
     known = pa.array(np.flatnonzero(there & lost & ~lost_id)[:_SHOWN])
     losses.ids += salvage.column(ID).take(known).to_pylist()
+    bare = kept[salvage.lost_vectors[kept]]
+    losses.n_vectors += len(bare)
+    losses.vector_ids += salvage.column(ID).take(pa.array(bare[:_SHOWN])).to_pylist()
     columns = {ROW: pa.array(salvage.sequence[kept])}
     for name in schema.names:
         gaps = salvage.lost(name)[kept]
@@ -126,6 +160,17 @@ def _intact(
         if gaps.any():
             losses.nulls[name] = losses.nulls.get(name, 0) + int(gaps.sum())
     return pa.table(columns)
+
+
+def _lost(salvage: Salvage, schema: Any) -> NDArray[np.bool_]:
+    """Return which rows cannot be kept."""
+    lost = salvage.lost(ID) | salvage.lost(CODE)
+    if CORRECTION in schema.names:
+        lost |= salvage.lost(CORRECTION)
+    for each in schema:
+        if each.name not in RESERVED and not each.nullable:
+            lost |= salvage.lost(each.name)
+    return lost
 
 
 def _each_once(disk: Disk, state: Manifest) -> Manifest:

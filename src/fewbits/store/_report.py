@@ -52,7 +52,8 @@ class Report:
     Parameters
     ----------
     number : int or None
-        Of the state that was looked at, None where no manifest can be read.
+        Of the state that was looked at, None where no manifest can be read, or there is
+        no collection.
     n_rows, n_bytes : int
         Rows that live, and bytes that were read.
     damages : tuple of Damage
@@ -82,6 +83,8 @@ class Report:
         return not self.damages
 
     def __str__(self) -> str:
+        if self.is_intact and self.number is None:
+            return f"{self.n_bytes:,} bytes are intact; there is no collection"
         if self.is_intact:
             return f"{self.n_rows:,} rows in {self.n_bytes:,} bytes are intact"
         return "\n".join(str(damage) for damage in self.damages)
@@ -110,6 +113,10 @@ class Repaired:
         How many values of a user's column were lost, of rows that are there.
     notes : tuple of str
         What else is not as it was.
+    n_vectors_lost : int
+        Rows whose vectors were damaged. If any, no row has a vector any more.
+    lost_vector_ids : tuple
+        The ids of these, at most 1,000.
     """
 
     before: Report
@@ -119,18 +126,35 @@ class Repaired:
     lost_ids: tuple[int | str, ...] = ()
     nulls: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    n_vectors_lost: int = 0
+    lost_vector_ids: tuple[int | str, ...] = ()
 
     def __repr__(self) -> str:
         return one_line(self)
+
+    @property
+    def is_complete(self) -> bool:
+        """True where no row, value or vector was lost."""
+        return not (self.n_lost or self.nulls or self.n_vectors_lost)
 
     def __str__(self) -> str:
         if self.before.is_intact:
             return f"nothing is damaged: {self.n_rows:,} rows"
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
         if self.lost_ids:
-            shown = ", ".join(map(str, self.lost_ids[:_SHOWN]))
-            more = ", ..." if self.n_lost > _SHOWN else ""
-            lines.append(f"ids of lost rows: {shown}{more}")
+            lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
+        if self.n_vectors_lost:
+            ids = _few(self.lost_vector_ids, self.n_vectors_lost)
+            lines.append(
+                f"the vectors of {self.n_vectors_lost:,} rows are lost (ids {ids}), so "
+                "that the collection keeps none: re-ranking goes by scores, until "
+                "'fewbits build --overwrite --keep-vectors' stores them again"
+            )
         for name, count in self.nulls.items():
             lines.append(f"{count:,} values of column {name!r} are lost")
         return "\n".join([*lines, *self.notes])
+
+
+def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
+    """Return the first of some ids, of which there may be more than these."""
+    return ", ".join(map(str, ids[:_SHOWN])) + (", ..." if n_ids > _SHOWN else "")

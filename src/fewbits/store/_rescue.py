@@ -39,7 +39,7 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
         When no segment says what the columns are, nor does an older manifest.
     """
     names = disk.names()
-    there = {name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name)}
+    there = _tokens(names)
     tokens = _named_tokens(disk, top, there)
     tokens = tokens or sorted(filter(is_token, there))
     every = [each for t in tokens if (each := _Found.of(disk, t)) is not None]
@@ -52,6 +52,18 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
     if older is None:
         raise ArtefactError(f"{disk.folder}: no manifest and no segment can be read")
     return replace(older, segments=())
+
+
+def largest_number(disk: Disk, names: list[str]) -> int:
+    """Return the number of the newest state that segments and deletes know of."""
+    every = [_Found.of(disk, token) for token in _tokens(names) if is_token(token)]
+    found = [each.number for each in every if each is not None]
+    deletes = re.findall(r"^del-[0-9a-f]{16}-(\d{1,18})\.bin$", "\n".join(names), re.M)
+    return int(max([0, *found, *map(int, deletes)]))
+
+
+def _tokens(names: list[str]) -> set[str]:
+    return {name[4:-4] for name in names if re.fullmatch(r"sum-.*\.bin", name)}
 
 
 def _state(
@@ -118,7 +130,7 @@ class _Found:
     """
 
     def __init__(self, facts: dict[str, Any], files: list[FileSums]) -> None:
-        self.number = facts["number"]
+        self.number = int(facts["number"])
         self._schemas = [_schema(file) for file in files]
         self.schema = self._schemas[0]
         entries = [file.entry for file in files]

@@ -23,7 +23,7 @@ from fewbits.store._names import (
     vectors_name,
 )
 from fewbits.store._report import Damage
-from fewbits.store._schema import ROW, file_schema
+from fewbits.store._schema import OF_VECTORS, ROW, file_schema
 from fewbits.store._segment import FEW_ROWS, arrow_frame, only_batch
 from fewbits.store._sums import FileSums, lenient_sums, parse_sums
 
@@ -150,8 +150,18 @@ class Salvage:
     @property
     def is_gone(self) -> bool:
         """True where no row can be read."""
-        needs_vectors = self.entry.vectors is not None
-        return self.rows is None or (needs_vectors and self.vectors is None)
+        return self.rows is None
+
+    @cached_property
+    def lost_vectors(self) -> Mask:
+        """Mask of the rows that had a vector which is lost."""
+        lost = np.zeros(self.entry.n_rows, np.bool_)
+        if self.entry.vectors is not None and self.vectors is None:
+            return ~lost
+        for name in OF_VECTORS:
+            if self.vectors is not None and name in self._manifest.schema.names:
+                lost |= self.vectors.lost(name)
+        return lost
 
     def lost(self, name: str) -> Mask:
         """Return which rows of a column are lost."""

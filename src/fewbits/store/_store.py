@@ -117,8 +117,14 @@ class Store:
         return store
 
     @classmethod
-    def open(cls, folder: str | Path) -> Self:
+    def open(cls, folder: str | Path, *, damaged: bool = False) -> Self:
         """Open a collection: reads its newest manifest, locks and writes nothing.
+
+        Parameters
+        ----------
+        folder : str or Path
+        damaged : bool, default=False
+            True reads nothing, so that `verify` and `repair` find whatever is there.
 
         Raises
         ------
@@ -126,7 +132,8 @@ class Store:
             When there is none, or its manifest is damaged.
         """
         store = cls(Disk(Path(folder)))
-        newest_manifest(store._disk)
+        if not damaged:
+            newest_manifest(store._disk)
         return store
 
     @property
@@ -296,10 +303,11 @@ class Store:
     def repair(self, timeout: float | None = 60.0) -> Repaired:
         """Make a new state of everything that is intact, and say what is lost.
 
-        A row is lost when its id, code or vector lies in a damaged block; of a user's
-        column only the values in damaged blocks are lost, and become nulls. A single
-        bit that was flipped in a block is put back: its checksum tells which. The files
-        that are replaced stay under names that begin with ``damaged-``.
+        A row is lost when its id or code lies in a damaged block; of a user's column
+        only the values in damaged blocks are lost, and become nulls. Where a vector is
+        lost, the collection has no vectors any more. A single bit that was flipped in a
+        block is put back: its checksum tells which. The files that are replaced stay
+        under names that begin with ``damaged-``.
 
         Parameters
         ----------

@@ -6,9 +6,15 @@ from typing import Any
 from fewbits.errors import ArtefactError
 from fewbits.store._deletes import read_live
 from fewbits.store._disk import Disk
-from fewbits.store._manifest import Manifest
-from fewbits.store._names import copy_name, manifest_name, manifest_numbers
+from fewbits.store._manifest import Manifest, no_collection
+from fewbits.store._names import (
+    copy_name,
+    has_segments,
+    manifest_name,
+    manifest_numbers,
+)
 from fewbits.store._report import Damage, Report
+from fewbits.store._rescue import largest_number
 from fewbits.store._salvage import Salvage
 
 
@@ -46,17 +52,20 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
         None when neither can be read.
     list of Damage
     int
-        The largest number of a manifest that there is.
+        The largest number of a state that there is.
 
     Raises
     ------
     ArtefactError
-        When there is no manifest, damaged or not.
+        When there is neither a manifest, damaged or not, nor a segment.
     """
     names = disk.names()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
     if not numbers:
-        raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
+        if not has_segments(names):
+            raise no_collection(disk)
+        missing = Damage(str(disk.folder), "all of its manifests are missing")
+        return None, [missing], largest_number(disk, names)
     top, damages = max(numbers), []
     for is_derived, name in enumerate((manifest_name(top), copy_name(top))):
         try:

@@ -60,7 +60,7 @@ def bit_examples(bundle: Bundle, k: int = _MOST_EXAMPLES) -> BitExamples:
         Items on each side.
     """
     items = filled(bundle).collection
-    kept = items.vectors is not None
+    kept = items.vector_form is not None
     by = "vectors" if kept or bundle.item_kind == "codes" else bundle.item_kind
     rows = sampled_rows(len(items), _SCORED[by])
     try:

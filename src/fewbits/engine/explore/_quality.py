@@ -8,12 +8,12 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.analysis.bits import bit_report, count_ones
-from fewbits.bundle import Bundle, RecallEstimate
+from fewbits.bundle import Bundle, Items, RecallEstimate
 from fewbits.bundle.serving import Verification
 from fewbits.bundle.serving import verified as verify_collection
 from fewbits.engine.explore._bits import filled
 from fewbits.engine.explore._samples import affordable, sampled_rows
-from fewbits.errors import FewbitsError
+from fewbits.errors import ArtefactError, FewbitsError
 
 _SAMPLE = 50_000  # codes that are compared with each other
 _READ_AGAIN = 100_000  # items that are embedded again where no vectors are kept
@@ -35,7 +35,8 @@ class QualityResponse:
     commit : int or None
         Number of the state of the collection; None in memory.
     n_bits, n_dead_bits : int
-        Dead bits have the same value in all items.
+        Dead bits have the same value in all items. None, as the next four, where
+        damage keeps the codes from being read; a warning says so.
     effective_bits : float
         How many independent bits would spread as much.
     n_distinct, n_shared, largest_group : int
@@ -56,11 +57,11 @@ class QualityResponse:
     n_files: int
     commit: int | None
     n_bits: int
-    n_dead_bits: int
+    n_dead_bits: int | None
     effective_bits: float
-    n_distinct: int
-    n_shared: int
-    largest_group: int
+    n_distinct: int | None
+    n_shared: int | None
+    largest_group: int | None
     n_sample: int
     bytes: dict[str, int] = field(repr=False)
     warnings: tuple[str, ...] = ()
@@ -96,9 +97,6 @@ def quality(bundle: Bundle, folder: str | Path | None = None) -> QualityResponse
         When the collection is empty.
     """
     items, n_bits = filled(bundle).collection, bundle.encoder.n_bits
-    ones = count_ones(items.codes, n_bits)
-    rows = sampled_rows(len(items), affordable(_SAMPLE, n_bits, 1024, 2))
-    report = bit_report(items.codes[rows], n_bits, n_pairs=100_000)
     parts, held = [run.part for run in items.runs], items.snapshot
     return QualityResponse(
         n_items=len(items),
@@ -107,15 +105,31 @@ def quality(bundle: Bundle, folder: str | Path | None = None) -> QualityResponse
         n_files=0 if items.store is None else items.store.n_files(),
         commit=bundle.commit,
         n_bits=n_bits,
-        n_dead_bits=int(np.count_nonzero((ones == 0) | (ones == len(items)))),
-        effective_bits=report.effective_bits,
-        n_distinct=report.n_distinct,
-        n_shared=report.n_shared,
-        largest_group=report.largest_group,
-        n_sample=len(rows),
         bytes=_bytes(bundle, None if folder is None else Path(folder)),
-        warnings=report.warnings,
+        **_of_codes(items, n_bits),
     )
+
+
+def _of_codes(items: Items, n_bits: int) -> dict[str, Any]:
+    """Return what codes tell, or why they cannot be read."""
+    try:
+        codes = items.codes
+    except ArtefactError as error:
+        names = ("n_dead_bits", "n_distinct", "n_shared", "largest_group")
+        unknown = {**dict.fromkeys(names), "effective_bits": np.nan, "n_sample": 0}
+        return {**unknown, "warnings": (f"the codes cannot be read: {error}",)}
+    ones = count_ones(codes, n_bits)
+    rows = sampled_rows(len(items), affordable(_SAMPLE, n_bits, 1024, 2))
+    report = bit_report(codes[rows], n_bits, n_pairs=100_000)
+    return {
+        "n_dead_bits": int(np.count_nonzero((ones == 0) | (ones == len(items)))),
+        "effective_bits": report.effective_bits,
+        "n_distinct": report.n_distinct,
+        "n_shared": report.n_shared,
+        "largest_group": report.largest_group,
+        "n_sample": len(rows),
+        "warnings": report.warnings,
+    }
 
 
 def _bytes(bundle: Bundle, folder: Path | None) -> dict[str, int]:
@@ -190,7 +204,7 @@ def recall_of_bundle(bundle: Bundle, k: int = 10) -> RecallOfBundle:
     """
     items = filled(bundle).collection
     truth, vectors = "vectors", None
-    if items.vectors is None:
+    if items.vector_form is None:
         if not _can_read_again(bundle):
             return RecallOfBundle(
                 reason="the collection keeps no vectors to compare with: build it "
@@ -232,5 +246,4 @@ def verified(folder: str | Path) -> Verification:
     ArtefactError
         When the folder is no bundle any more.
     """
-    Bundle.load(folder, items=False)
     return verify_collection(Path(folder))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from fewbits.bundle.serving import last_verified
+from fewbits.bundle.serving import Verification, last_verified
 from fewbits.engine import explore
 from fewbits.server._errors import ApiError
 from fewbits.server._reply import Json, answers
@@ -19,8 +19,13 @@ async def quality(served: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
     work = partial(explore.quality, served.bundle, served.folder)
     found = await served.cached("quality", work)
+    live = served.service.live
     last = await served.run(_last_verified, served)
-    return Json({**found.to_dict(), "last_verify": last})
+    if found.n_dead_bits is None:  # of damaged codes, which somebody may put right
+        served.snapshot.results.pop("quality", None)
+        live.set_damage(found.warnings[0])
+    told = {"warnings": [live.public(each) for each in found.warnings]}
+    return Json({**found.to_dict(), **told, "last_verify": last})
 
 
 @router.get("/v1/quality/recall", responses=answers("Recall"))
@@ -28,7 +33,12 @@ async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -
     """Estimate the recall of each way to search; takes seconds when first asked."""
     work = partial(explore.recall_of_bundle, served.bundle, k)
     found = await served.cached(("recall", k), work, heavy=True)
-    return Json(found.to_dict())
+    live, told = served.service.live, found.to_dict()
+    if found.reason is not None and live.names_file(found.reason):
+        served.snapshot.results.pop(("recall", k), None)
+        live.set_damage(found.reason)
+        told["reason"] = live.public(found.reason)
+    return Json(told)
 
 
 @router.get("/v1/novelty", responses=answers("Novelty"))
@@ -48,11 +58,22 @@ async def verify(served: Current) -> Json:
     # One at a time: it reads all of the disk.
     found = await served.run_heavy(explore.verified, served.folder)
     served.service.verified = found  # where the folder cannot be written to
-    return Json(found.to_dict())
+    damages = found.report.damages
+    served.service.live.set_damage(str(damages[0]) if damages else None)
+    return Json(_told(served, found))
 
 
 def _last_verified(served: Served) -> dict[str, Any] | None:
     """Return the newest of what the folder notes, and what this process knows."""
     noted = None if served.folder is None else last_verified(served.folder)
     known = [x for x in (noted, served.service.verified) if x is not None]
-    return max(known, key=lambda each: each.at).to_dict() if known else None
+    return _told(served, max(known, key=lambda each: each.at)) if known else None
+
+
+def _told(served: Served, found: Verification) -> dict[str, Any]:
+    """Return plain values, without the path of the folder."""
+    told = found.to_dict()
+    for damage in told["damages"]:
+        for name in ("file", "text"):
+            damage[name] = served.service.live.public(damage[name])
+    return told

@@ -74,12 +74,15 @@ function recallTable(found) {
   ];
 }
 
+/** Of damaged codes, numbers are unknown. */
+const known = (number) => (number === null ? "–" : count(number));
+
 function bitsCard(found, address) {
   return card(
     "Bits",
     figures([
       [count(found.n_bits), noun(found.n_bits, "bit")],
-      [count(found.n_dead_bits), "dead"],
+      [known(found.n_dead_bits), "dead"],
       [found.effective_bits === null ? "–" : found.effective_bits.toFixed(1), "effective bits"],
     ]),
     found.warnings.length
@@ -168,7 +171,8 @@ function rowsCard(found, address) {
     h(
       "p",
       { class: "soft" },
-      `${plural(found.n_distinct, "different code")} among ${plural(found.n_sample, "item")}; ${found.n_shared ? count(found.n_shared) : "none"} ${found.n_shared === 1 ? "shares its code" : "share theirs"} with another. `,
+      found.n_distinct !== null &&
+        `${plural(found.n_distinct, "different code")} among ${plural(found.n_sample, "item")}; ${found.n_shared ? count(found.n_shared) : "none"} ${found.n_shared === 1 ? "shares its code" : "share theirs"} with another. `,
       h("a", { href: address.link("duplicates") }, "Look at the duplicates"),
       ".",
     ),

@@ -1,0 +1,60 @@
+"""Every byte of a bundle compared with its checksum."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewbits.bundle._folder import MANIFEST, checked_path, read_manifest
+from fewbits.bundle._stores import open_store
+from fewbits.errors import ArtefactError
+
+if TYPE_CHECKING:
+    from fewbits.store import Damage, Report
+
+
+def checked_folder(folder: Path) -> "Report":
+    """Read all files of a bundle, and go on after whatever is damaged.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is not a bundle.
+    """
+    from fewbits.store import Report
+
+    try:
+        manifest = read_manifest(folder)
+    except ArtefactError as error:
+        if not (folder / MANIFEST).is_file() or "damaged" not in str(error):
+            raise
+        return Report(None, 0, 0, (_damage(folder / MANIFEST, error),))
+    n_bytes, damages = _of_files(folder, manifest)
+    report = Report(None, 0, 0)
+    if (name := manifest.get("items")) is not None:
+        try:
+            report = open_store(folder, name, damaged=True).verify()
+        except ArtefactError as error:  # nothing of it is there
+            damages.append(_damage(folder / str(name), error))
+    return replace(
+        report,
+        n_bytes=report.n_bytes + n_bytes,
+        damages=(*damages, *report.damages),
+    )
+
+
+def _of_files(folder: Path, manifest: dict[str, Any]) -> tuple[int, "list[Damage]"]:
+    """Return the bytes of the files beside the collection, and what is damaged."""
+    n_bytes, damages = (folder / MANIFEST).stat().st_size, []
+    for name, entry in manifest["files"].items():
+        try:
+            n_bytes += checked_path(folder, manifest, name).stat().st_size
+        except ArtefactError as error:
+            damages.append(_damage(folder / str(entry["path"]), error))
+    return n_bytes, damages
+
+
+def _damage(path: Path, error: ArtefactError) -> "Damage":
+    from fewbits.store import Damage
+
+    told = str(error).removeprefix(str(path)).removeprefix(" is ")
+    return Damage(str(path), f"it is {told}" if told != str(error) else told)
