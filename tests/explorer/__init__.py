@@ -1,1 +1,1 @@
-"""In a browser: a package, so that its event loop ends before other tests begin theirs."""
+"""In a browser: a package, so that its event loop ends before that of other tests."""
