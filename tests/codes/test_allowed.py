@@ -21,7 +21,6 @@ COLUMNS = [
     lambda values: np.ma.array(values, mask=[False] * len(values)),
     pd.Series,
     lambda values: pd.Series(values, dtype=object),
-    lambda values: pd.Series(values, index=range(9, 9 + len(values))),
     lambda values: pd.Series(values).convert_dtypes(),
     lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
     pl.Series,

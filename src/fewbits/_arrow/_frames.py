@@ -218,7 +218,8 @@ def _readable(frame: Any) -> tuple[Any, dict[str, str]]:
 
 
 def _is_row(item: Any) -> bool:
-    return isinstance(item, Mapping)
+    """Return whether an object is a dict of columns, or a row; SciPy has dicts, too."""
+    return isinstance(item, Mapping) and not hasattr(item, "toarray")
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> Any:

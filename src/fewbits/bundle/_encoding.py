@@ -91,7 +91,7 @@ class EncodingMixin(BundleParts):
         if self._has_more(items):
             from fewbits.inputs import read
 
-            items = read(items, names=self._known_columns())
+            items = read(items, names=self._known_columns(), kind=self.item_kind)
         if isinstance(items, Input):
             items = self.checked_kind(items).values
         if isinstance(self.encoder, PackedEncoder):
