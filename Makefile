@@ -40,7 +40,7 @@ nightly: $(VENV)/dev.stamp
 	FEWBITS_SLOW_ANSWERS=400 $(PYTEST) tests/explorer
 	FEWBITS_SLOW_PAGE=6 $(PYTEST) tests/explorer -k "not axe"
 
-# Ten minutes of broken and strange files for each reader.
+# Fuzz each reader with malformed files for ten minutes.
 fuzz: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.fuzz_readers
 

@@ -287,7 +287,7 @@ def test_more_categories_than_a_byte_holds(tmp_path):
 
 def test_ids_end(folder):
     full = Bundle(ENCODER).with_items(X[:2], ids=[0, 2**63 - 1])
-    with pytest.raises(ArgumentError, match="no ids are left"):
+    with pytest.raises(ArgumentError, match="row ids are exhausted"):
         full.add(X[2:3])
 
 

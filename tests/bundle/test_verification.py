@@ -1,4 +1,4 @@
-"""The note of the last verification: read by the next process, needed by nobody."""
+"""The result of the last verification, cached for the next process."""
 
 import json
 import os
@@ -69,3 +69,11 @@ def test_a_folder_that_takes_no_note(folder, monkeypatch):
     assert Bundle.verify(folder).is_intact
     assert last_verified(folder) is None
     assert not [x for x in folder.iterdir() if x.name.startswith((".", "verified"))]
+
+
+def test_a_bundle_that_lost_its_head_is_replaced_with_its_note(folder):
+    Bundle.verify(folder)
+    (folder / "bundle.json").unlink()
+    small_bundle(50).save(folder)
+    assert last_verified(folder) is None
+    assert not (folder / "verified.json").exists()

@@ -57,6 +57,8 @@ def test_a_table(folder):
     assert "query 0\t0\t0\t0" in printed.stdout
 
 
-@pytest.mark.parametrize("option", [["--rerank"], ["--group-by", "n"], ["-k", "0"]])
+@pytest.mark.parametrize(
+    "option", [["--rerank"], ["--no-rerank"], ["--group-by", "n"], ["-k", "0"]]
+)
 def test_what_has_no_radius(folder, option):
     assert call(folder, "-r", 3, *option).exit_code == 2

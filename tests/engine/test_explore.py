@@ -298,16 +298,3 @@ def test_recall_is_that_of_the_bundle():
     assert found.estimates == bundle.estimate_recall(5, n_queries=N)
     bare, _ = made(vectors=False)
     assert "no vectors" in explore.recall_of_bundle(bare).reason
-
-
-def test_verified_names_what_is_damaged(tmp_path):
-    bundle, _ = made(2000)
-    bundle.save(tmp_path / "bundle")
-    assert explore.verified(tmp_path / "bundle").to_dict()["intact"]
-    (path,) = (tmp_path / "bundle").glob("items-*/seg-*.arrow")
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    found = explore.verified(tmp_path / "bundle").to_dict()
-    assert not found["intact"]
-    assert path.name in found["damages"][0]["text"]

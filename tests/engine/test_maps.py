@@ -138,8 +138,8 @@ def test_outliers_and_confusions(n_groups):
     apart = hamming_distances(bundle.collection.codes, bundle.collection.codes)
     apart = apart + 1000 * np.eye(120, dtype=int)
     nearest = apart.min(axis=1)
-    assert found.usual == np.quantile(nearest, 0.95, method="higher")
-    far = sorted(nearest[nearest > found.usual], reverse=True)[:5]
+    assert found.nearest_distance_p95 == np.quantile(nearest, 0.95, method="higher")
+    far = sorted(nearest[nearest > found.nearest_distance_p95], reverse=True)[:5]
     assert [each["distance"] for each in found.outliers] == far
     assert {each["row"] for each in found.outliers} & {20, 50}
     (confused,) = [each for each in found.confusions if each["row"] == 14]

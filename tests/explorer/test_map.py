@@ -309,6 +309,8 @@ def test_outliers_and_confusions_are_listed_and_shown(texts, map_page):
     entries = beside.locator("button .soft")
     entries.first.wait_for()
     assert entries.all_inner_texts() == words
+    within = f"other item is within {found['nearest_distance_p95']} bits; the farthest:"
+    beside.get_by_text(within).wait_for()
     for entry, item in [(0, found["outliers"][0]), (-1, found["confusions"][-1])]:
         beside.get_by_role("button").nth(entry).click()
         chosen = page.locator(".chosen .item .more").first

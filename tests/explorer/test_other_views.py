@@ -63,7 +63,9 @@ def test_without_classes_there_is_no_false_accept_rate(new_page):
     bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(X)
     with serving(bundle) as url:
         page = new_page(url, "#teach?part=new")
-        page.get_by_text("The false-accept rate cannot be told: no column").wait_for()
+        page.get_by_text(
+            "The false-accept rate cannot be estimated: no column"
+        ).wait_for()
 
 
 def test_duplicates_are_those_of_the_bundle(texts, new_page):
@@ -130,5 +132,5 @@ def test_health_names_what_is_damaged(tmp_path, new_page):
         content[len(content) // 2] ^= 1
         segment.write_bytes(content)
         page.get_by_role("button", name="Verify now").click()
-        page.get_by_text("parts are damaged").wait_for()
+        page.get_by_text("1 part is damaged").wait_for()
         assert segment.name in page.locator(".concerns").last.inner_text()

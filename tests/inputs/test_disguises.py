@@ -15,8 +15,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from fewbits._arrow import python_values
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
-from fewbits.inputs import read
+from fewbits.inputs import as_texts, read
 
 WORDS = ["king", "queen", "at home", "1984"]
 VECTORS = np.random.default_rng(0).normal(size=(4, 3)).round(4).astype("f4")
@@ -112,13 +113,6 @@ def test_lines_of_which_most_are_numbers_are_refused(tmp_path):
 def test_names_of_files_are_no_texts(names):
     with pytest.raises(ArgumentError, match="names of files such as"):
         read(names)
-
-
-def test_existing_files_are_no_texts(tmp_path):
-    for name in ("a b.png", "c"):
-        (tmp_path / name).touch()
-    with pytest.raises(ArgumentError, match="names of files"):
-        read([str(tmp_path / "a b.png"), str(tmp_path / "c")])
 
 
 def test_paths_of_tables_are_read_as_tables(tmp_path):
@@ -230,3 +224,48 @@ def test_blanks_in_names_show(tmp_path):
 def test_paths_without_a_file_stay_images():
     paths = [Path("a.png"), Path("b")]
     assert read(paths).kind == "images"
+
+
+@pytest.mark.parametrize("head", ["3 2", "1 2"])
+def test_word_vectors_are_as_many_as_announced(tmp_path, head):
+    (tmp_path / "v.txt").write_text(f"{head}\nking 0.1 0.2\nqueen 0.3 0.4\n")
+    with pytest.raises(ArgumentError, match=r"announces \d words, but holds 2"):
+        read(tmp_path / "v.txt")
+
+
+def test_two_long_numbers_are_no_header(tmp_path):
+    (tmp_path / "v.txt").write_text(f"1 {'9' * 5000}\na text\nof words\n")
+    assert len(read(tmp_path / "v.txt").values) == 3
+
+
+def test_texts_are_judged_without_a_look_at_the_disk(tmp_path):
+    there = str(tmp_path)
+    texts = [f"{there}/a", f"{there}/b"]
+    for name in texts:
+        Path(name).touch()
+    assert [*as_texts(texts)] == texts
+
+
+def test_an_input_is_copied_where_a_copy_is_asked_for():
+    found = read(np.ones((3, 2)))
+    assert not np.shares_memory(np.array(found), found.values)
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([{"a": [1.0, 2.0]}, "text"], "some rows are dicts, some are not"),
+        ({1: [1.0], "1": [2.0]}, "two columns are named '1'"),
+    ],
+)
+def test_rows_and_columns_of_python_are_clear(items, message):
+    with pytest.raises(ArgumentError, match=message):
+        read(items)
+
+
+def test_a_time_is_shown_whatever_stands_beside_it():
+    times = pa.chunked_array([pa.array([1000, 1, None], pa.timestamp("ns"))])
+    alone = pa.chunked_array([pa.array([1000], pa.timestamp("ns"))])
+    shown = python_values(times)
+    assert shown[:1] == python_values(alone)
+    assert shown[1:] == ["1970-01-01T00:00:00.000000001", None]

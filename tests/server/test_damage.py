@@ -82,7 +82,9 @@ def test_facts_and_quality_without_what_cannot_be_read(folder, client_of, patter
     assert name in recall["reason"]
     assert str(folder.parent) not in recall["reason"]
     assert not client.post("/v1/verify").json()["intact"]
-    assert name in Live(folder).fault  # as the folder notes
+    assert Live(folder).fault is None  # a service that may only read leaves no note
+    client_of(folder, writable=True).post("/v1/verify")
+    assert name in Live(folder).fault
 
 
 def test_damage_that_verifying_finds(folder, client_of):

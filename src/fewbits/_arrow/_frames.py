@@ -87,6 +87,8 @@ def as_frame(items: Any) -> Any:
         return items
     with _naming(f"cannot read the {kind.__name__} as a table"):
         if is_rows:
+            if not all(map(_is_row, items)):
+                raise ValueError("some rows are dicts, some are not")
             names = dict.fromkeys(name for row in items for name in row)
             items = {x: [row.get(x) for row in items] for x in names}
         return _of_columns(items)
@@ -123,6 +125,8 @@ def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
         return frame, ()
     known = {*map(str, frame.columns)}
     names = [x for x in frame.index.names if isinstance(x, str) and x not in known]
+    if repeated := next((x for x in names if names.count(x) > 1), None):
+        raise ArgumentError(f"two levels of the index are named {repeated!r}")
     return (frame.reset_index(level=names) if names else frame), tuple(names)
 
 
@@ -229,6 +233,8 @@ def _of_columns(columns: Mapping[Any, Any]) -> Any:
     for name, values in columns.items():
         if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
             raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
+        if str(name) in made:
+            raise ValueError(f"two columns are named {str(name)!r}")
         is_matrix = getattr(values, "ndim", 1) > 1
         made[str(name)] = _column([*values] if is_matrix else values)
     return pa.table(made)

@@ -37,10 +37,10 @@ def python_values(column: Any) -> list[Any]:
     if types.is_date(kind) or types.is_timestamp(kind):
         column = column if _fits_python(column) else column.cast(pa.string())
     if getattr(column.type, "unit", None) == "ns":
-        column = _in_microseconds(column)
-    values: list[Any] = column.to_pylist()
+        return _of_nanoseconds(column)
     if types.is_temporal(kind) and pa.types.is_string(column.type):
-        return [None if text is None else text.replace(" ", "T", 1) for text in values]
+        return _iso(column)
+    values: list[Any] = column.to_pylist()
     return values
 
 
@@ -95,9 +95,10 @@ def _fits_python(column: Any) -> bool:
     return low is None or 1 <= low <= high <= 9999
 
 
-def _in_microseconds(column: Any) -> Any:
-    """Return times in the unit of Python, if they are whole in it; else texts."""
+def _of_nanoseconds(column: Any) -> list[Any]:
+    """Return times of Python where they are whole microseconds; else texts."""
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.types as types
 
     kind = column.type
@@ -105,7 +106,16 @@ def _in_microseconds(column: Any) -> Any:
         wanted = pa.timestamp("us", kind.tz)
     else:
         wanted = pa.time64("us") if types.is_time(kind) else pa.duration("us")
-    try:
-        return column.cast(wanted)
-    except pa.ArrowInvalid:
-        return column.cast(pa.string())
+    whole = column.cast(wanted, safe=False)
+    exact = pc.equal(whole.cast(kind), column).to_pylist()
+    times, texts = whole.to_pylist(), _iso(column.cast(pa.string()))
+    return [
+        text if is_exact is False else time
+        for time, text, is_exact in zip(times, texts, exact, strict=True)
+    ]
+
+
+def _iso(column: Any) -> list[str | None]:
+    """Return times written by Arrow as ISO 8601 has them."""
+    texts = column.to_pylist()
+    return [None if text is None else text.replace(" ", "T", 1) for text in texts]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewbits.bundle._folder import MANIFEST, checked_path, read_manifest
+from fewbits.bundle._folder import MANIFEST, checked_path, read_manifest, read_sealed
 from fewbits.bundle._stores import open_store
 from fewbits.errors import ArtefactError
 
@@ -22,18 +22,18 @@ def checked_folder(folder: Path) -> "Report":
     """
     from fewbits.store import Report
 
-    try:
-        manifest = read_manifest(folder)
-    except ArtefactError as error:
-        if not (folder / MANIFEST).is_file() or "damaged" not in str(error):
-            raise
-        return Report(None, 0, 0, (_damage(folder / MANIFEST, error),))
+    if (folder / MANIFEST).is_file():
+        try:
+            read_sealed(folder / MANIFEST)
+        except (ArtefactError, OSError) as error:
+            return Report(None, 0, 0, (_damage(folder / MANIFEST, error),))
+    manifest = read_manifest(folder)
     n_bytes, damages = _of_files(folder, manifest)
     report = Report(None, 0, 0)
     if (name := manifest.get("items")) is not None:
         try:
             report = open_store(folder, name, damaged=True).verify()
-        except ArtefactError as error:  # nothing of it is there
+        except (ArtefactError, OSError) as error:  # nothing of it is there
             damages.append(_damage(folder / str(name), error))
     return replace(
         report,
@@ -48,12 +48,12 @@ def _of_files(folder: Path, manifest: dict[str, Any]) -> tuple[int, "list[Damage
     for name, entry in manifest["files"].items():
         try:
             n_bytes += checked_path(folder, manifest, name).stat().st_size
-        except ArtefactError as error:
+        except (ArtefactError, OSError) as error:
             damages.append(_damage(folder / str(entry["path"]), error))
     return n_bytes, damages
 
 
-def _damage(path: Path, error: ArtefactError) -> "Damage":
+def _damage(path: Path, error: Exception) -> "Damage":
     from fewbits.store import Damage
 
     told = str(error).removeprefix(str(path)).removeprefix(" is ")

@@ -20,9 +20,10 @@ from fewbits._files import atomic_write
 from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
+VERIFIED = "verified.json"  # the note of `_verification`
 FORMAT = 4
 # What a crash during a first save leaves behind: files begun, and files of a bundle.
-_BEGUN = re.compile(r"[a-z]+-new\.[a-z]+|\..*\.tmp")
+_BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
 _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
 
 
@@ -208,6 +209,8 @@ def _clean(folder: Path, names: Collection[str]) -> None:
         for stem, suffix in (name.rsplit(".", 1) for name in names)
     ]
     patterns.append(re.compile(rf"\.{re.escape(MANIFEST)}\..*\.tmp"))
+    # It tells of the files that were there.
+    patterns.append(re.compile(rf"(\.(?=.*tmp))?{re.escape(VERIFIED)}(\..*\.tmp)?"))
     for path in folder.iterdir():
         ours = any(pattern.fullmatch(path.name) for pattern in patterns)
         if ours and path.name not in kept and path.is_file():

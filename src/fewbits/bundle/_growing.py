@@ -314,7 +314,8 @@ class GrowingMixin(CollectionMixin):
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
         id_name = names.get("id_column")
-        # Null would erase a value of the row that is replaced, and is no class or text.
+        # An upsert needs every column: null would overwrite stored values. Labels and
+        # texts may never be null.
         text = (self.label_column, self.raw_column)
         needed = held.columns if ids_given else [x for x in text if x is not None]
         return aligned(

@@ -177,8 +177,12 @@ class RecallMixin(SearchMixin):
         yield "hamming", rows_of(self.index.search(asked.codes, k + more).ids)
         if self.item_kind == "codes":
             return  # which have no scores beside their bits
-        again = partial(self.index.search_reranked, asked.codes, k + more)
-        again = partial(again, shortlist=shortlist + more)
+        again = partial(
+            self.index.search_reranked,
+            asked.codes,
+            k + more,
+            shortlist=shortlist + more,
+        )
         scores = self.encoder.query_scores(asked.vectors)
         found = again(scores=scores, offsets=self._offsets)
         yield "asymmetric", rows_of(found.ids)

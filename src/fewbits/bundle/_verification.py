@@ -1,11 +1,11 @@
-"""When all bytes of a bundle were read last, and what was damaged.
+"""Result of the last full verification, cached in the bundle's folder.
 
-A file of its own in the folder tells it to the next process. Nothing depends on it: one
-that is missing, damaged or of another collection is none, and a folder that cannot be
-written to has none.
+A missing, damaged or outdated file is ignored; a folder that cannot be written to has
+none.
 """
 
 import contextlib
+import hashlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
 from fewbits.bundle._checked_files import checked_folder
-from fewbits.bundle._folder import read_manifest, read_sealed, sealed
+from fewbits.bundle._folder import MANIFEST, VERIFIED, read_sealed, sealed
 from fewbits.errors import ArtefactError
 
 if TYPE_CHECKING:
     from fewbits.store import Report
 
-NAME = "verified.json"
 _MOST_DAMAGES = 1000  # that are noted
 
 
@@ -53,19 +52,47 @@ class Verification:
         return {"intact": intact, **found, "at": self.at, "seconds": self.seconds}
 
 
-def verified(folder: Path) -> Verification:
-    """Read every byte of a bundle, and note in the folder what was found."""
+def verified(folder: str | Path, *, note: bool = True) -> Verification:
+    """Read every byte of a bundle, and report what is damaged.
+
+    Parameters
+    ----------
+    folder : str or Path
+    note : bool, default=True
+        Cache the result in the folder, if it can be written to.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is not a bundle.
+    """
+    folder = Path(folder)
+    state = _state(folder)  # before: what is saved meanwhile was not read
     at, began = time.time(), time.perf_counter()
     report = checked_folder(folder)
     found = Verification(report, at, time.perf_counter() - began)
-    told = report.to_dict()
-    told["damages"] = told["damages"][:_MOST_DAMAGES]
-    with contextlib.suppress(OSError, UnicodeError, ArtefactError):
-        items = read_manifest(folder).get("items")
-        note = {"items": items, "at": at, "seconds": found.seconds, "report": told}
-        with atomic_write(folder / NAME) as file:
-            file.write(sealed(note))
+    if note:
+        _write(folder, state, found)
     return found
+
+
+def _write(folder: Path, state: str | None, found: Verification) -> None:
+    report = found.report.to_dict()
+    report["damages"] = report["damages"][:_MOST_DAMAGES]
+    content = {"bundle": state, "at": found.at, "seconds": found.seconds}
+    with (
+        contextlib.suppress(OSError, UnicodeError),
+        atomic_write(folder / VERIFIED) as file,
+    ):
+        file.write(sealed({**content, "report": report}))
+
+
+def _state(folder: Path) -> str | None:
+    """Return what tells one save of a bundle from the next."""
+    try:
+        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def last_verified(folder: str | Path) -> Verification | None:
@@ -78,13 +105,13 @@ def last_verified(folder: str | Path) -> Verification | None:
     Returns
     -------
     Verification or None
-        None where nobody knows, or the collection is another one since.
+        None if the bundle was never verified, or was replaced since.
     """
     from fewbits.store import Report
 
     with contextlib.suppress(OSError, ArtefactError, LookupError, TypeError):
-        note = read_sealed(Path(folder) / NAME)
-        if note["items"] == read_manifest(Path(folder)).get("items"):
+        note = read_sealed(Path(folder) / VERIFIED)
+        if note["bundle"] == _state(Path(folder)):
             report = Report.from_dict(note["report"])
             return Verification(report, note["at"], note["seconds"])
     return None
@@ -93,4 +120,4 @@ def last_verified(folder: str | Path) -> Verification | None:
 def forget(folder: Path) -> None:
     """Remove the note: the files are not those that it tells of."""
     with contextlib.suppress(OSError):
-        (folder / NAME).unlink()
+        (folder / VERIFIED).unlink()

@@ -81,8 +81,7 @@ class _MemoryWriter:
             largest = int(self._table[ID].to_numpy().max(initial=-1))
             if largest + len(table) > _LARGEST_ID:
                 raise ArgumentError(
-                    f"no ids are left after {largest}, which a row has: from now on "
-                    "give ids"
+                    f"row ids are exhausted: {largest} is in use; pass ids explicitly"
                 )
             numbers = pa.array(largest + 1 + np.arange(len(table), dtype=np.int64))
             table = table.add_column(0, ID, numbers)

@@ -150,7 +150,9 @@ def _told(verification: Any) -> str | None:
         return None
     when = datetime.fromtimestamp(verification.at, UTC).isoformat(" ", "seconds")
     n_damages = len(verification.report.damages)
-    return f"{when}: {'intact' if not n_damages else f'{n_damages} parts damaged'}"
+    if not n_damages:
+        return f"{when}: intact"
+    return f"{when}: {n_damages} part{'' if n_damages == 1 else 's'} damaged"
 
 
 def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:

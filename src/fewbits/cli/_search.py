@@ -52,8 +52,7 @@ def search(
         typer.Option(
             "--radius",
             "-r",
-            help="Find the items whose codes differ from the query's in at most so "
-            "many bits.",
+            help="Return all items within this Hamming distance of the query.",
         ),
     ] = None,
     rerank: Annotated[
@@ -123,7 +122,11 @@ def search(
         )
         results = engine.search(loaded, request).results
     else:
-        check_unused({"--rerank": rerank, "--group-by": group_by}, "no --radius")
+        if rerank is not None:
+            raise ArgumentError(
+                "--rerank and --no-rerank cannot be combined with --radius"
+            )
+        check_unused({"--group-by": group_by}, "no --radius")
         within = engine.RangeRequest(asked, radius, filter, limit=k)
         results = _within(loaded, within)
     if as_json:

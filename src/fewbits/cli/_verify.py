@@ -36,7 +36,8 @@ def verify(
     from fewbits.store import Repaired
 
     if repair:
-        Bundle.load(bundle, items=False)  # which no repair brings back
+        # A repair restores the collection only, so the other files must be intact.
+        Bundle.load(bundle, items=False)
     report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **asdict(report)})

@@ -24,19 +24,18 @@ class Remote(Asking, Duplicating, Changing):
     raise the same errors. Conditions are texts, and `allowed` are ids. A call with
     many items is several requests, between which the collection may change.
 
-    A service answers from the bundle that it has, in bounds. So there is no method that
+    Not available remotely:
 
-    - makes another bundle: `load`, `save`, `check_target`, `prefix`, `reencode`,
+    - new bundles: `load`, `save`, `check_target`, `prefix`, `reencode`,
       `rejecting`, `with_codes`, `with_collection_of`, `with_column`, `with_index`,
       `with_items`, `with_novelty_radius`;
-    - holds a state of the collection, which changes there: `collection`, `items`,
-      `index`, `commit`, `snapshot`;
-    - gives or takes rows in place of ids: `rank_rows_by_example`, `search_rows`,
-      `search_rows_by_code`, `range_rows_by_code`;
-    - answers without bounds: `stream_duplicates`, `stream_range_search`,
+    - local state: `collection`, `items`, `index`, `commit`, `snapshot`;
+    - row numbers: `rank_rows_by_example`, `search_rows`, `search_rows_by_code`,
+      `range_rows_by_code`;
+    - unbounded results: `stream_duplicates`, `stream_range_search`,
       `stream_range_rows_by_code`, `features`;
-    - repairs files, which needs no service that reads them: `repair`;
-    - returns a part of the bundle, of which `facts` and `summary` tell: `backbone`,
+    - repairs of files: `repair`;
+    - parts of the bundle, described by `facts` and `summary`: `backbone`,
       `backbone_fingerprint`, `calibration`, `checked_kind`, `classes`, `codebook`,
       `disk_bytes`, `encoder`, `item_kind`, `label_column`, `metadata`,
       `novelty_radius`, `raw_column`, `rejection`, `shortlist`.

@@ -138,12 +138,16 @@ class _Reader:
 
     def _is_distinct(self, token: Token) -> bool:
         """Return whether DISTINCT FROM follows IS, or IS NOT."""
-        before = [each.token_type for each in self._tokens[: self._place - 1]]
-        behind_is = before[-1:] == [TokenType.IS]
-        behind_not = before[-2:] == [TokenType.IS, TokenType.NOT]
-        words = [each.text.upper() for each in self._tokens[self._place - 1 :][:2]]
-        known = token.token_type == TokenType.VAR and words == ["DISTINCT", "FROM"]
-        return known and (behind_is or behind_not)
+        if token.token_type != TokenType.VAR:
+            return False
+        here = self._place - 1
+        words = [each.text.upper() for each in self._tokens[here : here + 2]]
+        before = [each.token_type for each in self._tokens[max(0, here - 2) : here]]
+        is_behind = before[-1:] == [TokenType.IS] or before == [
+            TokenType.IS,
+            TokenType.NOT,
+        ]
+        return words == ["DISTINCT", "FROM"] and is_behind
 
     def _next_is(self, *kinds: TokenType) -> bool:
         return self.more() and self._tokens[self._place].token_type in kinds

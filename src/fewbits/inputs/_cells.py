@@ -135,7 +135,7 @@ def told_of_numbers(column: Any, *, are_meant: bool) -> str | None:
     if broken is not None:
         return _told_of_broken(broken)
     if are_encoded(column):
-        return f"{_ENCODED} such as {column[0].as_py()[:_SHOWN]!r}"
+        return f"{_ENCODED} such as {column.drop_null()[0].as_py()[:_SHOWN]!r}"
     if are_behind_words(column):
         shown = column.drop_null()[0].as_py()[:_SHOWN]
         return f"{shown!r} and the like, words with numbers behind them"

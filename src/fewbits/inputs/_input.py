@@ -60,7 +60,7 @@ class Input:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         if self.kind != "vectors":
             raise TypeError(f"{self.source} holds {self.kind}, not vectors")
-        return np.asarray(self.values, dtype)
+        return np.array(self.values, dtype, copy=copy)
 
     def sample(self, n_rows: int, random_state: int | None = 0) -> Self:
         """Return items drawn at random with their labels, to learn from.

@@ -15,7 +15,7 @@ from fewbits.inputs._shards import Loaded, Table
 from fewbits.inputs._streams import HEAD
 
 WORD, VECTOR = "word", "vector"  #: Columns of the table.
-_HEADER = re.compile(rb"^\s*\d+\s+(\d+)\s*$")
+_HEADER = re.compile(rb"^\s*(\d{1,12})\s+(\d{1,6})\s*$")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$")
 _SHOWN = 30  # characters of a line in a message
 
@@ -40,7 +40,7 @@ def has_word_vectors(head: bytes) -> bool:
     lines = lines[1:] if header else lines
     if not lines:
         return False
-    width = int(header[1]) if header else len(lines[0].split()) - 1
+    width = int(header[2]) if header else len(lines[0].split()) - 1
     found = [_cut(line, width) for line in lines]
     fitting = [row for row in found if row[0] and all(map(_NUMBER.match, row[1]))]
     return (
@@ -57,7 +57,8 @@ def word_vectors(file: IO[bytes], source: str) -> Table:
     Raises
     ------
     ArgumentError
-        When a line has no word, or not as many numbers as the first one.
+        When a line has no word, or not as many numbers as the first one; when there
+        are not as many words as the first line says.
     ArtefactError
         When a word is not UTF-8.
     """
@@ -65,12 +66,12 @@ def word_vectors(file: IO[bytes], source: str) -> Table:
 
     words: list[str] = []
     numbers = array("f")
-    width = 0
+    width, announced = 0, None
     for number, line in enumerate(file, 1):
         if not line.strip():
             continue
         if number == 1 and (header := _HEADER.match(line)):
-            width = int(header[1])
+            announced, width = int(header[1]), int(header[2])
             continue
         width = width or len(line.split()) - 1
         word, values = _cut(line, width)
@@ -80,6 +81,10 @@ def word_vectors(file: IO[bytes], source: str) -> Table:
                 f"{number}: {line.decode('utf-8', 'replace').strip()[:_SHOWN]!r}"
             )
         words.append(_decoded(word, number, source))
+    if announced not in (None, len(words)):
+        raise ArgumentError(
+            f"{source} announces {announced:,} words, but holds {len(words):,}"
+        )
     flat = pa.array(np.frombuffer(numbers, np.float32))
     vectors = pa.FixedSizeListArray.from_arrays(flat, max(1, width))
     table = pa.table({WORD: pa.array(words, pa.large_string()), VECTOR: vectors})

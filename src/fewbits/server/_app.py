@@ -82,7 +82,7 @@ def bare_app(
         version=__version__,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
-        # What it would tell others of requests is in our metrics and logs, in bounds.
+        # FastAPI's telemetry is off: our own metrics and logs are bounded.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.settings = settings

@@ -6,7 +6,7 @@ from typing import Any
 from fewbits._arrow import as_array, is_list, known_names
 from fewbits.bundle import Bundle
 from fewbits.errors import ArgumentError
-from fewbits.server._models import CompactBody, DeleteBody, RowsBody
+from fewbits.server._models import CompactBody, DeleteBody, RowsBody, TimeoutBody
 from fewbits.server._queries import as_matrix
 from fewbits.server._served import Served
 
@@ -50,7 +50,7 @@ def compacted(served: Served, body: CompactBody) -> dict[str, Any]:
     return _changed(served, lambda bundle: bundle.compact(timeout=timeout))
 
 
-def _timeout(served: Served, body: RowsBody | CompactBody) -> float:
+def _timeout(served: Served, body: RowsBody | TimeoutBody) -> float:
     """Return how long to wait while another process writes."""
     longest = served.settings.time_limit / 2
     return longest if body.timeout is None else min(body.timeout, longest)
@@ -83,7 +83,10 @@ def _rows(served: Served, body: RowsBody) -> tuple[Any, dict[str, Any]]:
 
 
 def _check_known(bundle: Bundle, table: Any, body: RowsBody) -> None:
-    """Refuse what would be left out, or be null, with a warning that nobody sees."""
+    """Refuse unknown and missing columns.
+
+    Clients do not see the warnings of `Bundle.add`.
+    """
     known, named = bundle.metadata, body.vectors or body.texts or ()
     taken: set[str | None] = {
         "_id",

@@ -246,7 +246,7 @@ class MapOutliers(Answer):
 
     outliers: list[Outlier]
     confusions: list[Confusion] | None
-    usual: int
+    nearest_distance_p95: int
     k: int
     n_points: int
 

@@ -81,7 +81,7 @@ class Live:
         self._damage = None if told is None else self.public(told)
 
     def public(self, told: str) -> str:
-        """Return a message without the path of the folder, for whoever asks."""
+        """Return a message without the path of the folder, for clients."""
         if self._folder is None:
             return told
         for folder in (str(self._folder.absolute()), str(self._folder)):

@@ -60,13 +60,17 @@ class ItemsBody(Body):
     skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
 
 
-class CompactBody(Body):
-    """Nothing but how long to wait."""
+class TimeoutBody(Body):
+    """Seconds to wait while another process writes."""
 
     timeout: Seconds | None = None
 
 
-class DeleteBody(CompactBody):
+class CompactBody(TimeoutBody):
+    """Options of a compaction."""
+
+
+class DeleteBody(TimeoutBody):
     """Ids, a condition, or both: which of these ids."""
 
     ids: Many[Id] | None = None

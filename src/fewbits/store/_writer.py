@@ -262,8 +262,8 @@ class Writer:
 
         if self._next_id + n - 1 > _LARGEST_ID:
             raise ArgumentError(
-                f"no ids are left after {self._next_id - 1}, which a row has had: from "
-                "now on give ids, in the column _id (on the command line by --id)"
+                f"row ids are exhausted: {self._next_id - 1} is in use; pass ids "
+                "explicitly, in the column _id (on the command line by --id)"
             )
         return pa.array(np.arange(self._next_id, self._next_id + n, dtype=np.int64))
 

@@ -99,6 +99,8 @@ def _text(words: str, x: float, y: float, anchor: str = "start") -> Html:
 
 
 def _number(value: float) -> str:
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
     return f"{value:.3f}" if value < 1 else f"{value:.3g}"
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         RecallOfBundle,
         quality,
         recall_of_bundle,
-        verified,
     )
 else:  # what draws and tests statistically, no search does
     __getattr__, __dir__ = lazy_names(
@@ -64,7 +63,6 @@ else:  # what draws and tests statistically, no search does
             "novelty": "fewbits.engine.explore._novelty",
             "quality": "fewbits.engine.explore._quality",
             "recall_of_bundle": "fewbits.engine.explore._quality",
-            "verified": "fewbits.engine.explore._quality",
         },
     )
 
@@ -93,5 +91,4 @@ __all__ = [
     "novelty",
     "quality",
     "recall_of_bundle",
-    "verified",
 ]

@@ -190,8 +190,8 @@ def _interval(
 ) -> list[tuple[float, float]] | None:
     """Return confidence limits of the share within each threshold, over classes.
 
-    Items of a class share their fate, so that it is classes that are counted: the
-    standard error is that of clusters, and never less than one more class would make.
+    Cluster-robust interval: classes, not items, are independent. The half-width is at
+    least 1 / (n_classes + 1).
     """
     from scipy.stats import t
 

@@ -9,8 +9,6 @@ import numpy as np
 from fewbits._repr import one_line
 from fewbits.analysis.bits import bit_report, count_ones
 from fewbits.bundle import Bundle, Items, RecallEstimate
-from fewbits.bundle.serving import Verification
-from fewbits.bundle.serving import verified as verify_collection
 from fewbits.engine.explore._bits import filled
 from fewbits.engine.explore._samples import affordable, sampled_rows
 from fewbits.errors import ArtefactError, FewbitsError
@@ -227,23 +225,3 @@ def _can_read_again(bundle: Bundle) -> bool:
     items = bundle.collection
     is_text = bundle.item_kind == "texts" and bundle.raw_column in items.columns
     return is_text and len(items) <= _READ_AGAIN
-
-
-def verified(folder: str | Path) -> Verification:
-    """Read every byte of a bundle's folder, and tell what is damaged.
-
-    Parameters
-    ----------
-    folder : str or Path
-
-    Returns
-    -------
-    Verification
-        Which the folder notes, if it can be written to.
-
-    Raises
-    ------
-    ArtefactError
-        When the folder is no bundle any more.
-    """
-    return verify_collection(Path(folder))

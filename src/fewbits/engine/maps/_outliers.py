@@ -31,8 +31,8 @@ class MapOutliers:
         Items of which most of the `k` nearest others are of one other class, the most
         first: ``id``, ``row``, ``columns``, ``place``, ``class``, ``other`` and
         ``votes``, the neighbours of that class. None where no column was named.
-    usual : int
-        Within so many bits 95 % of items have another.
+    nearest_distance_p95 : int
+        95th percentile of the distance to the nearest other item, in bits.
     k : int
         Neighbours of each item that were looked at.
     n_points : int
@@ -41,7 +41,7 @@ class MapOutliers:
 
     outliers: list[dict[str, Any]] = field(repr=False)
     confusions: list[dict[str, Any]] | None = field(repr=False)
-    usual: int
+    nearest_distance_p95: int
     k: int
     n_points: int
 
@@ -53,7 +53,7 @@ class MapOutliers:
         return {
             "outliers": self.outliers,
             "confusions": self.confusions,
-            "usual": self.usual,
+            "nearest_distance_p95": self.nearest_distance_p95,
             "k": self.k,
             "n_points": self.n_points,
         }
@@ -110,16 +110,16 @@ def map_outliers(
     rows = found.rows[: max(_FEWEST, _COMPARISONS // size)]
     near, distances = _nearest(bundle, rows, k)
     nearest = distances[:, 0] if k else np.zeros(len(rows), np.int64)
-    usual = int(np.quantile(nearest, _USUAL, method="higher"))
+    p95 = int(np.quantile(nearest, _USUAL, method="higher"))
     order = np.lexsort((-distances.sum(axis=1), -nearest))[:n]
-    far = order[nearest[order] > usual]
+    far = order[nearest[order] > p95]
     outliers = _records(bundle, found, rows[far])
     for each, distance in zip(outliers, nearest[far].tolist(), strict=True):
         each["distance"] = distance
     confusions = None
     if labels is not None:
         confusions = _confusions(bundle, found, labels, rows, near, distances, n)
-    return MapOutliers(outliers, confusions, usual, k, len(rows))
+    return MapOutliers(outliers, confusions, p95, k, len(rows))
 
 
 def _nearest(bundle: Bundle, rows: IdArray, k: int) -> tuple[IdArray, IntArray]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from fewbits.bundle.serving import Verification, last_verified
+from fewbits.bundle.serving import Verification, last_verified, verified
 from fewbits.engine import explore
 from fewbits.server._errors import ApiError
 from fewbits.server._reply import Json, answers
@@ -56,8 +56,9 @@ async def verify(served: Current) -> Json:
     if served.folder is None:
         raise ApiError(409, "in_memory", "a bundle in memory has no files to verify")
     # One at a time: it reads all of the disk.
-    found = await served.run_heavy(explore.verified, served.folder)
-    served.service.verified = found  # where the folder cannot be written to
+    read = partial(verified, served.folder, note=served.settings.writable)
+    found = await served.run_heavy(read)
+    served.service.verified = found  # where the folder has no note of it
     damages = found.report.damages
     served.service.live.set_damage(str(damages[0]) if damages else None)
     return Json(_told(served, found))

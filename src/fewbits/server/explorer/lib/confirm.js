@@ -16,11 +16,13 @@ export function confirmed(question, verb, signal) {
         h("button", { type: "button", class: "main", on: { click: close("yes") } }, verb),
       ),
     );
+    const cancel = close("");
     const answer = () => {
+      signal.removeEventListener("abort", cancel);
       dialog.remove();
       resolve(dialog.returnValue === "yes");
     };
-    signal.addEventListener("abort", close(""));
+    signal.addEventListener("abort", cancel, { once: true });
     document.body.append(dialog);
     dialog.showModal();
   });

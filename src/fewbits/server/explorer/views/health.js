@@ -197,7 +197,7 @@ function verifiedText(last) {
     h(
       "p",
       {},
-      h("span", { class: "state bad" }, `${count(last.damages.length)} parts are damaged`),
+      h("span", { class: "state bad" }, `${plural(last.damages.length, "part is", "parts are")} damaged`),
     ),
     h("ul", { class: "concerns" }, ...last.damages.slice(0, 20).map((damage) => h("li", {}, damage.text))),
     h("p", { class: "soft" }, `On ${when}. “fewbits verify --repair” keeps every intact row.`),

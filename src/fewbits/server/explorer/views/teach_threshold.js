@@ -68,7 +68,7 @@ export function basis(rates, labels) {
   if (rates.unknown) {
     return `${measured} Unknown items are simulated by leaving out each item’s whole ${labels.value}: the rate for your own unknown items can differ.`;
   }
-  if (rates.reason) return `${measured} The false-accept rate cannot be told: ${rates.reason}.`;
+  if (rates.reason) return `${measured} The false-accept rate cannot be estimated: ${rates.reason}.`;
   if (labels.length > 1) return `${measured} Choose a column with classes to estimate the false-accept rate.`;
-  return `${measured} The false-accept rate cannot be told: no column has classes.`;
+  return `${measured} The false-accept rate cannot be estimated: no column has classes.`;
 }

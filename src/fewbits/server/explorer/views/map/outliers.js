@@ -1,5 +1,5 @@
 // Beside the map: items far from all others, and those among items of another class.
-import { count, fill, h } from "../../lib/dom.js";
+import { count, fill, h, plural } from "../../lib/dom.js";
 import { itemLine } from "../../lib/items.js";
 import { during } from "../../lib/notes.js";
 
@@ -19,18 +19,19 @@ function list(facts, items, told, show) {
 }
 
 function card(facts, found, column, show) {
-  const { outliers, confusions, usual, k, n_points: looked } = found;
-  const far = ({ distance }) => `${distance} bits from the nearest`;
+  const { outliers, confusions, nearest_distance_p95: p95, k, n_points: looked } = found;
+  const far = ({ distance }) => `${plural(distance, "bit")} from the nearest`;
   const among = (item) => `${item.votes} of ${k} nearest are ${item.other}; it is ${item.class}`;
+  const most = k === 1 ? "its nearest neighbour" : `most of its ${plural(k, "nearest neighbour")}`;
   return h(
     "section",
     { class: "card", "aria-label": "Outliers and confusions" },
     h("h2", {}, "Outliers"),
-    h("p", { class: "soft" }, `95 % of items have another within ${usual} bits${outliers.length ? "; these are farthest from any:" : ", and none is farther."}`),
+    h("p", { class: "soft" }, `For 95 % of items the nearest other item is within ${plural(p95, "bit")}; ${outliers.length ? "the farthest:" : "none is farther."}`),
     list(facts, outliers, far, show),
     confusions && [
       h("h2", {}, "Confusions"),
-      h("p", { class: "soft" }, confusions.length ? `Most of the ${k} nearest codes are of another ${column}:` : `Of no item are most of the ${k} nearest codes of another ${column}.`),
+      h("p", { class: "soft" }, confusions.length ? `Each has ${most} in another ${column}:` : `No item has ${most} in another ${column}.`),
       list(facts, confusions, among, show),
     ],
     looked < facts.n_items && h("p", { class: "soft" }, `Of ${count(looked)} items, drawn at random.`),
