@@ -146,3 +146,11 @@ def test_every_damaged_file_is_named(folder):
     encoder.unlink()
     report = Bundle.verify(folder)
     assert {each.file for each in report.damages} == {str(encoder), str(rows.parent)}
+
+
+def test_of_two_damaged_manifests_neither_makes_the_other_again(folder):
+    for path in folder.glob("items-*/*-000*.json"):
+        path.write_bytes(path.read_bytes()[:-9])
+    damages = Bundle.verify(folder).damages
+    assert len(damages) == 2
+    assert "nothing is lost" not in "".join(map(str, damages))

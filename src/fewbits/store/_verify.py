@@ -1,6 +1,7 @@
 """Every byte of a collection compared with its checksum."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from fewbits.errors import ArtefactError
@@ -81,7 +82,8 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
             if not is_derived:
                 damages += _of_copy(disk, top, manifest)
             return manifest, damages, top
-    return None, damages, top
+    # Of neither can the other be made again.
+    return None, [replace(each, is_derived=False) for each in damages], top
 
 
 def _of_copy(disk: Disk, number: int, manifest: Manifest) -> list[Damage]:

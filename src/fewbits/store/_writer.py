@@ -262,7 +262,7 @@ class Writer:
 
         if self._next_id + n - 1 > _LARGEST_ID:
             raise ArgumentError(
-                f"row ids are exhausted: {self._next_id - 1} is in use; pass ids "
+                f"row ids are exhausted: {self._next_id - 1} has been used; pass ids "
                 "explicitly, in the column _id (on the command line by --id)"
             )
         return pa.array(np.arange(self._next_id, self._next_id + n, dtype=np.int64))
