@@ -91,7 +91,7 @@ def test_names_that_cannot_be_given(client, folder):
 
 
 def test_quality_remembers_the_last_verification(folder):
-    with client_of(folder) as client:
+    with client_of(folder, writable=True) as client:
         assert client.get("/v1/quality").json()["last_verify"] is None
         found = client.post("/v1/verify", json={}).json()
         assert found["intact"]
