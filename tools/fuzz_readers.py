@@ -19,6 +19,8 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
+from PIL import Image
+
 from fewbits.errors import FewbitsError
 from tools._fuzz_readers import READERS, Case, patched_blocks
 
@@ -56,6 +58,7 @@ def outcome(case: Case, path: Path) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # Pillow's
         try:
             found = case.ours(path)
         except FewbitsError as error:
