@@ -1,4 +1,4 @@
-"""One table at every door; what is left out of it is told, what is kept comes back."""
+"""One table is read alike by every method; columns left out are named."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""Addresses and ids as people write them; what is kept of duplicates."""
+"""Addresses and ids as people write them, and which duplicates to keep."""
 
 import json
 from urllib.parse import urlencode

@@ -35,17 +35,8 @@ class Asking(RemoteBase):
         -------
         Neighbours
         """
-        k = check_k(k)
-        answers = self._answers(
-            "/v1/search",
-            queries,
-            hits=k,
-            k=k,
-            rerank=False,
-            group_by=group_by,
-            columns=[],
-            **chosen(filter, allowed),
-        )
+        asked = {"group_by": group_by, **chosen(filter, allowed)}
+        answers = self._nearest(queries, k, rerank=False, **asked)
         return Neighbours(*matrices(answers, k, text_ids=self._has_text_ids))
 
     def search_reranked(
@@ -59,18 +50,14 @@ class Asking(RemoteBase):
         -------
         Ranked
         """
-        k = check_k(k)
-        answers = self._answers(
-            "/v1/search",
-            queries,
-            hits=k,
-            k=k,
-            rerank=True,
-            columns=[],
-            **chosen(filter, allowed),
-        )
+        answers = self._nearest(queries, k, rerank=True, **chosen(filter, allowed))
         none = np.float32(np.inf)
         return Ranked(*matrices(answers, k, text_ids=self._has_text_ids, none=none))
+
+    def _nearest(self, queries: Any, k: int, **asked: Any) -> Any:
+        """Return the answers of a search without columns."""
+        k = check_k(k)
+        return self._answers("/v1/search", queries, hits=k, k=k, columns=[], **asked)
 
     def search_records(
         self,

@@ -44,7 +44,7 @@ _NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
 
 
 class _Given(Loaded):
-    """A data frame. What is kept of it is copied, unless it is Arrow's own.
+    """A data frame, whose columns are copied unless they are Arrow's own.
 
     A column that Arrow does not know is refused where it is asked for.
     """
