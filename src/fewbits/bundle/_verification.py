@@ -88,7 +88,7 @@ def _write(folder: Path, state: str | None, found: Verification) -> None:
 
 
 def _state(folder: Path) -> str | None:
-    """Return what tells one save of a bundle from the next."""
+    """Return a digest that changes with each save of a bundle."""
     try:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
     except OSError:

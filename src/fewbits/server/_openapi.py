@@ -1,4 +1,4 @@
-"""The description of the service, made when somebody asks for it."""
+"""The description of the service, made on request."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ def wants_arrow(request: Request) -> bool:
 def answers(model: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of a response: its model, and other media types.
 
-    Models are named, and made when somebody asks for the description: together they
+    Models are named, and made when the description is requested: together they
     take a tenth of the start.
     """
     schema = {"schema": {"$ref": f"{PLACE}{model}"}}

@@ -21,7 +21,7 @@ async def quality(served: Current) -> Json:
     found = await served.cached("quality", work)
     live = served.service.live
     last = await served.run(_last_verified, served)
-    if found.n_dead_bits is None:  # of damaged codes, which somebody may put right
+    if found.n_dead_bits is None:  # of damaged codes, which may be repaired meanwhile
         served.snapshot.results.pop("quality", None)
         live.set_damage(found.warnings[0])
     told = {"warnings": [live.public(each) for each in found.warnings]}

@@ -82,7 +82,7 @@ export function fillIn(input, text) {
   filled.set(input, { shown: input.value, text });
 }
 
-/** What is in a field: the text that it was filled with, unless somebody typed. */
+/** What is in a field: the text that it was filled with, unless it was edited. */
 export function valueOf(input) {
   const { shown, text } = filled.get(input) ?? {};
   return input.value === shown ? text : input.value;
