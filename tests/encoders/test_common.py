@@ -53,6 +53,7 @@ ENCODERS = [
     BlockDiagonalEncoder.from_blocks(_BLOCKS, _BIAS, N_FEATURES, zero_bit=1),
     LinearEncoder(_WEIGHTS, _BIAS),
     LinearEncoder(_WEIGHTS, _BIAS, zero_bit=1),
+    LinearEncoder(_WEIGHTS, _BIAS, query_weights=2 * _WEIGHTS, query_bias=-_BIAS),
     SparseEncoder.from_dense(_FEW, _BIAS),
     SparseEncoder.from_dense(_FEW, _BIAS, zero_bit=1),
     EigenfunctionEncoder(
@@ -81,6 +82,7 @@ ENCODERS = [
     ),
     AdditiveEncoder(_WEIGHTS, _BIAS),
     AdditiveEncoder(_WEIGHTS, _BIAS, zero_bit=1),
+    AdditiveEncoder(_WEIGHTS, _BIAS, query_weights=2 * _WEIGHTS, query_bias=-_BIAS),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000]),
     MLPEncoder(_SMALL, [np.ones(3), _BIAS / 1000], zero_bit=1),
     HadamardEncoder(_rng.integers(0, 256, (1, 3, 8)), _BIAS, N_FEATURES),

@@ -68,12 +68,13 @@ def interrupted_after(n):
 
 
 def interrupted_step(n):
-    """Return a step of Adam that is interrupted after it was made n times."""
-    original = Adam.step
+    """Return a step of Adam that is interrupted once, after it was made n times."""
+    original, interrupted = Adam.step, []
 
     def step(self, gradients, rate):
         original(self, gradients, rate)
-        if self.n_steps == n:
+        if self.n_steps == n and not interrupted:
+            interrupted.append(self)
             raise KeyboardInterrupt
 
     return step

@@ -11,7 +11,11 @@ from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._features import as_features, feature_blocks
-from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._linear import (
+    LinearEncoder,
+    as_query_encoder,
+    query_tensors,
+)
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -39,6 +43,9 @@ class AdditiveEncoder(Encoder):
         Minus their products with the mean row.
     n_kept : int or None, default=None
         Bits of a code, the first ones of those chosen; None means all.
+    query_weights, query_bias : array-like, default=None
+        Of the shapes of `weights` and `bias`, in their place for ranking: what
+        `query_scores`, `offsets` and `corrections` are computed from.
     mean, table : array-like of shape (n_features,) and (256, 2), default=None
         The mean row, and the rising factors and offsets that bytes of `corrections`
         stand for; without both there are none.
@@ -79,6 +86,8 @@ class AdditiveEncoder(Encoder):
         bias: ArrayLike,
         *,
         n_kept: int | None = None,
+        query_weights: ArrayLike | None = None,
+        query_bias: ArrayLike | None = None,
         mean: ArrayLike | None = None,
         table: ArrayLike | None = None,
         zero_bit: int = 0,
@@ -92,15 +101,16 @@ class AdditiveEncoder(Encoder):
                 f"n_kept must be between 1 and {len(self.bias)}, got {n_kept}"
             )
         self.n_kept = n_kept
+        shape = self.weights.shape
+        self._queries = as_query_encoder(query_weights, query_bias, shape)
         if (mean is None) != (table is None):
             raise ArgumentError("corrections need both mean and table")
         self._mean = _checked(mean, "mean", (self.n_features,))
         self._table: NDArray[np.float32] | None = _checked(table, "table", (256, 2))
-        gram = self._sums(self.weights.T, self.weights)
-        if not np.isfinite(gram).all():
-            raise ArgumentError("the weights are too large for float32: scale them")
-        self._gram = frozen(gram)
-        self._tolerance = _TOLERANCE * float(np.mean(np.diagonal(gram), dtype=float))
+        self._gram = frozen(self._products(self.weights))
+        self._tolerance = _TOLERANCE * float(
+            np.mean(np.diagonal(self._gram), dtype=float)
+        )
 
     @property
     def n_features(self) -> int:
@@ -116,6 +126,7 @@ class AdditiveEncoder(Encoder):
             "weights": self.weights,
             "bias": self.bias,
             "n_kept": np.array([self.n_kept], np.int64),
+            **query_tensors(self._queries),
             **{name: each for name, each in given.items() if each is not None},
         }
 
@@ -127,7 +138,7 @@ class AdditiveEncoder(Encoder):
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return the products of centred rows with the vectors."""
         features = as_features(X, self.n_features)
-        return self._linear.project(features)[:, : self.n_kept]
+        return (self._queries or self._linear).project(features)[:, : self.n_kept]
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
         """Return a quarter of the squared length of what each code stands for."""
@@ -186,7 +197,12 @@ class AdditiveEncoder(Encoder):
     @cached_property
     def _pairs(self) -> tuple[NDArray[np.int8], float, float]:
         """The products of different vectors in steps, a step, and all squares."""
-        gram = self._gram[: self.n_kept, : self.n_kept].astype(np.float64)
+        gram = (
+            self._gram
+            if self._queries is None
+            else self._products(self._queries.weights)
+        )
+        gram = gram[: self.n_kept, : self.n_kept].astype(np.float64)
         above = np.triu(gram, 1)
         step = float(np.abs(above).max(initial=0)) / 127 or 1.0
         products = np.zeros((self.n_kept, -(-self.n_kept // 64) * 64), np.int8)
@@ -223,9 +239,18 @@ class AdditiveEncoder(Encoder):
 
     def _prefix(self, n_bits: int) -> Self:
         # Factors and offsets were learnt of whole codes.
+        queries = query_tensors(self._queries)
         return type(self)(
-            self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
+            self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit, **queries
         )
+
+    @classmethod
+    def _products(cls, weights: NDArray[np.float32]) -> ScoreArray:
+        """Return the products of vectors with each other."""
+        found = cls._sums(weights.T, weights)
+        if not np.isfinite(found).all():
+            raise ArgumentError("the weights are too large for float32: scale them")
+        return found
 
     @staticmethod
     def _sums(rows: NDArray[np.float32], weights: NDArray[np.float32]) -> ScoreArray:

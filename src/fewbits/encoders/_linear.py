@@ -23,6 +23,8 @@ class LinearEncoder(Encoder):
     ----------
     weights : array-like of shape (n_features, n_bits)
     bias : array-like of shape (n_bits,)
+    query_weights, query_bias : array-like, default=None
+        Of the shapes of `weights` and `bias`: what `query_scores` takes in their place.
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
 
@@ -51,11 +53,19 @@ class LinearEncoder(Encoder):
     kind: ClassVar[str] = "linear"
 
     def __init__(
-        self, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        *,
+        query_weights: ArrayLike | None = None,
+        query_bias: ArrayLike | None = None,
+        zero_bit: int = 0,
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
         self.zero_bit = as_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
+        shape = self.weights.shape
+        self._queries = as_query_encoder(query_weights, query_bias, shape)
 
     @property
     def n_features(self) -> int:
@@ -66,7 +76,11 @@ class LinearEncoder(Encoder):
         return int(self.weights.shape[1])
 
     def tensors(self) -> Tensors:
-        return {"weights": self.weights, "bias": self.bias}
+        own = {"weights": self.weights, "bias": self.bias}
+        return own | query_tensors(self._queries)
+
+    def query_scores(self, X: ArrayLike) -> ScoreArray:
+        return (self._queries or self).project(X)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         _kernels.linear_scores(
@@ -79,9 +93,43 @@ class LinearEncoder(Encoder):
         )
 
     def _prefix(self, n_bits: int) -> Self:
+        queries = self._queries and self._queries.prefix(n_bits)
         return type(self)(
-            self.weights[:, :n_bits], self.bias[:n_bits], zero_bit=self.zero_bit
+            self.weights[:, :n_bits],
+            self.bias[:n_bits],
+            zero_bit=self.zero_bit,
+            **query_tensors(queries),
         )
+
+
+def as_query_encoder(
+    weights: ArrayLike | None, bias: ArrayLike | None, shape: tuple[int, ...]
+) -> LinearEncoder | None:
+    """Return the map of queries to scores, if there is one.
+
+    Raises
+    ------
+    ArgumentError
+        When one of both is missing, or has another shape than those of encoding.
+    """
+    if weights is None and bias is None:
+        return None
+    if weights is None or bias is None:
+        raise ArgumentError("query_weights and query_bias need each other")
+    found = LinearEncoder(weights, bias)
+    if found.weights.shape != shape:
+        raise ArgumentError(
+            f"query_weights must have the shape of weights, {shape}, got "
+            f"{found.weights.shape}"
+        )
+    return found
+
+
+def query_tensors(queries: LinearEncoder | None) -> Tensors:
+    """Return what `as_query_encoder` takes."""
+    if queries is None:
+        return {}
+    return {"query_weights": queries.weights, "query_bias": queries.bias}
 
 
 def check_affine(

@@ -86,10 +86,16 @@ class NeighbourLearner(ResumableLearner):
         states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, self._state(training), X))
         self.recalls_ = np.array(training.recalls if len(split.held_out) else [])
-        encoder = training.best().encoder(frame)
+        encoder = self._encoder(training.best(), frame, split.rows, rng)
         # Of the encoder: what it computes from features is rounded otherwise.
         self.n_dead_bits_ = warn_constant_bits(encoder, X, _DEAD)
         return encoder
+
+    def _encoder(
+        self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
+    ) -> Encoder:
+        """Return the encoder of features that training led to."""
+        return trained.encoder(frame)
 
     def _split(self, V: Float32Array) -> ValidationSplit:
         """Hold out rows for validation; of few rows, validate on training rows."""

@@ -113,9 +113,13 @@ class LinearMap(PlaneMap):
         if self.tightness:
             self.weights += self.tightness * towards_tight(self.weights)
 
-    def encoder(self, frame: Frame) -> Encoder:
+    def encoder(self, frame: Frame, queries: PlaneMap | None = None) -> Encoder:
         W, bias = self.of_features(frame)
-        return LinearEncoder(W, bias=bias, zero_bit=1)
+        others = {}
+        if queries is not None:
+            of_queries = queries.of_features(frame)
+            others = dict(zip(("query_weights", "query_bias"), of_queries, strict=True))
+        return LinearEncoder(W, bias=bias, **others, zero_bit=1)
 
 
 def towards_tight(W: Matrix) -> Matrix:

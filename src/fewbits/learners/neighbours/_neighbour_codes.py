@@ -7,14 +7,20 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits.codes import MAX_BITS
-from fewbits.encoders import LinearEncoder
+from fewbits.codes import MAX_BITS, pack
+from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._iterative import interrupts_passed_on
+from fewbits.learners._core._device import current_backend
+from fewbits.learners._core._iterative import interrupts_passed_on, warn_of_interrupt
 from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._rows import Readable
+from fewbits.learners._linalg._query_weights import (
+    Offsets,
+    QueryWeights,
+    trained_query_weights,
+)
 from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
@@ -168,6 +174,23 @@ class NeighbourCodes(NeighbourLearner):
 
     def _frame(self, X: Readable) -> Frame:
         return principal_frame(X) if self.density == 1 else plain_frame(X)
+
+    def _encoder(
+        self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
+    ) -> Encoder:
+        """Train the scores of queries, too, where the map is linear."""
+        if not isinstance(trained, LinearMap):
+            return trained.encoder(frame)
+        get = current_backend().get
+        start = QueryWeights(get(trained.weights), get(trained.bias))
+        codes = pack(rows @ start.weights + start.bias >= 0)
+        try:
+            queries = trained_query_weights(rows, codes, start, Offsets.NOTHING, rng)
+        except KeyboardInterrupt:
+            when = "before scores of queries were trained"
+            warn_of_interrupt(self, self.n_iter_, self.n_iter, None, when)
+            return trained.encoder(frame)
+        return trained.encoder(frame, LinearMap(*queries))
 
     def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
         """Return ITQ, its scores scaled to a variance of 1."""

@@ -16,6 +16,11 @@ from fewbits.learners._core._parameters import check_flag, check_n_bits, check_n
 from fewbits.learners._core._rows import ChosenRows, Readable, Rows
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
+from fewbits.learners._linalg._query_weights import (
+    Offsets,
+    QueryWeights,
+    trained_query_weights,
+)
 
 Float64Array = NDArray[np.float64]
 
@@ -115,10 +120,34 @@ class AdditiveCodes(Learner):
         vectors = np.linalg.solve(gram, product(signs.T, scaled)).T
         self.objective_ = np.array([np.square(scaled - signs @ vectors.T).mean()])
         encoder = AdditiveEncoder(vectors, -axes.mean @ vectors, zero_bit=1)
+        encoder = self._with_query_weights(encoder, V, axes.mean, rng)
         if self.correction:
             encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
+
+    def _with_query_weights(
+        self,
+        encoder: AdditiveEncoder,
+        V: Float64Array,
+        mean: Float64Array,
+        rng: np.random.RandomState,
+    ) -> AdditiveEncoder:
+        """Train vectors for ranking, from those that bits are chosen by."""
+        found = trained_query_weights(
+            V.astype(np.float32),
+            encoder.encode(V + mean),
+            QueryWeights(encoder.weights, np.zeros_like(encoder.bias)),
+            Offsets.OF_ROWS if self.correction else Offsets.OF_CODES,
+            rng,
+        )
+        return AdditiveEncoder(
+            encoder.weights,
+            encoder.bias,
+            query_weights=found.weights,
+            query_bias=found.bias - mean @ found.weights,
+            zero_bit=encoder.zero_bit,
+        )
 
     def _start(self, axes: PrincipalAxes, rng: np.random.RandomState) -> Float64Array:
         """Return a random rotation of partly whitened components."""
@@ -135,13 +164,9 @@ def _with_corrections(
     """Let two bytes stand for the factors and offsets that rows need."""
     rows = X.astype(np.float32)
     terms = encoder.correction_terms(rows, mean, encoder.encode(rows))
-    return AdditiveEncoder(
-        encoder.weights,
-        encoder.bias,
-        mean=mean,
-        table=np.stack([_geometric(each) for each in terms], axis=1),
-        zero_bit=encoder.zero_bit,
-    )
+    table = np.stack([_geometric(each) for each in terms], axis=1)
+    tensors = encoder.tensors() | {"mean": mean, "table": table}
+    return AdditiveEncoder.from_tensors(**tensors, zero_bit=encoder.zero_bit)
 
 
 def _geometric(values: Float64Array) -> Float64Array:
