@@ -64,7 +64,7 @@ def shortlist(axes: Any, X: Any, y: Any) -> None:
             "vectors": Int8Vectors.from_vectors(database),
             "query_vectors": queries,
         },
-        "scores of the query": {"scores": encoder.project(queries)},
+        "scores of the query": {"scores": encoder.query_scores(queries)},
     }
     styles = ((BLUE, "-", 3.0), (ORANGE, "--", 1.5), (GREEN, "-", 1.5))
     for (name, way), (colour, style, width) in zip(ways.items(), styles, strict=True):

@@ -44,6 +44,10 @@ def codes_of(rows, start):
     return LinearEncoder(*start).encode(rows)
 
 
+def encoding(start):
+    return lambda rows: codes_of(rows, start)
+
+
 def found_by(queries, start, index, weights):
     scores = queries @ weights.weights + weights.bias
     codes = codes_of(queries, start)
@@ -58,7 +62,7 @@ def test_more_neighbours_are_found_among_other_rows(start):
     truth = exact_neighbours(queries, base, 10).ids
     rng = np.random.RandomState(0)
     trained = trained_query_weights(
-        learnt, codes_of(learnt, start), start, Offsets.NOTHING, rng
+        learnt, encoding(start), start, Offsets.NOTHING, rng
     )
     before, after = (
         (found_by(queries, start, index, each)[:, :, None] == truth[:, None]).sum()
@@ -112,7 +116,7 @@ def test_gradients_are_those_of_the_cross_entropy(start, offsets):
 def test_few_rows_leave_the_start(start):
     few = V[:999]
     found = trained_query_weights(
-        few, codes_of(few, start), start, Offsets.NOTHING, np.random.RandomState(0)
+        few, encoding(start), start, Offsets.NOTHING, np.random.RandomState(0)
     )
     assert found is start
 
@@ -121,10 +125,15 @@ def test_few_rows_leave_the_start(start):
 def test_the_size_of_rows_does_not_matter(start, size):
     rows, rng = V[:1200], np.random.RandomState
     codes = codes_of(rows, start)
+
+    def encode(some):
+        assert len(some) == len(rows)
+        return codes
+
     usual, scaled = (
         trained_query_weights(
             rows * np.float32(each),
-            codes,
+            encode,
             QueryWeights(start.weights * np.float32(each), start.bias),
             Offsets.OF_CODES,
             rng(0),
@@ -140,7 +149,7 @@ def test_the_size_of_rows_does_not_matter(start, size):
 def test_rows_that_are_there_many_times_do_no_harm(start, offsets):
     rows = np.repeat(V[:8], 200, axis=0)
     found = trained_query_weights(
-        rows, codes_of(rows, start), start, offsets, np.random.RandomState(0)
+        rows, encoding(start), start, offsets, np.random.RandomState(0)
     )
     assert all(np.isfinite(each).all() for each in found)
 

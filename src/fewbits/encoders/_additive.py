@@ -107,7 +107,9 @@ class AdditiveEncoder(Encoder):
             raise ArgumentError("corrections need both mean and table")
         self._mean = _checked(mean, "mean", (self.n_features,))
         self._table: NDArray[np.float32] | None = _checked(table, "table", (256, 2))
-        self._gram = frozen(self._products(self.weights))
+        own = self._gram = frozen(self._products(self.weights))
+        of = self._queries
+        self._ranking_gram = own if of is None else frozen(self._products(of.weights))
         self._tolerance = _TOLERANCE * float(
             np.mean(np.diagonal(self._gram), dtype=float)
         )
@@ -197,12 +199,7 @@ class AdditiveEncoder(Encoder):
     @cached_property
     def _pairs(self) -> tuple[NDArray[np.int8], float, float]:
         """The products of different vectors in steps, a step, and all squares."""
-        gram = (
-            self._gram
-            if self._queries is None
-            else self._products(self._queries.weights)
-        )
-        gram = gram[: self.n_kept, : self.n_kept].astype(np.float64)
+        gram = self._ranking_gram[: self.n_kept, : self.n_kept].astype(np.float64)
         above = np.triu(gram, 1)
         step = float(np.abs(above).max(initial=0)) / 127 or 1.0
         products = np.zeros((self.n_kept, -(-self.n_kept // 64) * 64), np.int8)

@@ -1,5 +1,6 @@
 """Scores of queries, trained to rank the shortlists that Hamming distance returns."""
 
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from fewbits._typing import CodeArray
+from fewbits._typing import CodeArray, FeatureArray
 from fewbits.codes import unpack
 from fewbits.index import FlatIndex
 from fewbits.learners._linalg._adam import Adam
@@ -49,8 +50,8 @@ class QueryWeights(NamedTuple):
 
 
 def trained_query_weights(
-    V: Float32Array,
-    codes: CodeArray,
+    V: FeatureArray,
+    encode: Callable[[Float32Array], CodeArray],
     start: QueryWeights,
     offsets: Offsets,
     rng: RandomState,
@@ -64,8 +65,9 @@ def trained_query_weights(
     Parameters
     ----------
     V : ndarray of shape (n, k)
-        Centred rows; a part of many takes part, and of few none.
-    codes : ndarray of shape (n, ceil(n_bits / 8))
+        Centred rows, of which 20,000 at most take part, and of few none.
+    encode : callable
+        Returns the codes of some of them.
     start : QueryWeights
         Of V. Without offsets any multiple of it ranks alike.
     offsets : Offsets
@@ -74,12 +76,13 @@ def trained_query_weights(
     if len(V) < _FEWEST:
         return start
     drawn = np.sort(rng.permutation(len(V))[:_MOST])
-    rows = V[drawn]
+    rows = V[drawn].astype(np.float32)
+    codes = encode(rows)
     size = np.sqrt(np.einsum("ij,ij->", rows, rows, dtype=np.float64) / rows.size)
     if not _LEAST <= size <= 1 / _LEAST:
         return start
     rows /= np.float32(size)
-    shortlists = _Shortlists(rows, codes[drawn], len(start.bias), rng)
+    shortlists = _Shortlists(rows, codes, len(start.bias), rng)
     own = QueryWeights(start.weights / np.float32(size), start.bias / size**2)
     scale = 1.0 if offsets is not Offsets.NOTHING else shortlists.fitted(own)
     trained = _Training(shortlists, own, scale, offsets).run(rng)

@@ -115,11 +115,11 @@ class LinearMap(PlaneMap):
 
     def encoder(self, frame: Frame, queries: PlaneMap | None = None) -> Encoder:
         W, bias = self.of_features(frame)
-        others = {}
-        if queries is not None:
-            of_queries = queries.of_features(frame)
-            others = dict(zip(("query_weights", "query_bias"), of_queries, strict=True))
-        return LinearEncoder(W, bias=bias, **others, zero_bit=1)
+        if queries is None:
+            return LinearEncoder(W, bias, zero_bit=1)
+        names = "query_weights", "query_bias"
+        found = dict(zip(names, queries.of_features(frame), strict=True))
+        return LinearEncoder(W, bias, **found, zero_bit=1)
 
 
 def towards_tight(W: Matrix) -> Matrix:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
+from fewbits._typing import CodeArray
 from fewbits.codes import MAX_BITS, pack
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArgumentError
@@ -183,9 +184,12 @@ class NeighbourCodes(NeighbourLearner):
             return trained.encoder(frame)
         get = current_backend().get
         start = QueryWeights(get(trained.weights), get(trained.bias))
-        codes = pack(rows @ start.weights + start.bias >= 0)
+
+        def encode(some: Float32Array) -> CodeArray:
+            return pack(some @ start.weights + start.bias >= 0)
+
         try:
-            queries = trained_query_weights(rows, codes, start, Offsets.NOTHING, rng)
+            queries = trained_query_weights(rows, encode, start, Offsets.NOTHING, rng)
         except KeyboardInterrupt:
             when = "before scores of queries were trained"
             warn_of_interrupt(self, self.n_iter_, self.n_iter, None, when)

@@ -66,7 +66,8 @@ class AdditiveCodes(Learner):
     A method of fewbits: additive quantization with codebooks of two opposite vectors,
     from a random rotation on. One step of coordinate descent over the bits, one of
     least squares over the vectors: further ones lowered the error, and recall too, on
-    ICD-10.
+    ICD-10. Then vectors for ranking are trained on shortlists of the rows, which
+    `query_scores` and `offsets` of the encoder take, as of 1,000 rows.
 
     References
     ----------
@@ -134,10 +135,12 @@ class AdditiveCodes(Learner):
         rng: np.random.RandomState,
     ) -> AdditiveEncoder:
         """Train vectors for ranking, from those that bits are chosen by."""
+        none = np.zeros_like(encoder.bias)
+        centred = AdditiveEncoder(encoder.weights, none, zero_bit=encoder.zero_bit)
         found = trained_query_weights(
-            V.astype(np.float32),
-            encoder.encode(V + mean),
-            QueryWeights(encoder.weights, np.zeros_like(encoder.bias)),
+            V,
+            centred.encode,
+            QueryWeights(encoder.weights, none),
             Offsets.OF_ROWS if self.correction else Offsets.OF_CODES,
             rng,
         )
