@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._arrow import as_array
+from fewbits._spans import spans
 from fewbits.errors import FeatureError
 
 _BLOCK_BYTES = 1 << 26
@@ -54,6 +55,11 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     return array
 
 
+def row_spans(X: NDArray[Any]) -> Iterator[slice]:
+    """Cut `X` into rows that are some tens of MB in float32."""
+    return spans(len(X), _BLOCK_BYTES // (4 * max(1, X.shape[1])))
+
+
 def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
 
@@ -78,16 +84,15 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
     >>> [(span, block.dtype) for span, block in feature_blocks(np.ones((3, 2)))]
     [(slice(0, 3, None), dtype('float32'))]
     """
-    rows = max(1, _BLOCK_BYTES // (4 * max(1, X.shape[1])))
-    for start in range(0, len(X), rows):
-        span = slice(start, min(start + rows, len(X)))
+    for span in row_spans(X):
         with np.errstate(over="ignore"):
             block = np.ascontiguousarray(X[span], dtype=np.float32)
         finite = np.isfinite(block)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
+            row += span.start
             raise FeatureError(
                 "features must be finite in float32, got "
-                f"{X[start + row, column]} in row {start + row}, column {column}"
+                f"{X[row, column]} in row {row}, column {column}"
             )
         yield span, block
