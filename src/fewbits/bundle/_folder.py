@@ -16,7 +16,7 @@ from errno import EACCES, ENOTDIR
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._files import atomic_write
+from fewbits._files import atomic_write, sync_folder
 from fewbits.errors import ArtefactError
 
 MANIFEST = "bundle.json"
@@ -38,12 +38,14 @@ def write_folder(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         entries = {name: _write(folder, name, write) for name, write in files.items()}
+        sync_folder(folder)  # the manifest names what is there
         manifest = {"format": FORMAT, **content, "files": entries}
         with atomic_write(folder / MANIFEST) as file:
             file.write(sealed(manifest))
     except BaseException as error:
         # The disk may be full: room is made where possible, and the cause is told.
         with contextlib.suppress(OSError):
+            sync_folder(folder)  # the new manifest may be there already
             _clean(folder, names)
         if isinstance(error, OSError) and error.errno is not None:
             # Nobody knows the temporary file that the system names.

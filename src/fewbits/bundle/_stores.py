@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from fewbits._files import make_folder, sync_folder
 from fewbits.bundle._folder import MANIFEST, read_manifest
 from fewbits.bundle._items import Items
 from fewbits.encoders import Encoder
@@ -41,7 +42,6 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
         return str(items.store.folder.name)
     name = f"items-{secrets.token_hex(6)}"
     with told_by_folder(folder):
-        folder.mkdir(parents=True, exist_ok=True)
         store = Store.create(
             folder / name, items.schema, n_bits=encoder.n_bits, fingerprint=fingerprint
         )
@@ -151,7 +151,7 @@ def replacing_items(folder: Path) -> Iterator[None]:
 
     try:
         with told_by_folder(folder), contextlib.ExitStack() as stack:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             stack.enter_context(one_at_a_time(folder / _SAVING))
             stack.callback(_remove_unnamed, folder)
             with _locked_store(folder):
@@ -168,10 +168,16 @@ def _remove_unnamed(folder: Path) -> None:
     with contextlib.suppress(OSError, ArtefactError):
         known = (folder / MANIFEST).exists()
         kept = read_manifest(folder).get("items") if known else None
-        for path in folder.iterdir():
-            ours = _NAME.fullmatch(path.name) and path.name != kept
-            if ours and path.is_dir() and not path.is_symlink():
-                remove_store(path)
+        unnamed = [
+            path
+            for path in folder.iterdir()
+            if _NAME.fullmatch(path.name) and path.name != kept
+            if path.is_dir() and not path.is_symlink()
+        ]
+        if unnamed:
+            sync_folder(folder)  # after a failure, the manifest may not be on the disk
+        for path in unnamed:
+            remove_store(path)
 
 
 @contextlib.contextmanager
