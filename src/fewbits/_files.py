@@ -92,6 +92,16 @@ def remove_leftovers(path: str | Path) -> None:
         name.unlink(missing_ok=True)
 
 
+def make_folder(folder: str | Path) -> None:
+    """Make a folder where it is not there; its name is on the disk then."""
+    folder = Path(folder).resolve()
+    missing = [each for each in folder.parents if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in (folder, *missing):
+        with contextlib.suppress(PermissionError):  # written to, but not read
+            sync_folder(each.parent)
+
+
 def sync_folder(folder: str | Path) -> None:
     """Put the names in `folder` on the disk."""
     if os.name != "posix":

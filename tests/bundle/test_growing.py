@@ -165,6 +165,17 @@ def test_mistakes_lose_nothing(tmp_path, home):
         bundle.add(table([9]).append_column("more", pa.array([1])), vectors="v")
 
 
+def test_a_new_column_has_a_name_of_its_own(tmp_path):
+    bundle = built(range(5), "memory", tmp_path)
+    bundle = replace(bundle, metadata=replace(bundle.metadata, id_column="sku"))
+    for name in ("", 3, None):
+        with pytest.raises(ArgumentError, match="a column needs a name, a string; got"):
+            bundle.with_column(name, range(5))
+    for name in ("sku", "_id"):
+        with pytest.raises(ArgumentError, match=f"'{name}'.* the (ids|collection)"):
+            bundle.with_column(name, range(5))
+
+
 def test_rows_without_a_column_that_was_added_later(tmp_path):
     bundle = built(range(5), "folder", tmp_path)
     items = bundle.collection.with_column("flag", [True] * 5)

@@ -251,6 +251,13 @@ def test_mistakes(bundle, options, error, message):
     assert "\n" not in str(caught.value)
 
 
+def test_an_emptied_collection():
+    empty = Bundle(ENCODER).with_items(X[:3], keep_vectors="float32").delete(range(3))
+    for queries in (None, X[:2]):
+        with pytest.raises(ArgumentError, match="the collection is empty"):
+            empty.estimate_recall(2, queries=queries)
+
+
 def test_texts_are_asked_by_their_features():
     pytest.importorskip("wordllama")
     rng = np.random.default_rng(0)

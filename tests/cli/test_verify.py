@@ -1,6 +1,7 @@
 """Damage of a collection is named, repaired, and told by the exit status."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError, ArtefactError
 
 X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
 
@@ -49,3 +51,116 @@ def test_damage_is_named_and_repaired(folder):
     assert status == (1 if lost else 0)
     assert lost + len(Bundle.load(folder).collection) == 40
     assert call("verify", folder)[0] == 0
+
+
+def flip(path, *places):
+    content = bytearray(path.read_bytes())
+    for place in places:
+        content[place] ^= 4
+    path.write_bytes(content)
+
+
+def told(folder, *options):
+    """Return the exit status, and what is wrong with which file."""
+    status, printed = call("verify", folder, "--json", *options)
+    report = json.loads(printed)
+    damages = report.get("before", report)["damages"]
+    return status, [Path(each["file"]).name for each in damages], report
+
+
+def test_a_collection_is_checked_where_the_manifest_is_damaged(folder):
+    flip(folder / "bundle.json", 100, 200)
+    name = damage(folder)
+    status, files, report = told(folder)
+    assert (status, report["n_rows"]) == (1, 40)
+    assert {files[0], Path(files[1]).name} == {"bundle.json", name}
+
+
+@pytest.mark.parametrize("place", [0, 3, 150, 300, -70, -1])
+def test_a_flipped_bit_of_the_manifest_is_put_back(folder, place):
+    before = (folder / "bundle.json").read_bytes()
+    flip(folder / "bundle.json", place)
+    assert "verify --repair" in CliRunner().invoke(app, ["inspect", str(folder)]).stderr
+    status, files, report = told(folder, "--repair")
+    assert (status, files, report["n_lost"]) == (0, ["bundle.json"], 0)
+    assert "a flipped bit" in report["notes"][0]
+    assert (folder / "bundle.json").read_bytes() == before
+    assert call("verify", folder)[0] == call("inspect", folder)[0] == 0
+
+
+def test_a_collection_is_repaired_where_the_manifest_stays_damaged(folder):
+    before = (folder / "bundle.json").read_bytes()
+    flip(folder / "bundle.json", 100, 200)
+    damage(folder)
+    status, printed = call("verify", folder, "--repair")
+    assert status == 1
+    assert "40 rows are there, 0 are lost" in printed
+    (line,) = [each for each in printed.splitlines() if "bundle.json" in each]
+    assert line.endswith("put back a copy from a backup")
+    (folder / "bundle.json").write_bytes(before)
+    assert call("verify", folder)[0] == 0
+
+
+def test_no_collection_is_guessed(folder):
+    flip(folder / "bundle.json", 100, 200)
+    (folder / "items-0123456789ab").mkdir()
+    assert told(folder)[1] == ["bundle.json"]
+    result = CliRunner().invoke(app, ["verify", str(folder), "--repair"])
+    assert result.exit_code == 2
+    assert "bundle.json: it is damaged" in result.stderr
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_collection_is_repaired_where_the_encoder_is_damaged(folder, gone):
+    (encoder,) = folder.glob("encoder-*")
+    flip(encoder, 20)
+    if gone:
+        encoder.unlink()
+    assert told(folder)[:2] == (1, [encoder.name])
+    damage(folder)
+    status, printed = call("verify", folder, "--repair")
+    assert (status, printed.splitlines()[0]) == (1, "40 rows are there, 0 are lost")
+    (line,) = [each for each in printed.splitlines() if encoder.name in each]
+    assert line.endswith("put back a copy from a backup")  # there are no vectors
+    assert told(folder)[:2] == (1, [encoder.name])
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone):
+    folder, other = tmp_path / "b c", tmp_path / "other"
+    old = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
+    old.with_items(X, keep_vectors="float32").save(folder)
+    new = Bundle(LinearEncoder(-np.eye(8), np.zeros(8)))
+    new.save(other)
+    (encoder,) = folder.glob("encoder-*")
+    flip(encoder, 20)
+    if gone:
+        encoder.unlink()
+    status, printed = call("verify", folder, "--repair")
+    assert status == 1
+    assert printed.strip().endswith(f"fewbits reencode '{folder}' --by OTHER")
+    assert call("reencode", folder, "--by", other)[0] == 0
+    assert call("verify", folder)[0] == 0
+    made, wanted = Bundle.load(folder), new.with_items(X, keep_vectors="float32")
+    np.testing.assert_array_equal(made.collection.codes, wanted.collection.codes)
+    np.testing.assert_array_equal(made.collection.ids, wanted.collection.ids)
+
+
+def test_an_encoder_alone(tmp_path):
+    folder = tmp_path / "b"
+    Bundle(LinearEncoder(np.eye(8), np.zeros(8))).save(folder)
+    assert call("verify", folder, "--repair")[0] == 2  # there is nothing to repair
+    flip(folder / "bundle.json", 50)
+    assert told(folder, "--repair")[:2] == (0, ["bundle.json"])
+    (encoder,) = folder.glob("encoder-*")
+    flip(encoder, 20)
+    assert told(folder, "--repair")[:2] == (1, [encoder.name])
+
+
+def test_reencode_needs_items_and_a_bundle(tmp_path):
+    encoder = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
+    encoder.save(tmp_path / "b")
+    with pytest.raises(ArgumentError, match="holds no items"):
+        encoder.reencode(tmp_path / "b")
+    with pytest.raises(ArtefactError, match="is not a bundle"):
+        encoder.reencode(str(tmp_path))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
+from fewbits.codes import prefix
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import InterruptedWarning
 from fewbits.evaluation import exact_neighbours
@@ -11,10 +12,12 @@ from fewbits.index import FlatIndex
 from fewbits.learners import AdditiveCodes, NeighbourCodes
 from fewbits.learners._linalg import _query_weights
 from fewbits.learners._linalg._query_weights import (
-    Offsets,
+    Added,
+    Estimates,
     QueryWeights,
     trained_query_weights,
 )
+from fewbits.learners._linalg._shortlists import Shortlists
 
 SEED = 0
 D, N_BITS = 24, 32
@@ -61,9 +64,7 @@ def test_more_neighbours_are_found_among_other_rows(start):
     index = FlatIndex(codes_of(base, start))
     truth = exact_neighbours(queries, base, 10).ids
     rng = np.random.RandomState(0)
-    trained = trained_query_weights(
-        learnt, encoding(start), start, Offsets.NOTHING, rng
-    )
+    trained = trained_query_weights(learnt, encoding(start), start, Added.NOTHING, rng)
     before, after = (
         (found_by(queries, start, index, each)[:, :, None] == truth[:, None]).sum()
         for each in (start, trained)
@@ -71,14 +72,17 @@ def test_more_neighbours_are_found_among_other_rows(start):
     assert after > 1.1 * before, (before, after)
 
 
-@pytest.mark.parametrize("offsets", Offsets)
-def test_gradients_are_those_of_the_cross_entropy(start, offsets):
+@pytest.mark.parametrize("added", Added)
+@pytest.mark.parametrize("n_bits", [16, 32])  # fewer than features, more
+def test_gradients_are_those_of_the_cross_entropy(start, added, n_bits):
     rows = V[:300] / np.float32(V.std())
-    codes = codes_of(rows, start)
-    of = _query_weights._Shortlists(rows, codes, N_BITS, np.random.RandomState(0))
-    training = _query_weights._Training(of, start, 0.2, offsets)
-    if offsets is Offsets.OF_ROWS:
-        training._set_factors()
+    codes = prefix(codes_of(rows, start), n_bits)
+    of = Shortlists(rows, codes, n_bits, 5, np.random.RandomState(0))
+    first = QueryWeights(
+        np.float32(0.2) * start.weights[:, :n_bits], start.bias[:n_bits]
+    )
+    training = Estimates(of, first, added)
+    training.fit_factors()
     batch = np.arange(5)
 
     def loss():
@@ -89,9 +93,9 @@ def test_gradients_are_those_of_the_cross_entropy(start, offsets):
             * training.factors[of.rows[batch]]
             * np.einsum("qcb,qb->qc", signs, scores)
         )
-        if offsets is Offsets.OF_CODES:
+        if added is Added.OF_CODES:
             found += np.square(signs @ training.weights.T).sum(axis=2)
-        elif offsets is Offsets.OF_ROWS:
+        elif added is Added.OF_ROWS:
             found += of.squares[of.rows[batch]]
         heat = of.temperatures[batch]
         wanted = softmax(-of.distances[batch] / heat, axis=1)
@@ -99,7 +103,7 @@ def test_gradients_are_those_of_the_cross_entropy(start, offsets):
 
     training.weights = training.weights.astype(np.float64)
     training.bias = training.bias.astype(np.float64)
-    gradients = training._gradients(batch)
+    gradients = training.gradients(batch)
     for parameter, gradient in zip(
         (training.weights, training.bias), gradients, strict=True
     ):
@@ -113,16 +117,35 @@ def test_gradients_are_those_of_the_cross_entropy(start, offsets):
             assert gradient[place] == pytest.approx(slope, rel=1e-2, abs=1e-3)
 
 
+@pytest.fixture
+def decided(monkeypatch):
+    """Let held-out rows say that it pays, or that it does not."""
+
+    def decide(pays):
+        found = iter([np.full(50, 5 + pays), np.full(50, 5)])
+        monkeypatch.setattr(_query_weights, "found_by", lambda *_: next(found))
+
+    return decide
+
+
+@pytest.mark.parametrize("pays", [0, -1])
+def test_where_nothing_is_gained_there_are_none(start, decided, pays):
+    decided(pays)
+    rng = np.random.RandomState(0)
+    found = trained_query_weights(V, encoding(start), start, Added.NOTHING, rng)
+    assert found is None
+
+
 def test_few_rows_leave_the_start(start):
     few = V[:999]
     found = trained_query_weights(
-        few, encoding(start), start, Offsets.NOTHING, np.random.RandomState(0)
+        few, encoding(start), start, Added.NOTHING, np.random.RandomState(0)
     )
-    assert found is start
+    assert found is None
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e12])
-def test_the_size_of_rows_does_not_matter(start, size):
+def test_the_size_of_rows_does_not_matter(start, size, decided):
     rows, rng = V[:1200], np.random.RandomState
     codes = codes_of(rows, start)
 
@@ -131,11 +154,12 @@ def test_the_size_of_rows_does_not_matter(start, size):
         return codes
 
     usual, scaled = (
-        trained_query_weights(
+        decided(1)
+        or trained_query_weights(
             rows * np.float32(each),
             encode,
             QueryWeights(start.weights * np.float32(each), start.bias),
-            Offsets.OF_CODES,
+            Added.OF_CODES,
             rng(0),
         )
         for each in (1, size)
@@ -145,13 +169,13 @@ def test_the_size_of_rows_does_not_matter(start, size):
     )
 
 
-@pytest.mark.parametrize("offsets", Offsets)
-def test_rows_that_are_there_many_times_do_no_harm(start, offsets):
+@pytest.mark.parametrize("added", Added)
+def test_rows_that_are_there_many_times_do_no_harm(start, added):
     rows = np.repeat(V[:8], 200, axis=0)
     found = trained_query_weights(
-        rows, encoding(start), start, offsets, np.random.RandomState(0)
+        rows, encoding(start), start, added, np.random.RandomState(0)
     )
-    assert all(np.isfinite(each).all() for each in found)
+    assert found is None or all(np.isfinite(each).all() for each in found)
 
 
 @pytest.mark.parametrize(
@@ -163,11 +187,20 @@ def test_rows_that_are_there_many_times_do_no_harm(start, offsets):
     ],
     ids=["additive", "corrections", "neighbours"],
 )
-def test_learners_train_them(learner):
+def test_learners_train_them(learner, decided):
+    decided(1)
     encoder = learner.fit(V).encoder_
     other = encoder.query_scores(V[:5]) - encoder.project(V[:5])
     assert "query_weights" in encoder.tensors()
     assert np.abs(other).max() > 0
+
+
+@pytest.mark.parametrize("correction", [False, True])
+def test_learners_do_without_them_where_nothing_is_gained(decided, correction):
+    decided(0)
+    learner = AdditiveCodes(16, correction=correction, random_state=0).fit(V)
+    assert "query_weights" not in learner.encoder_.tensors()
+    assert (learner.encoder_.correction_table is not None) == correction
 
 
 def test_an_interrupt_keeps_the_map_without_them(monkeypatch):

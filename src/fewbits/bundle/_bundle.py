@@ -14,7 +14,7 @@ from fewbits.bundle._folder import (
     MANIFEST,
     check_target,
     checked_path,
-    read_manifest,
+    read_whole,
     write_folder,
 )
 from fewbits.bundle._growing import GrowingMixin
@@ -150,14 +150,7 @@ class Bundle(
             When the folder is not a bundle, or any file is missing or damaged.
         """
         folder = Path(folder)
-        while True:
-            manifest = read_manifest(folder)
-            try:
-                return cls._read(folder, manifest, items)
-            except (ArtefactError, FileNotFoundError):
-                # Files of a bundle go when somebody saves another in its place.
-                if read_manifest(folder) == manifest:
-                    raise
+        return read_whole(folder, lambda manifest: cls._read(folder, manifest, items))
 
     @classmethod
     def _read(cls, folder: Path, manifest: dict[str, Any], items: bool) -> Self:
@@ -165,7 +158,9 @@ class Bundle(
         if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
             raise ArtefactError(f"{folder} mixes the files of two encoders")
         name = manifest.get("items") if items else None
-        collection = None if name is None else read_items(folder, name, encoder)
+        collection = (
+            None if name is None else read_items(folder, name, encoder.fingerprint)
+        )
         return cls(
             encoder,
             collection,

@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewbits.bundle._folder import MANIFEST, checked_path, read_manifest, read_sealed
-from fewbits.bundle._stores import open_store
+from fewbits.bundle._stores import open_store, store_name
 from fewbits.errors import ArtefactError
 
 if TYPE_CHECKING:
     from fewbits.store import Damage, Report
 
 
-def checked_folder(folder: Path) -> "Report":
+def checked_folder(folder: Path, *, items: bool = True) -> "Report":
     """Read all files of a bundle, and go on after whatever is damaged.
+
+    Without `items`, the collection is left out.
 
     Raises
     ------
@@ -22,15 +24,9 @@ def checked_folder(folder: Path) -> "Report":
     """
     from fewbits.store import Report
 
-    if (folder / MANIFEST).is_file():
-        try:
-            read_sealed(folder / MANIFEST)
-        except (ArtefactError, OSError) as error:
-            return Report(None, 0, 0, (_damage(folder / MANIFEST, error),))
-    manifest = read_manifest(folder)
-    n_bytes, damages = _of_files(folder, manifest)
+    n_bytes, damages = _beside(folder)
     report = Report(None, 0, 0)
-    if (name := manifest.get("items")) is not None:
+    if items and (name := store_name(folder)) is not None:
         try:
             report = open_store(folder, name, damaged=True).verify()
         except (ArtefactError, OSError) as error:  # nothing of it is there
@@ -40,6 +36,16 @@ def checked_folder(folder: Path) -> "Report":
         n_bytes=report.n_bytes + n_bytes,
         damages=(*damages, *report.damages),
     )
+
+
+def _beside(folder: Path) -> tuple[int, "list[Damage]"]:
+    """Return the bytes of manifest and files, and what is damaged of them."""
+    if (folder / MANIFEST).is_file():
+        try:
+            read_sealed(folder / MANIFEST)
+        except (ArtefactError, OSError) as error:
+            return 0, [_damage(folder / MANIFEST, error)]
+    return _of_files(folder, read_manifest(folder))
 
 
 def _of_files(folder: Path, manifest: dict[str, Any]) -> tuple[int, "list[Damage]"]:

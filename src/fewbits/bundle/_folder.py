@@ -14,17 +14,19 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from errno import EACCES, ENOTDIR
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
-from fewbits._files import atomic_write
+from fewbits._files import atomic_write, sync_folder
 from fewbits.errors import ArtefactError
 
+T = TypeVar("T")
 MANIFEST = "bundle.json"
 VERIFIED = "verified.json"  # the note of `_verification`
 FORMAT = 4
 # What a crash during a first save leaves behind: files begun, and files of a bundle.
 _BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
 _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
+_NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 def write_folder(
@@ -38,12 +40,14 @@ def write_folder(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         entries = {name: _write(folder, name, write) for name, write in files.items()}
+        sync_folder(folder)  # the manifest names what is there
         manifest = {"format": FORMAT, **content, "files": entries}
         with atomic_write(folder / MANIFEST) as file:
             file.write(sealed(manifest))
     except BaseException as error:
         # The disk may be full: room is made where possible, and the cause is told.
         with contextlib.suppress(OSError):
+            sync_folder(folder)  # the new manifest may be there already
             _clean(folder, names)
         if isinstance(error, OSError) and error.errno is not None:
             # Nobody knows the temporary file that the system names.
@@ -123,7 +127,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
         )
         raise ArtefactError(f"{folder} is not a bundle: {lacks}")
-    manifest = read_sealed(path)
+    try:
+        manifest = read_sealed(path)
+    except ArtefactError as error:
+        raise ArtefactError(
+            f"{error}; 'fewbits verify --repair' puts back a flipped bit"
+        ) from error
     if manifest.get("format") in range(1, FORMAT):
         raise ArtefactError(
             f"{folder} was written by an early version of fewbits: fit and build it "
@@ -137,6 +146,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def read_whole(folder: Path, read: Callable[[dict[str, Any]], T]) -> T:
+    """Return what is read of a bundle by its manifest.
+
+    It is read again where somebody saves another bundle in its place meanwhile, when
+    the files of the first go.
+    """
+    while True:
+        manifest = read_manifest(folder)
+        try:
+            return read(manifest)
+        except (ArtefactError, FileNotFoundError):
+            if read_manifest(folder) == manifest:
+                raise
+
+
 def read_sealed(path: Path) -> dict[str, Any]:
     """Return what `sealed` made a file of, checked against its own sum.
 
@@ -148,18 +172,25 @@ def read_sealed(path: Path) -> dict[str, Any]:
         When it is not there.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
-        stated = content.pop("sha256")
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+        return _unsealed(path.read_bytes())
+    except _NO_JSON as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
+
+
+def is_sealed(data: bytes | bytearray) -> bool:
+    """Return whether these bytes are what `sealed` returned."""
+    try:
+        _unsealed(data)
+    except _NO_JSON:
+        return False
+    return True
+
+
+def _unsealed(data: bytes | bytearray) -> dict[str, Any]:
+    content = json.loads(data.decode())
+    stated = content.pop("sha256")
     if stated != _digest(content):
-        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+        raise ValueError("its checksum does not match")
     return dict(content)
 
 

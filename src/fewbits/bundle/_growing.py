@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from fewbits._arrow import is_frame
 from fewbits._checks import check_count
+from fewbits.bundle._checked_files import checked_folder
 from fewbits.bundle._collection import CollectionMixin, Columns
 from fewbits.bundle._encoding import Progress
 from fewbits.bundle._ids import check_found, id_column
 from fewbits.bundle._indexes import AUTO, keep_tables
 from fewbits.bundle._items import Items
+from fewbits.bundle._repair import repaired
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import check_named, store_of, told_by_folder
+from fewbits.bundle._stores import check_named, told_by_folder
 from fewbits.bundle._verification import forget, verified
 from fewbits.bundle._writing import ItemsWriter, locked_store, writer_of
 from fewbits.errors import ArgumentError
@@ -228,7 +230,7 @@ class GrowingMixin(CollectionMixin):
         return replace(self, items=Items.of_store(items.store, number, items))
 
     @staticmethod
-    def verify(folder: str | Path) -> "Report":
+    def verify(folder: str | Path, *, items: bool = True) -> "Report":
         """Read every byte of a bundle, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
@@ -238,6 +240,8 @@ class GrowingMixin(CollectionMixin):
         ----------
         folder : str or Path
             Of a bundle, with a collection or without.
+        items : bool, default=True
+            False leaves the collection out, and notes nothing.
 
         Returns
         -------
@@ -249,28 +253,36 @@ class GrowingMixin(CollectionMixin):
             When the folder is not a bundle.
         """
         with told_by_folder(Path(folder)):
+            if not items:
+                return checked_folder(Path(folder), items=False)
             return verified(Path(folder)).report
 
     @staticmethod
     def repair(folder: str | Path) -> "Repaired":
         """Keep every intact row of the collection of a bundle, and report what is lost.
 
+        A flipped bit in ``bundle.json`` is put back. The encoder cannot be repaired:
+        `reencode` replaces it where the collection keeps vectors.
+
         Parameters
         ----------
         folder : str or Path
+            Its encoder may be damaged, and ``bundle.json`` where one collection only is
+            there.
 
         Returns
         -------
         fewbits.store.Repaired
-            See `fewbits.store.Store.repair`.
+            See `fewbits.store.Store.repair`. Other damaged files are among the damages
+            before, and the notes say what to do about each that is left.
 
         Raises
         ------
         ArtefactError
-            When the folder holds no items, or nothing of them can be read.
+            When the folder holds nothing to repair, or nothing of it can be read.
         """
         with told_by_folder(Path(folder)):
-            report: Repaired = store_of(Path(folder)).repair()
+            report = repaired(Path(folder))
             forget(Path(folder))
         return report
 

@@ -96,6 +96,8 @@ class Sample:
         """Draw rows of the collection, or some of the queries that are given."""
         rng = generator(random_state)
         stored = Stored.of(bundle, vectors)
+        if not len(stored):
+            raise ArgumentError("the collection is empty: there is nothing to find")
         n_others = len(stored) - (queries is None)
         if k > n_others:
             kind = "other items" if queries is None else "items"

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from fewbits.bundle._folder import MANIFEST, read_manifest
+from fewbits._files import make_folder, sync_folder
+from fewbits.bundle._folder import MANIFEST, read_manifest, read_sealed
 from fewbits.bundle._items import Items
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
@@ -41,7 +42,6 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
         return str(items.store.folder.name)
     name = f"items-{secrets.token_hex(6)}"
     with told_by_folder(folder):
-        folder.mkdir(parents=True, exist_ok=True)
         store = Store.create(
             folder / name, items.schema, n_bits=encoder.n_bits, fingerprint=fingerprint
         )
@@ -82,9 +82,31 @@ def open_store(folder: Path, name: Any, *, damaged: bool = False) -> Any:
     return Store.open(folder.absolute() / name, damaged=damaged)
 
 
-def store_of(folder: Path) -> Any:
-    """Open the store of a bundle, however damaged that is."""
-    name = read_manifest(folder).get("items")
+def store_name(folder: Path) -> str | None:
+    """Return the name of the store of a bundle, None where there is none.
+
+    Where the manifest is damaged, it is the only store that is there.
+    """
+    try:
+        read_sealed(folder / MANIFEST)
+    except ArtefactError:
+        names = [path.name for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+        return names[0] if len(names) == 1 else None
+    except OSError:
+        pass
+    name: str | None = read_manifest(folder).get("items")
+    return name
+
+
+def store_of(folder: Path, *, damaged: bool = False) -> Any:
+    """Open the store of a bundle, however damaged that is; the manifest too if it may.
+
+    Raises
+    ------
+    ArtefactError
+        When there is none.
+    """
+    name = store_name(folder) if damaged else read_manifest(folder).get("items")
     if name is None:
         raise ArtefactError(f"{folder} holds no items")
     return open_store(folder, name, damaged=True)
@@ -108,7 +130,7 @@ def folder_state(folder: str | Path) -> str:
     return f"{digest}/{open_store(folder, name).newest()}"
 
 
-def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:
+def read_items(folder: Path, name: Any, fingerprint: str) -> Items:
     """Open the newest snapshot of the collection of a bundle.
 
     Raises
@@ -117,7 +139,7 @@ def read_items(folder: Path, name: Any, encoder: Encoder) -> Items:
         When it is missing or damaged, or the codes are those of another encoder.
     """
     items = Items.of_store(open_store(folder, name))
-    if items.snapshot.fingerprint != encoder.fingerprint:
+    if items.snapshot.fingerprint != fingerprint:
         raise ArtefactError(f"the items of {folder} are of another encoder")
     return items
 
@@ -140,6 +162,13 @@ def check_named(store: Any) -> None:
         )
 
 
+def one_saves(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Let nobody else write the manifest of a bundle meanwhile."""
+    from fewbits.store import one_at_a_time
+
+    return one_at_a_time(folder / _SAVING)
+
+
 @contextlib.contextmanager
 def replacing_items(folder: Path) -> Iterator[None]:
     """Let nobody else save to a folder, nor write to its collection, meanwhile.
@@ -147,12 +176,10 @@ def replacing_items(folder: Path) -> Iterator[None]:
     Afterwards, remove the stores that no manifest names. One that somebody reads is
     left for the next time.
     """
-    from fewbits.store import one_at_a_time
-
     try:
         with told_by_folder(folder), contextlib.ExitStack() as stack:
-            folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(one_at_a_time(folder / _SAVING))
+            make_folder(folder)
+            stack.enter_context(one_saves(folder))
             stack.callback(_remove_unnamed, folder)
             with _locked_store(folder):
                 yield
@@ -168,10 +195,16 @@ def _remove_unnamed(folder: Path) -> None:
     with contextlib.suppress(OSError, ArtefactError):
         known = (folder / MANIFEST).exists()
         kept = read_manifest(folder).get("items") if known else None
-        for path in folder.iterdir():
-            ours = _NAME.fullmatch(path.name) and path.name != kept
-            if ours and path.is_dir() and not path.is_symlink():
-                remove_store(path)
+        unnamed = [
+            path
+            for path in folder.iterdir()
+            if _NAME.fullmatch(path.name) and path.name != kept
+            if path.is_dir() and not path.is_symlink()
+        ]
+        if unnamed:
+            sync_folder(folder)  # after a failure, the manifest may not be on the disk
+        for path in unnamed:
+            remove_store(path)
 
 
 @contextlib.contextmanager

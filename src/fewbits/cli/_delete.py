@@ -68,7 +68,7 @@ def delete(
     from fewbits.errors import ArgumentError
     from fewbits.inputs import read_ids
 
-    if [bool(ids), source is not None, bool(filter)].count(True) != 1:
+    if [bool(ids), source is not None, filter is not None].count(True) != 1:
         raise ArgumentError("give one of --id, --ids and --filter")
     if source is None:
         check_unused({"--column": column}, "--ids, it is about a file")

@@ -93,6 +93,7 @@ Wait: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--wait",
+        min=0,
         help="Seconds to wait while another process writes to BUNDLE. Default: as long "
         "as it takes.",
     ),

@@ -32,7 +32,7 @@ def reencode(
     """Encode the stored vectors of BUNDLE by the encoder of another bundle.
 
     Ids and columns stay. Needs a collection built with --keep-vectors, and features of
-    the same backbone.
+    the same backbone. The old encoder may be damaged or missing.
 
     Example: fewbits fit vectors.npy --method neighbours -o better
 
@@ -42,11 +42,10 @@ def reencode(
 
     if output is not None:
         Bundle.check_target(output, overwrite=False)
-    old, new = Bundle.load(bundle), Bundle.load(by, items=False)
+    new = Bundle.load(by, items=False)
     with progress_bar("encoding") as progress:
-        made = new.reencode(old, progress=progress)
+        made = new.reencode(bundle, progress=progress)
     folder = output or bundle
-    del old  # so that nothing holds the files that it was read from
     made.save(folder)
     if as_json:
         print_json({"bundle": str(folder), **made.summary()})

@@ -17,14 +17,15 @@ def verify(
         bool,
         typer.Option(
             "--repair",
-            help="Keep every intact row in a new commit, and say which were lost.",
+            help="Keep every intact row in a new commit, and say which were lost, and "
+            "what to do about other damaged files.",
         ),
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
 ) -> None:
     """Read all of BUNDLE, and name every damaged file and the rows lost with it.
 
-    Exit status 1 when something is damaged, or anything was lost in the repair.
+    Exit status 1 when something is damaged, or was lost or is left in the repair.
 
     Example: fewbits verify my-bundle
 
@@ -35,14 +36,14 @@ def verify(
     from fewbits.bundle import Bundle
     from fewbits.store import Repaired
 
-    if repair:
-        # A repair restores the collection only, so the other files must be intact.
-        Bundle.load(bundle, items=False)
     report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **asdict(report)})
     else:
         typer.echo(str(report))
-    whole = report.is_complete if isinstance(report, Repaired) else report.is_intact
+    if isinstance(report, Repaired):
+        whole = report.is_complete and Bundle.verify(bundle, items=False).is_intact
+    else:
+        whole = report.is_intact
     if not whole:
         raise typer.Exit(1)

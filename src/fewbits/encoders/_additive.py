@@ -235,10 +235,9 @@ class AdditiveEncoder(Encoder):
         codes[:] = pack(scores >= 0 if self.zero_bit else scores > 0)
 
     def _prefix(self, n_bits: int) -> Self:
-        # Factors and offsets were learnt of whole codes.
-        queries = query_tensors(self._queries)
+        # Query weights, factors and offsets were learnt of whole codes.
         return type(self)(
-            self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit, **queries
+            self.weights, self.bias, n_kept=n_bits, zero_bit=self.zero_bit
         )
 
     @classmethod

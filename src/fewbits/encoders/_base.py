@@ -234,7 +234,7 @@ class Encoder(Immutable, ABC):
             raise ArgumentError(
                 f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
             )
-        return self._prefix(n_bits)
+        return self if n_bits == self.n_bits else self._prefix(n_bits)
 
     @property
     def fingerprint(self) -> str:

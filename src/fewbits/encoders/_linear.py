@@ -25,6 +25,7 @@ class LinearEncoder(Encoder):
     bias : array-like of shape (n_bits,)
     query_weights, query_bias : array-like, default=None
         Of the shapes of `weights` and `bias`: what `query_scores` takes in their place.
+        A prefix goes without them.
     zero_bit : {0, 1}, default=0
         The bit of a score of exactly zero.
 
@@ -93,12 +94,9 @@ class LinearEncoder(Encoder):
         )
 
     def _prefix(self, n_bits: int) -> Self:
-        queries = self._queries and self._queries.prefix(n_bits)
+        # Weights of queries were trained for whole codes.
         return type(self)(
-            self.weights[:, :n_bits],
-            self.bias[:n_bits],
-            zero_bit=self.zero_bit,
-            **query_tensors(queries),
+            self.weights[:, :n_bits], self.bias[:n_bits], zero_bit=self.zero_bit
         )
 
 
@@ -116,7 +114,10 @@ def as_query_encoder(
         return None
     if weights is None or bias is None:
         raise ArgumentError("query_weights and query_bias need each other")
-    found = LinearEncoder(weights, bias)
+    try:
+        found = LinearEncoder(weights, bias)
+    except ArgumentError as error:
+        raise ArgumentError(f"query_weights and query_bias: {error}") from None
     if found.weights.shape != shape:
         raise ArgumentError(
             f"query_weights must have the shape of weights, {shape}, got "

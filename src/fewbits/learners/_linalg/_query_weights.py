@@ -10,31 +10,28 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from fewbits._typing import CodeArray, FeatureArray
-from fewbits.codes import unpack
-from fewbits.index import FlatIndex
 from fewbits.learners._linalg._adam import Adam
+from fewbits.learners._linalg._shortlists import NEAREST, Shortlists
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
-_STEPS, _QUERIES, _SHORTLIST, _NEAREST = 200, 64, 100, 10
+_STEPS, _CHECKS = 200, 40
 #: Of the root mean square of the weights.
 _RATE = 0.003
-#: Of softmax, in the squared distance of the tenth nearest row of a shortlist.
-_TEMPERATURE = 0.1
 #: Of fewer rows, shortlists are most of them, and what is learnt is these rows.
 _FEWEST, _MOST = 1000, 20_000
-_ENTRIES = 1 << 21  # of the bits of a batch
+#: A share of the rows that decides whether anything was gained.
+_HELD_OUT = 0.2
 _FACTORS_EVERY = 50  # steps
-#: Of the size of rows, and of distances between rows of size 1.
-_LEAST = 1e-15
+_LEAST = 1e-15  # size of rows
 
 
-class Offsets(Enum):
-    """What is added to the products of queries with bits.
+class Added(Enum):
+    """What is added to the products of queries with bits to estimate a distance.
 
-    NOTHING, or the squared length of the sum of vectors that a code stands for, or that
-    of the row, with products times a factor.
+    NOTHING; OF_CODES, the squared length of the sum of vectors that a code stands for;
+    or OF_ROWS, that of the row, where products are times a factor.
     """
 
     NOTHING = 0
@@ -53,9 +50,9 @@ def trained_query_weights(
     V: FeatureArray,
     encode: Callable[[Float32Array], CodeArray],
     start: QueryWeights,
-    offsets: Offsets,
+    added: Added,
     rng: RandomState,
-) -> QueryWeights:
+) -> QueryWeights | None:
     """Return weights that rank shortlists more as distances of rows do.
 
     Rows ask for their shortlists by Hamming distance among the other rows. What falls
@@ -69,138 +66,147 @@ def trained_query_weights(
     encode : callable
         Returns the codes of some of them.
     start : QueryWeights
-        Of V. Without offsets any multiple of it ranks alike.
-    offsets : Offsets
+        Of V. Where nothing is added, any multiple of it ranks alike.
+    added : Added
     rng : RandomState
+
+    Returns
+    -------
+    QueryWeights or None
+        None where they find no more neighbours of held-out rows among held-out rows
+        than `start` does, by a standard error.
     """
     if len(V) < _FEWEST:
-        return start
-    drawn = np.sort(rng.permutation(len(V))[:_MOST])
+        return None
+    drawn = rng.permutation(len(V))[:_MOST]
     rows = V[drawn].astype(np.float32)
     codes = encode(rows)
     size = np.sqrt(np.einsum("ij,ij->", rows, rows, dtype=np.float64) / rows.size)
     if not _LEAST <= size <= 1 / _LEAST:
-        return start
+        return None
     rows /= np.float32(size)
-    shortlists = _Shortlists(rows, codes, len(start.bias), rng)
-    own = QueryWeights(start.weights / np.float32(size), start.bias / size**2)
-    scale = 1.0 if offsets is not Offsets.NOTHING else shortlists.fitted(own)
-    trained = _Training(shortlists, own, scale, offsets).run(rng)
-    weights, bias = trained.weights * (size / scale), trained.bias * (size**2 / scale)
-    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
-        return start
+    n_held, n_bits = int(_HELD_OUT * len(rows)), len(start.bias)
+    held_out = Shortlists(rows[:n_held], codes[:n_held], n_bits, _CHECKS, rng)
+    learnt = Shortlists(rows[n_held:], codes[n_held:], n_bits, _STEPS, rng)
+    before = QueryWeights(start.weights / np.float32(size), start.bias / size**2)
+    scale = fitted_scale(learnt, before) if added is Added.NOTHING else 1.0
+    before = QueryWeights(*((scale * each).astype(np.float32) for each in before))
+    after = trained(learnt, before, added, rng)
+    gained = found_by(held_out, after, added) - found_by(held_out, before, added)
+    if not gained.mean() > gained.std() / np.sqrt(len(gained)):
+        return None
+    weights, bias = after.weights * (size / scale), after.bias * (size**2 / scale)
     return QueryWeights(weights.astype(np.float32), bias.astype(np.float32))
 
 
-class _Shortlists:
-    """Rows, the nearest codes of some of them, and how near those rows are."""
-
-    def __init__(
-        self, V: Float32Array, codes: CodeArray, n_bits: int, rng: RandomState
-    ) -> None:
-        self.V, self.codes, self.n_bits = V, codes, n_bits
-        self.squares = np.einsum("ij,ij->i", V, V)
-        self.length = min(_SHORTLIST, len(V) - 1)
-        room = _ENTRIES // (self.length * n_bits)
-        self.n_at_once = min(max(room, 8), _QUERIES)
-        self.asking = rng.permutation(len(V))[: self.n_at_once * _STEPS]
-        found = FlatIndex(codes).search(codes[self.asking], self.length + 1).ids
-        itself = found == self.asking[:, None]
-        itself[~itself.any(axis=1), -1] = True
-        self.rows: IntArray = found[~itself].reshape(-1, self.length)
-        self.distances = self._distances()
-        nearest = np.partition(self.distances, _NEAREST, axis=1)[:, _NEAREST]
-        # Of rows that are there many times, all distances may be 0.
-        nearest = np.maximum(nearest, max(1e-3 * float(nearest.mean()), _LEAST))
-        self.temperatures = _TEMPERATURE * nearest[:, None]
-
-    def _distances(self) -> Float32Array:
-        found = np.empty(self.rows.shape, np.float32)
-        for i in range(0, len(found), self.n_at_once):
-            asking, rows = self.asking[i : i + self.n_at_once], self.rows[i:]
-            rows = rows[: len(asking)]
-            products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
-            sums = self.squares[rows] + self.squares[asking, None]
-            found[i : i + len(asking)] = sums - 2 * products
-        return found.clip(min=0)
-
-    def signs(self, rows: IntArray) -> Float32Array:
-        """Return the bits of rows as -1 and 1."""
-        bits = unpack(self.codes[rows.ravel()], self.n_bits).astype(np.float32)
-        return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
-
-    def fitted(self, start: QueryWeights) -> float:
-        """Return the factor that brings products nearest to distances."""
-        some = slice(0, self.n_at_once)
-        scores = self.V[self.asking[some]] @ start.weights + start.bias
-        products = np.matmul(self.signs(self.rows[some]), scores[:, :, None])[:, :, 0]
-        products -= products.mean(axis=1, keepdims=True)
-        there = float(np.vdot(products, products))
-        falls = float(-np.vdot(products, self.distances[some]))
-        return falls / there / 2 if there > 0 and falls > 0 else 1.0
+def fitted_scale(of: Shortlists, start: QueryWeights) -> float:
+    """Return the factor that brings products nearest to distances."""
+    some = of.batches()[0]
+    scores = of.V[of.asking[some]] @ start.weights + start.bias
+    products = np.matmul(of.signs(of.rows[some]), scores[:, :, None])[:, :, 0]
+    products -= products.mean(axis=1, keepdims=True)
+    there = float(np.vdot(products, products))
+    falls = float(-np.vdot(products, of.distances[some]))
+    return falls / there / 2 if there > 0 and falls > 0 else 1.0
 
 
-class _Training:
-    """Steps that lower the cross-entropy."""
+def trained(
+    of: Shortlists, start: QueryWeights, added: Added, rng: RandomState
+) -> QueryWeights:
+    """Return weights after steps that lower the cross-entropy."""
+    estimates = Estimates(of, start, added)
+    adam = Adam([estimates.weights, estimates.bias])
+    rate = _RATE * float(np.sqrt(np.square(start.weights).mean()))
+    n, order = of.n_at_once, np.zeros(0, np.int64)
+    for step in range(_STEPS):
+        if step % _FACTORS_EVERY == 0:
+            estimates.fit_factors()
+        if len(order) < n:
+            order = rng.permutation(len(of.asking))
+        batch, order = order[:n], order[n:]
+        # Down to nothing in the second half.
+        share = min(1.0, 2 * (1 - step / _STEPS))
+        adam.step(estimates.gradients(batch), rate * share)
+    return QueryWeights(estimates.weights, estimates.bias)
 
-    def __init__(
-        self,
-        shortlists: _Shortlists,
-        start: QueryWeights,
-        scale: float,
-        offsets: Offsets,
-    ) -> None:
-        self.of, self.offsets = shortlists, offsets
-        self.weights, self.bias = ((scale * each).astype(np.float32) for each in start)
-        self.factors = np.ones(len(shortlists.V), np.float32)
 
-    def run(self, rng: RandomState) -> QueryWeights:
-        n = self.of.n_at_once
-        adam = Adam([self.weights, self.bias])
-        rate = _RATE * float(np.sqrt(np.square(self.weights).mean()))
-        order = np.zeros(0, np.int64)
-        for step in range(_STEPS):
-            if self.offsets is Offsets.OF_ROWS and step % _FACTORS_EVERY == 0:
-                self._set_factors()
-            if len(order) < n:
-                order = rng.permutation(len(self.of.asking))
-            batch, order = order[:n], order[n:]
-            # Down to nothing in the second half.
-            adam.step(self._gradients(batch), rate * min(1.0, 2 * (1 - step / _STEPS)))
-        return QueryWeights(self.weights, self.bias)
+def found_by(of: Shortlists, queries: QueryWeights, added: Added) -> NDArray[np.int64]:
+    """Return how many of the nearest rows of each shortlist the estimates put first."""
+    estimates = Estimates(of, queries, added)
+    estimates.fit_factors()
+    found = []
+    for batch in of.batches():
+        values, distances = estimates.of_distances(batch)[0], of.distances[batch]
+        first = np.argpartition(values, NEAREST - 1, axis=1)[:, :NEAREST]
+        last = np.partition(distances, NEAREST - 1, axis=1)[:, NEAREST - 1 : NEAREST]
+        found.append((np.take_along_axis(distances, first, 1) <= last).sum(axis=1))
+    return np.concatenate(found)
 
-    def _gradients(self, batch: IntArray) -> list[Float32Array]:
-        rows, temperature = self.of.rows[batch], self.of.temperatures[batch]
-        queries, signs = self.of.V[self.of.asking[batch]], self.of.signs(rows)
-        scores = queries @ self.weights + self.bias
-        factors = self.factors[rows]
-        found = -2 * factors * np.matmul(signs, scores[:, :, None])[:, :, 0]
-        flat = signs.reshape(-1, self.of.n_bits)
-        if self.offsets is Offsets.OF_CODES:
-            sums = flat @ (self.weights.T @ self.weights)
-            found += np.einsum("ij,ij->i", sums, flat).reshape(found.shape)
-        elif self.offsets is Offsets.OF_ROWS:
+
+class Estimates:
+    """Estimates of squared distances, and how weights change them."""
+
+    def __init__(self, of: Shortlists, start: QueryWeights, added: Added) -> None:
+        self.of, self.added = of, added
+        self.weights, self.bias = start.weights.copy(), start.bias.copy()
+        self.factors = np.ones(len(of.V), np.float32)
+
+    def of_distances(self, batch: IntArray) -> tuple[Float32Array, Float32Array]:
+        """Return the estimates of a batch, and the bits of its shortlists."""
+        rows = self.of.rows[batch]
+        signs = self.of.signs(rows)
+        scores = self.of.V[self.of.asking[batch]] @ self.weights + self.bias
+        products = np.matmul(signs, scores[:, :, None])[:, :, 0]
+        found = -2 * self.factors[rows] * products
+        if self.added is Added.OF_CODES:
+            found += self._lengths(signs)
+        elif self.added is Added.OF_ROWS:
             found += self.of.squares[rows]
+        return found, signs
+
+    def gradients(self, batch: IntArray) -> list[Float32Array]:
+        """Return the gradients of the cross-entropy by weights and bias."""
+        rows, temperature = self.of.rows[batch], self.of.temperatures[batch]
+        found, signs = self.of_distances(batch)
         wanted = softmax(-self.of.distances[batch] / temperature, axis=1)
         slopes = (wanted - softmax(-found / temperature, axis=1)) / temperature
-        by_scores = np.matmul((-2 * factors * slopes)[:, None], signs)[:, 0]
-        by_weights = queries.T @ by_scores
-        if self.offsets is Offsets.OF_CODES:
-            by_weights += 2 * self.weights @ (flat.T @ (slopes.reshape(-1, 1) * flat))
+        of_scores = -2 * self.factors[rows] * slopes
+        by_scores = np.matmul(of_scores[:, None], signs)[:, 0]
+        by_weights = self.of.V[self.of.asking[batch]].T @ by_scores
+        if self.added is Added.OF_CODES:
+            by_weights += self._by_lengths(signs, slopes)
         return [by_weights, by_scores.sum(axis=0)]
 
-    def _set_factors(self) -> None:
+    def fit_factors(self) -> None:
         """Let factors be those of corrections, see `AdditiveEncoder`."""
+        if self.added is not Added.OF_ROWS:
+            return
         every = np.arange(len(self.of.V))
-        gram = self.weights.T @ self.weights
         for i in range(0, len(every), 1024):
             some = every[i : i + 1024]
-            signs = self.of.signs(some)
+            signs, row = self.of.signs(some), self.of.squares[some]
             scores = self.of.V[some] @ self.weights + self.bias
             along = np.einsum("ij,ij->i", scores, signs)
-            lengths = np.einsum("ij,ij->i", signs @ gram, signs)
+            lengths = self._lengths(signs[None])[0]
             with np.errstate(divide="ignore", invalid="ignore"):
-                row = self.of.squares[some]
                 factors = np.sqrt(row / along * np.sqrt(row / lengths))
             there = (along > 0) & (lengths > 0)
             self.factors[some] = np.where(there, factors, np.float32(1))
+
+    # Sums of vectors, or products of vectors: whichever is the smaller matrix.
+
+    def _lengths(self, signs: Float32Array) -> Float32Array:
+        flat = signs.reshape(-1, self.of.n_bits)
+        if len(self.weights) < self.of.n_bits:
+            sums = flat @ self.weights.T
+            found = np.einsum("ij,ij->i", sums, sums)
+        else:
+            found = np.einsum("ij,ij->i", flat @ (self.weights.T @ self.weights), flat)
+        return np.asarray(found.reshape(signs.shape[:2]))
+
+    def _by_lengths(self, signs: Float32Array, slopes: Float32Array) -> Float32Array:
+        flat, column = signs.reshape(-1, self.of.n_bits), slopes.reshape(-1, 1)
+        if len(self.weights) < self.of.n_bits:
+            sums = flat @ self.weights.T
+            return np.asarray(2 * (column * sums).T @ flat)
+        return np.asarray(2 * self.weights @ (flat.T @ (column * flat)))

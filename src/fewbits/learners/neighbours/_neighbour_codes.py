@@ -18,7 +18,7 @@ from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._progress import no_progress
 from fewbits.learners._core._rows import Readable
 from fewbits.learners._linalg._query_weights import (
-    Offsets,
+    Added,
     QueryWeights,
     trained_query_weights,
 )
@@ -107,6 +107,10 @@ class NeighbourCodes(NeighbourLearner):
     A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
     with a warning.
 
+    As of 1,000 rows, a linear map gets a second one for queries, trained to rank
+    shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds
+    more neighbours of held-out rows.
+
     Memory: the rows that take part in float32, and about ten copies of the weights
     (gradients, two moments and the start among them); eight more for a checkpoint.
 
@@ -189,12 +193,12 @@ class NeighbourCodes(NeighbourLearner):
             return pack(some @ start.weights + start.bias >= 0)
 
         try:
-            queries = trained_query_weights(rows, encode, start, Offsets.NOTHING, rng)
+            queries = trained_query_weights(rows, encode, start, Added.NOTHING, rng)
         except KeyboardInterrupt:
             when = "before scores of queries were trained"
             warn_of_interrupt(self, self.n_iter_, self.n_iter, None, when)
             return trained.encoder(frame)
-        return trained.encoder(frame, LinearMap(*queries))
+        return trained.encoder(frame, queries and LinearMap(*queries))
 
     def _start(self, split: ValidationSplit, rng: RandomState) -> Map:
         """Return ITQ, its scores scaled to a variance of 1."""

@@ -17,7 +17,7 @@ from fewbits.learners._core._rows import ChosenRows, Readable, Rows
 from fewbits.learners._linalg._axes import PrincipalAxes, principal_axes
 from fewbits.learners._linalg._procrustes import random_rotation
 from fewbits.learners._linalg._query_weights import (
-    Offsets,
+    Added,
     QueryWeights,
     trained_query_weights,
 )
@@ -66,8 +66,9 @@ class AdditiveCodes(Learner):
     A method of fewbits: additive quantization with codebooks of two opposite vectors,
     from a random rotation on. One step of coordinate descent over the bits, one of
     least squares over the vectors: further ones lowered the error, and recall too, on
-    ICD-10. Then vectors for ranking are trained on shortlists of the rows, which
-    `query_scores` and `offsets` of the encoder take, as of 1,000 rows.
+    ICD-10. As of 1,000 rows, vectors for ranking are trained on shortlists of them
+    and taken by `query_scores` and `offsets` of the encoder, where that finds more
+    neighbours of held-out rows.
 
     References
     ----------
@@ -141,9 +142,11 @@ class AdditiveCodes(Learner):
             V,
             centred.encode,
             QueryWeights(encoder.weights, none),
-            Offsets.OF_ROWS if self.correction else Offsets.OF_CODES,
+            Added.OF_ROWS if self.correction else Added.OF_CODES,
             rng,
         )
+        if found is None:
+            return encoder
         return AdditiveEncoder(
             encoder.weights,
             encoder.bias,
