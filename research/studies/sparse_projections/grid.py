@@ -263,11 +263,13 @@ def differs(record: Record) -> str:
 
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
+    means = partial(study.mean, "times", "single_us", 1)
     return {
         "sets": DATA,
         "shapes": SHAPES,
         "few": round(ROW_SHARES[0] * SHAPES["icd10"][1]),
-        "time": lambda method: study.mean(
-            *("times", "single_us", 1), data="caltech101-1280", share=1, method=method
+        "time": lambda method: means(data="caltech101-1280", share=1, method=method),
+        "vlad_time": lambda method: means(
+            data="caltech101-vlad", bits=512, method=method
         ),
     }
