@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits import backbones, datasets
 from research.common.classic import Gist, classic_features, some_of_each
+from research.common.vlad import Vlad
 
 N_QUERIES = 1000
 #: Queries of seed 0 were in view on two sets when `NeighbourCodes` were made
@@ -26,6 +27,7 @@ TITLES = {
     "caltech101-1280": "Caltech-101",
     "caltech101-classic": "Caltech-101 classic",
     "caltech101-gist": "Caltech-101 GIST",
+    "caltech101-vlad": "Caltech-101 VLAD",
     "caltech101-5120": "Caltech-101 2x2",
     "caltech101-11520": "Caltech-101 3x3",
     "caltech101+cifar10": "Caltech-101 + CIFAR-10",
@@ -41,6 +43,7 @@ SHAPES = {
     "wordnet": (0, 256),
     "caltech101-1280": (5_494, 1_280),
     "caltech101-gist": (5_494, 960),
+    "caltech101-vlad": (5_494, 8_192),
     "caltech101-5120": (5_494, 5_120),
     "caltech101-11520": (5_494, 11_520),
     "caltech101+cifar10": (55_494, 1_280),
@@ -54,6 +57,7 @@ CALTECH = {
     "caltech101-5120": "efficientnet-lite0-128-2x2",
     "caltech101-11520": "efficientnet-lite0-128-3x3",
     "caltech101-gist": "gist",
+    "caltech101-vlad": "vlad",
 }
 
 
@@ -130,10 +134,17 @@ def load_image_features(
 ) -> tuple[datasets.Dataset, NDArray[np.float32]]:
     """Return a data set of images and its features, which are kept on the disk."""
     data = datasets.load(name)
-    model = Gist() if backbone == "gist" else backbones.load(backbone)
+    model = _backbone(backbone, data)
     key = hashlib.sha256("\n".join(data.keys).encode()).hexdigest()[:16]
     features = backbones.cached_features(model, data.items, key)
     return data, np.asarray(features)
+
+
+def _backbone(name: str, data: datasets.Dataset) -> backbones.Backbone:
+    """Return a backbone of the package, or one that only studies have."""
+    if name == "vlad":
+        return Vlad(data)
+    return Gist() if name == "gist" else backbones.load(name)
 
 
 def load_texts(name: str) -> tuple[datasets.Dataset, NDArray[np.float32]]:
