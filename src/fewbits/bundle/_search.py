@@ -144,7 +144,8 @@ class SearchMixin(CodeSearchMixin):
         Ranked
             ``distances`` float32 and ``ids``, each (n, k), nearest first. Distances to
             vectors are Euclidean (faiss gives their squares), else asymmetric: the sum
-            of ``|score|`` over the bits that differ. Neither is a number of bits.
+            of ``|score|`` over scores whose sign is not the bit. Neither is a number of
+            bits.
 
         Raises
         ------

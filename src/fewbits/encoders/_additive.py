@@ -33,7 +33,8 @@ class AdditiveEncoder(Encoder):
     together: from the signs of its products with the vectors on, the bit is changed
     that brings the sum nearest, until none does. `project` gives the score of each bit
     given all the others; its sign is the bit. `query_scores` and `offsets` rank codes
-    by the distance of a query to what they stand for.
+    by the distance of a query to sums of vectors: of the same ones, or of those of
+    `query_weights`.
 
     Parameters
     ----------
@@ -138,12 +139,12 @@ class AdditiveEncoder(Encoder):
         return cls(**rest, n_kept=int(n_kept[0]))
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
-        """Return the products of centred rows with the vectors."""
+        """Return the products of centred rows with the vectors of ranking."""
         features = as_features(X, self.n_features)
         return (self._queries or self._linear).project(features)[:, : self.n_kept]
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
-        """Return a quarter of the squared length of what each code stands for."""
+        """Return a quarter of the squared length of each sum of vectors of ranking."""
         products, step, squares = self._pairs
         sums = np.empty(len(codes), np.int64)
         codes = np.ascontiguousarray(codes)

@@ -294,8 +294,8 @@ class Index(Contents, ABC):
         Ranked
             ``distances`` float32 of the last step and ``ids`` int64, each
             (n_queries, k), ordered by (distance, id). The asymmetric distance is the
-            sum of ``|score|`` over the bits that differ; the others are the Euclidean
-            distance, 1 - cosine, and minus the dot product.
+            sum of ``|score|`` over scores whose sign is not the bit; the others are the
+            Euclidean distance, 1 - cosine, and minus the dot product.
 
         Raises
         ------

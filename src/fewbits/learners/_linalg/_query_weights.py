@@ -28,7 +28,7 @@ _LEAST = 1e-15  # size of rows
 
 
 class Added(Enum):
-    """What is added to the products of queries with bits to estimate a distance.
+    """The term of an estimated distance beside the product of query and code.
 
     NOTHING; OF_CODES, the squared length of the sum of vectors that a code stands for;
     or OF_ROWS, that of the row, where products are times a factor.
