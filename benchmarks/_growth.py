@@ -35,8 +35,8 @@ def added(ingest: Mapping[str, float]) -> Line:
     }
     return (
         "10,000,000 rows added",
-        f"{millions['store']:.0f} million/s, bundle built {millions['build']:.0f}, "
-        f"added {millions['add']:.0f}, shuffled ids "
+        f"{millions['store']:.0f} million/s, bundle built {millions['build']:.1f}, "
+        f"added {millions['add']:.1f}, shuffled ids "
         f"{millions['shuffled ids']:.1f}, NumPy's file {millions['numpy']:.0f}, "
         f"without syncs {millions['no syncs']:.0f}, "
         f"without checksums {millions['no checksums']:.0f}",

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from statistics import mean
 from typing import Any, NamedTuple
 
 from benchmarks import _growth
@@ -22,8 +21,8 @@ Row = Mapping[str, Any]
 INTRODUCTION = """# Benchmarks
 
 A selection of `benchmarks/results` (`make bench`). Ratios are of medians in
-one process, in turn; above 1 fewbits is faster. Sections are of different times
-and machines. A target is the ratio set for AVX-512; what misses it is
+one process, in turn; above 1 fewbits is faster. Sections were measured at different
+times, not all on one machine. A target is the ratio set for AVX-512; what misses it is
 bold. One thread unless said otherwise."""
 
 
@@ -230,33 +229,6 @@ def imports() -> str:
     return f"## Import and commands\n\n{told}\n\n{table(['', 'median (target)'], rows)}"
 
 
-def later_rows() -> str:
-    """Return what each way finds among rows that no encoder was learnt from."""
-    cells: dict[tuple[str, int], dict[str, list[float]]] = {}
-    for row in read("later_rows")["rows"]:
-        if row["bits"] not in SHOWN_BITS.get(row["data"], (64, 256)):
-            continue
-        cell = cells.setdefault((row["data"], row["bits"]), {})
-        cell.setdefault(row["method"], []).append(row["reranked"])
-    ways = list(dict.fromkeys(way for cell in cells.values() for way in cell))
-    ways.remove("FastNeighbourCodes")  # of one seed
-    most = max(len(each) for cell in cells.values() for each in cell.values())
-
-    def shown(found: list[float]) -> str:
-        return f"{mean(found):.3f}{' *' * (len(found) < most)}" if found else ""
-
-    lines = [
-        [data, bits, *(shown(cell.get(way, [])) for way in ways)]
-        for (data, bits), cell in cells.items()
-    ]
-    told = (
-        "Recall@10 of a shortlist of 100 by Hamming distance, ranked again by scores; "
-        "means of three seeds, of fewer with an asterisk. RaBitQ and PQ rank all."
-    )
-    title = "## Rows that come after learning"
-    return f"{title}\n\n{told}\n\n{table(['data', 'bits', *ways], lines)}"
-
-
 def over_http() -> str:
     """Return what a service gives, beside one that somebody writes in an hour."""
     report, found = read("serve"), {}
@@ -307,7 +279,6 @@ def is_measured(name: str) -> bool:
 SERVED = {"serve": over_http, "explorer": in_a_browser}
 RATIO = {"ratio (target)": against_target()}
 SIZE = {"rows": value("n"), "features": value("d"), "bits": value("bits")}
-SHOWN_BITS = {"caltech101": (256,), "cifar10": (256,)}
 LOOKED_UP = {("icd10", 64), ("wordnet", 64), ("glove", 32)}
 DECODERS = (
     "float",
@@ -503,7 +474,7 @@ SECTIONS = (
             "peak, MiB": value("peak_bytes", ",.0f", 2**-20),
         },
         lambda row: (
-            row["part"] == "memory" and row["d"] > 10_000 and row["method"] == "ITQ"
+            row["part"] == "memory" and row["n"] >= 10_000 and row["method"] == "ITQ"
         ),
     ),
     Section(
@@ -541,7 +512,9 @@ def write(path: Path = PAGE) -> None:
         _growth.choices(rows_of(read("multi_index"))),
         *rest,
         growing(),
-        later_rows(),
+        "## Rows that come after learning\n\nRecall of every method and length among "
+        "rows that no encoder was learnt from, with bytes, queries per second and "
+        "learning times: [neighbour codes](papers/neighbour_codes.md#every-way-and-length).",
         beyond_memory(),
         *(make() for name, make in SERVED.items() if is_measured(name)),
     ]

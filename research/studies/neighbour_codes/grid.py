@@ -10,16 +10,21 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from benchmarks.later_rows import SEEDS, drawn, searched, vectors
 from fewbits import datasets
 from fewbits.learners import NeighbourCodes
 from research.core.claims import Claim, findings
 from research.core.record import RESULTS, Metrics, Record
 from research.core.runner import Task
-from research.core.table import interval, markdown
+from research.core.table import decimal, interval, markdown
 
 if TYPE_CHECKING:
     from research.core.study import Study
+
+#: By data, bits and method.
+Cells = dict[tuple[str, int, str], list[dict[str, Any]]]
 
 BENCHMARK = RESULTS.parents[1] / "benchmarks" / "results" / "later_rows.json"
 OURS = "NeighbourCodes"
@@ -75,7 +80,63 @@ def page(study: "Study") -> dict[str, Any]:
         sides = {"method": OURS}, {"method": method}
         return study.gap("later", "reranked", *sides, data=data, bits=LENGTHS[-1])
 
-    return {"gaps": gaps(study), "beyond": beyond}
+    cells = measured()
+    return {
+        "gaps": gaps(study),
+        "beyond": beyond,
+        "every_length": every_length(study, cells),
+        "costs": costs(cells),
+    }
+
+
+def measured() -> Cells:
+    """Return the cells of the benchmark, with a row for each seed."""
+    cells: Cells = {}
+    for row in json.loads(BENCHMARK.read_text("utf-8"))["rows"]:
+        at = row["data"], row["bits"], row["method"]
+        cells.setdefault(at, []).append(row)
+    # A rotation has a bit for each feature, whatever the length of codes beside it.
+    return {at: rows for at, rows in cells.items() if 8 * rows[0]["bytes"] >= at[1]}
+
+
+def every_length(study: "Study", cells: Cells) -> str:
+    """Return what each way finds, ranked again; an asterisk where seeds are missing."""
+    ways = list(dict.fromkeys(way for _, _, way in cells))
+    lines = [
+        [
+            study.titles[data],
+            n_bits,
+            *(_found(cells.get((data, n_bits, w))) for w in ways),
+        ]
+        for data in DATA
+        for n_bits in LENGTHS
+    ]
+    return markdown(["data", "bits", *ways], lines)
+
+
+def _found(rows: list[dict[str, Any]] | None) -> str:
+    if not rows:
+        return ""
+    return decimal(_mean(rows, "reranked")) + " *" * (len(rows) < len(SEEDS))
+
+
+def costs(cells: Cells) -> str:
+    """Return bytes, speed and learning time of each way where codes are long."""
+    lines = [
+        [
+            way,
+            f"{_mean(rows, 'bytes'):.0f}",
+            f"{_mean(rows, 'queries_per_second'):,.0f}",
+            f"{_mean(rows, 'learning_seconds'):.1f}",
+        ]
+        for (data, n_bits, way), rows in cells.items()
+        if (data, n_bits) == (DATA[0], LENGTHS[-1])
+    ]
+    return markdown(["way", "bytes", "queries/s", "learning, s"], lines)
+
+
+def _mean(rows: list[dict[str, Any]], name: str) -> float:
+    return float(np.mean([row[name] for row in rows]))
 
 
 def gaps(study: "Study") -> str:
