@@ -275,6 +275,11 @@ def is_measured(name: str) -> bool:
     return (RESULTS / f"{name}.json").exists()
 
 
+LATER_ROWS = """## Rows that come after learning
+
+Recall of every method and length among rows that no encoder was learnt from, with bytes,
+speed and learning times: [neighbour codes](papers/neighbour_codes.md#every-way-and-length)."""
+
 #: What is written of a benchmark once it has been measured.
 SERVED = {"serve": over_http, "explorer": in_a_browser}
 RATIO = {"ratio (target)": against_target()}
@@ -512,9 +517,7 @@ def write(path: Path = PAGE) -> None:
         _growth.choices(rows_of(read("multi_index"))),
         *rest,
         growing(),
-        "## Rows that come after learning\n\nRecall of every method and length among "
-        "rows that no encoder was learnt from, with bytes, queries per second and "
-        "learning times: [neighbour codes](papers/neighbour_codes.md#every-way-and-length).",
+        LATER_ROWS,
         beyond_memory(),
         *(make() for name, make in SERVED.items() if is_measured(name)),
     ]
