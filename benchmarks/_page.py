@@ -277,8 +277,8 @@ def is_measured(name: str) -> bool:
 
 LATER_ROWS = """## Rows that come after learning
 
-Recall of every method and length among rows that no encoder was learnt from, with bytes,
-speed and learning times: [neighbour codes](papers/neighbour_codes.md#every-way-and-length)."""
+Recall of every method and length, with bytes, speed and learning times:
+[neighbour codes](papers/neighbour_codes.md#every-way-and-length)."""
 
 #: What is written of a benchmark once it has been measured.
 SERVED = {"serve": over_http, "explorer": in_a_browser}
