@@ -45,7 +45,7 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
     every = [each for t in tokens if (each := _Found.of(disk, t)) is not None]
     # What was written for a later commit was never committed.
     found = [each for each in every if each.number <= top]
-    older = _older(disk, names)
+    older = older_state(disk, names)
     if found:
         found.sort(key=lambda each: -each.number)
         return _state(found, older, disk, names)
@@ -101,7 +101,8 @@ def _named_tokens(disk: Disk, top: int, there: set[str]) -> list[str]:
     return []
 
 
-def _older(disk: Disk, names: list[str]) -> Manifest | None:
+def older_state(disk: Disk, names: list[str]) -> Manifest | None:
+    """Return the newest state whose manifest can be read."""
     for number in reversed(manifest_numbers(names)):
         with contextlib.suppress(ArtefactError, OSError):
             return read_manifest(disk, number)

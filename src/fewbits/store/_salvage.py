@@ -227,13 +227,13 @@ class Salvage:
         if known is None:
             self._tell(name, "nothing says which of its blocks are intact")
             return None
+        path = str(self._disk.folder / name)
         try:
-            path = str(self._disk.folder / name)
             file = SalvagedFile(
                 data, known, schema, self.entry.n_rows, path, mends=self._mends
             )
         except ArtefactError as error:
-            self._tell(name, str(error))
+            self._tell(name, f"it{str(error).removeprefix(path)}")
             return None
         self.damages += file.damages()
         self.n_mended += file.n_mended
