@@ -1,5 +1,7 @@
 """``fewbits verify``."""
 
+from itertools import starmap
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,7 +26,10 @@ def verify(
 ) -> None:
     """Read all of BUNDLE, and name every damaged file and the rows lost with it.
 
-    Exit status 1 when something is damaged, or anything was lost in the repair.
+    Also names what is no longer needed, with its bytes.
+
+    Exit status 1 when something is damaged, or anything was lost in the repair, deletes
+    included.
 
     Example: fewbits verify my-bundle
 
@@ -33,16 +38,29 @@ def verify(
     from dataclasses import asdict
 
     from fewbits.bundle import Bundle
+    from fewbits.bundle.serving import left_over
     from fewbits.store import Repaired
 
     if repair:
         # A repair restores the collection only, so the other files must be intact.
         Bundle.load(bundle, items=False)
     report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
+    others = left_over(bundle)
     if as_json:
-        print_json({"bundle": str(bundle), **asdict(report)})
+        print_json({"bundle": str(bundle), **asdict(report), "left_over": others})
     else:
-        typer.echo(str(report))
+        typer.echo("\n".join([str(report), *starmap(_left_over, others.items())]))
     whole = report.is_complete if isinstance(report, Repaired) else report.is_intact
     if not whole:
         raise typer.Exit(1)
+
+
+def _left_over(path: str, n_bytes: int) -> str:
+    if Path(path).name.startswith("damaged-"):
+        what = "a repair has put aside; delete it once you no longer need it"
+    else:
+        what = (
+            "another save has left; 'fewbits compact' removes them once no process "
+            "uses them"
+        )
+    return f"{path}: {n_bytes:,} bytes that {what}"
