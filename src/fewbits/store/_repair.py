@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 from fewbits.errors import ArtefactError
 from fewbits.store._deletes import mended_live, write_deletes
 from fewbits.store._disk import Disk
+from fewbits.store._files import write_file
 from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._names import aside_name, new_token
+from fewbits.store._names import (
+    aside_name,
+    copy_name,
+    deletes_name,
+    manifest_name,
+    new_token,
+)
 from fewbits.store._publish import collect, publish
 from fewbits.store._report import Repaired
 from fewbits.store._rescue import older_state, rescued_state
@@ -55,6 +62,7 @@ def repaired(disk: Disk) -> Repaired:
             "commits may be there again"
         )
     base = replace(manifest, number=top)
+    _keep_copy(disk, base)
     target = replace(base, schema=_kept_schema(disk, base))
     segments = tuple(_mended(disk, base, target, losses))
     state = _each_once(disk, target.following(segments))
@@ -80,6 +88,17 @@ def repaired(disk: Disk) -> Repaired:
         tuple(losses.vector_ids[:_SHOWN]),
         _undeleted(state, losses),
     )
+
+
+def _keep_copy(disk: Disk, base: Manifest) -> None:
+    """Write down what is repaired where no name of a file says which state that is.
+
+    A repair that is cut off would take its own new segments for those of the state.
+    """
+    names = {manifest_name(base.number), copy_name(base.number)}
+    if names.isdisjoint(disk.names()):
+        write_file(disk, copy_name(base.number), base.to_bytes())
+        disk.sync_folder()
 
 
 def _undeleted(state: Manifest, losses: _Losses) -> int:
@@ -200,6 +219,8 @@ def _each_once(disk: Disk, state: Manifest) -> Manifest:
     for source in sources:
         entry = source.part.entry
         if source.changed and source.live is not None:
+            with contextlib.suppress(FileNotFoundError):  # of a repair cut off
+                disk.remove(deletes_name(entry.token, state.number))
             write_deletes(disk, entry.token, state.number, source.live)
             entry = replace(entry, n_live=source.n_live, deletes=state.number)
         segments += [entry] if source.n_live else []
