@@ -25,6 +25,7 @@ from fewbits.store._schema import ROW
 from fewbits.store._sums import FileSums, lenient_sums
 
 _NOTE = b"fewbits."
+_LARGEST = 10**17  # of numbers of states: names have 18 digits
 
 
 def rescued_state(disk: Disk, top: int) -> Manifest:
@@ -135,6 +136,8 @@ class _Found:
 
     def __init__(self, facts: dict[str, Any], files: list[FileSums]) -> None:
         self.number = int(facts["number"])
+        if not 0 <= self.number < _LARGEST:
+            raise ValueError(f"no state has the number {self.number}")
         self._schemas = [_schema(file) for file in files]
         self.schema = self._schemas[0]
         self.n_bits = int(self.schema.metadata[b"fewbits.n_bits"])
