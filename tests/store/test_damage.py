@@ -367,6 +367,25 @@ def test_deletes_that_cannot_be_mended_are_undone_and_told(tmp_path):
     assert len(found) == len(wanted) + 34
 
 
+@pytest.mark.parametrize("mask", [1, 3])
+def test_deletes_without_a_manifest(tmp_path, mask):
+    store = build(tmp_path)
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("del-*")
+    data = bytearray(path.read_bytes())
+    data[-9] ^= mask
+    path.write_bytes(data)
+    for each in tmp_path.glob("*.json"):
+        each.unlink()
+    report = store.repair()
+    n_back = 0 if mask == 1 else 34
+    assert report.n_undeleted == n_back
+    assert report.is_complete == (mask == 1)
+    found = content(store.snapshot())
+    assert {i: found[i] for i in wanted} == wanted
+    assert len(found) == len(wanted) + n_back
+
+
 def test_an_older_manifest_that_is_intact_is_told(tmp_path):
     store = build(tmp_path)
     for name in ("manifest-000002.json", "copy-000002.json"):

@@ -92,6 +92,16 @@ def deleted_count(disk: Disk, token: str, number: int) -> int | None:
     data = _mended(disk, deletes_name(token, number))
     if data is None or len(data) < _START or not data.startswith(_MAGIC):
         return None
+    return _stated(data)
+
+
+def stated_count(disk: Disk, token: str, number: int) -> int:
+    """Return how many rows a damaged file may have said are deleted."""
+    data = bytes(disk.map(deletes_name(token, number)))
+    return _stated(data) if len(data) >= _START else 0
+
+
+def _stated(data: bytes) -> int:
     return int(np.frombuffer(data, _HEAD, 1, len(_MAGIC) + 16)[0]["n_deleted"])
 
 

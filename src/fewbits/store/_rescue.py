@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import deleted_count
+from fewbits.store._deletes import deleted_count, stated_count
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     Manifest,
@@ -121,6 +121,9 @@ def _with_deletes(
         n = deleted_count(disk, entry.token, number)
         if n is not None and n <= entry.n_rows:
             return replace(entry, n_live=entry.n_rows - n, deletes=number)
+    if numbers and numbers[0] <= top:  # repair tells of as many as the head says
+        n = min(stated_count(disk, entry.token, numbers[0]), entry.n_rows - 1)
+        return replace(entry, n_live=entry.n_rows - n, deletes=numbers[0])
     return entry
 
 
