@@ -92,23 +92,23 @@ def test_what_somebody_uses_is_not_removed(folder):
     assert len([*folder.glob("items-*")]) == 2
 
 
-def test_files_put_aside_are_named(folder):
+def test_replaced_files_are_named(folder):
     (path,) = folder.glob("items-*/seg-*.arrow")
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     call("verify", folder, "--repair")
-    aside = sorted(folder.glob("items-*/damaged-*"))
+    damaged = sorted(folder.glob("items-*/damaged-*"))
     status, printed = call("verify", folder)
     assert status == 0
-    assert aside
-    for each in aside:
+    assert damaged
+    for each in damaged:
         assert f"{each}: {each.stat().st_size:,} bytes that a repair" in printed
     told = json.loads(call("compact", folder, "--json")[1])
-    assert told["bytes"] > sum(each.stat().st_size for each in aside)
+    assert told["bytes"] > sum(each.stat().st_size for each in damaged)
     # They stay when another collection takes the place of theirs.
     Bundle.load(folder, items=False).with_items(X).save(folder)
-    assert sorted(folder.glob("items-*/damaged-*")) == aside
+    assert sorted(folder.glob("items-*/damaged-*")) == damaged
     printed = call("verify", folder)[1].splitlines()
-    assert len(printed) == 1 + len(aside)
+    assert len(printed) == 1 + len(damaged)
 
 
 def test_deletes_that_come_back_are_told_by_the_status(folder):

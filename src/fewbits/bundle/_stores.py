@@ -178,14 +178,14 @@ def left_over(folder: Path) -> dict[str, int]:
 
     Stores that the manifest of a bundle does not name: of a save that was killed, or
     still goes on, or that a process still reads. And the damaged files that a repair
-    has put aside.
+    has replaced.
     """
-    aside = sorted(folder.glob("items-*/damaged-*"))
+    damaged = sorted(folder.glob("items-*/damaged-*"))
     found = {
-        path: sum(_size(each) for each in path.iterdir() if each not in aside)
+        path: sum(_size(each) for each in path.iterdir() if each not in damaged)
         for path in _unnamed(folder)
     }
-    found |= {path: _size(path) for path in aside}
+    found |= {path: _size(path) for path in damaged}
     return {str(path): n_bytes for path, n_bytes in found.items() if n_bytes}
 
 

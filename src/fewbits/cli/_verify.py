@@ -57,7 +57,7 @@ def verify(
 
 def _left_over(path: str, n_bytes: int) -> str:
     if Path(path).name.startswith("damaged-"):
-        what = "a repair has put aside; delete it once you no longer need it"
+        what = "a repair has replaced; delete it once you no longer need it"
     else:
         what = (
             "another save has left; 'fewbits compact' removes them once no process "
