@@ -1,6 +1,7 @@
 """Damage of a collection is named, repaired, and told by the exit status."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from fewbits.bundle import Bundle
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.store import Store, one_at_a_time
 
 X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
 
@@ -32,6 +34,102 @@ def damage(folder):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     return path.name
+
+
+def test_an_absolute_path_is_told_once(folder):
+    for path in folder.glob("items-*/*"):
+        path.unlink()
+    status, printed = call("verify", folder)
+    (items,) = folder.glob("items-*")
+    assert status == 1
+    assert printed == f"{items}: it holds no collection: it has no manifest\n"
+
+
+def test_a_relative_path_is_told_once(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    for path in folder.glob("items-*/*"):
+        path.unlink()
+    (items,) = folder.glob("items-*")
+    told = f"b/{items.name}: it holds no collection: it has no manifest\n"
+    assert call("verify", "b") == (1, told)
+
+
+def unfinished_save(folder):
+    """Return a store that no `bundle.json` names, as a killed `reencode` leaves it."""
+    (items,) = folder.glob("items-*")
+    left = folder / "items-0123456789ab"
+    shutil.copytree(items, left)
+    return left, sum(path.stat().st_size for path in left.iterdir())
+
+
+def test_what_a_killed_save_left_is_named_and_removed(folder):
+    left, n_bytes = unfinished_save(folder)
+    status, printed = call("verify", folder)
+    assert status == 0
+    assert f"{left}: {n_bytes:,} bytes" in printed
+    assert json.loads(call("verify", folder, "--json")[1])["left_over"] == {
+        str(left): n_bytes
+    }
+    told = json.loads(call("compact", folder, "--json")[1])
+    assert told["bytes_before"] >= told["bytes"] + n_bytes
+    assert not left.exists()
+    assert call("verify", folder)[1].startswith("40 rows")
+    assert len(call("verify", folder)[1].splitlines()) == 1
+
+
+def test_what_somebody_uses_is_not_removed(folder):
+    left, _ = unfinished_save(folder)
+    with Store.open(left).snapshot():
+        call("compact", folder)
+        assert left.exists()
+    with Store.open(left).writer():
+        call("compact", folder)
+        assert left.exists()
+    with one_at_a_time(folder / ".saving.tmp"):  # it goes when that save ends
+        call("compact", folder)
+        assert left.exists()
+    (folder / "bundle.json").write_bytes(b"{}")
+    assert call("compact", folder)[0] != 0
+    assert left.exists()
+    assert len([*folder.glob("items-*")]) == 2
+
+
+def test_replaced_files_are_named(folder):
+    (path,) = folder.glob("items-*/seg-*.arrow")
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    call("verify", folder, "--repair")
+    damaged = sorted(folder.glob("items-*/damaged-*"))
+    status, printed = call("verify", folder)
+    assert status == 0
+    assert damaged
+    for each in damaged:
+        assert f"{each}: {each.stat().st_size:,} bytes that a repair" in printed
+    told = json.loads(call("compact", folder, "--json")[1])
+    assert told["bytes"] > sum(each.stat().st_size for each in damaged)
+    # They stay when another collection takes the place of theirs.
+    Bundle.load(folder, items=False).with_items(X).save(folder)
+    assert sorted(folder.glob("items-*/damaged-*")) == damaged
+    printed = call("verify", folder)[1].splitlines()
+    assert len(printed) == 1 + len(damaged)
+
+
+def test_deletes_that_come_back_are_told_by_the_status(folder):
+    Bundle.load(folder).delete(range(5))
+    (path,) = folder.glob("items-*/del-*")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert "5 deletes depend on it" in call("verify", folder)[1]
+    status, printed = call("verify", folder, "--repair")
+    assert (status, printed.splitlines()[0]) == (0, "35 rows are there, 0 are lost")
+    Bundle.load(folder).delete(range(5, 7))
+    (path,) = folder.glob("items-*/del-*")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "2 deletes depend on it" in call("verify", folder)[1]
+    status, printed = call("verify", folder, "--repair")
+    assert status == 1
+    assert "2 deleted rows are there again" in printed
+    assert call("verify", folder)[0] == 0
 
 
 def test_intact(folder):

@@ -1,9 +1,11 @@
 """Open forged stores with a gigabyte of address space: ``python _hostile.py FOLDER``.
 
-Each case forges a manifest, or a header of Arrow with sums that fit, and reads
-everything. Whatever is told must be an error of ours, soon.
+Each case forges a manifest, a header of Arrow with sums that fit, or a file of sums or
+deletes whose own checksum fits. It reads everything, verifies and repairs. Whatever is
+told must be an error of ours, soon.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -18,7 +20,7 @@ import pyarrow as pa
 
 from fewbits.errors import FewbitsError
 from fewbits.store import Store
-from fewbits.store._blocks import block_sums
+from fewbits.store._blocks import block_sums, crc32c
 from fewbits.store._manifest import FileEntry, Manifest, _digest
 from fewbits.store._sums import FileSums, lenient_sums, sums_bytes
 from tests.store._tables import VECTORS, content, rows
@@ -75,12 +77,55 @@ def forge_bytes(folder, rng):
     path.write_bytes(b'{"sha256": "%s",' % _digest(body).encode() + body)
 
 
+def forge_deletes(folder, rng):
+    """Change the head of a file of deletes, and its length."""
+    (path,) = folder.glob("del-*")
+    forge_sealed(path, rng, [32, 40, 48], range(16, len(path.read_bytes()) - 4))
+
+
+def forge_sums(folder, rng):
+    """Change the numbers of a file of sums, or the facts in it."""
+    (path,) = folder.glob("sum-*")
+    data = path.read_bytes()
+    if rng.random() < 0.5:
+        files, facts = lenient_sums(data)
+        for _ in range(rng.randint(1, 3)):
+            target = rng.choice([facts, facts["rows"]])
+            target[rng.choice(sorted(target))] = rng.choice(VALUES)
+            if not isinstance(facts.get("rows"), dict):
+                break
+        path.write_bytes(sums_bytes(files, facts))
+    else:
+        start = 24 + int.from_bytes(data[16:24], "little")  # of the first head
+        heads = [16, start, start + 8, start + 16]
+        forge_sealed(path, rng, heads, range(16, len(data) - 4))
+    if rng.random() < 0.5:  # then segments say themselves what they are
+        for path in folder.glob("*.json"):
+            path.unlink()
+
+
+def forge_sealed(path, rng, heads, others):
+    """Change numbers of a file, and let the checksum at its end fit."""
+    data = bytearray(path.read_bytes()[:-4])
+    for _ in range(rng.randint(1, 3)):
+        at = rng.choice(heads if rng.random() < 0.8 else others)
+        number = rng.choice([*NUMBERS, rng.randrange(200)]) & (2**64 - 1)
+        data[at : at + 8] = number.to_bytes(8, "little")
+    if rng.random() < 0.3:
+        del data[rng.randrange(len(data)) :]
+    path.write_bytes(data + crc32c(data).to_bytes(4, "little"))
+
+
+FORGERS = (forge_manifest, forge_bytes, forge_deletes, forge_sums)
+
+
 def main(n):
     folder = Path(tempfile.mkdtemp())
     clean = folder / "clean"
     store = Store.create(clean, VECTORS, n_bits=64, fingerprint="of a test")
     with store.writer() as writer:
         writer.append(rows(range(100), 0, VECTORS))
+        writer.commit()
         writer.delete([4])
         writer.commit()
     list(content(store.snapshot()))
@@ -90,7 +135,7 @@ def main(n):
     for case in range(n):
         rng, forged = random.Random(case), folder / "forged"
         shutil.copytree(clean, forged)
-        (forge_manifest if case % 2 else forge_bytes)(forged, rng)
+        FORGERS[case % len(FORGERS)](forged, rng)
         begin = time.process_time()
         try:
             with Store.open(forged).snapshot() as snapshot:
@@ -101,6 +146,10 @@ def main(n):
             told += 1
         except AssertionError:
             pass  # other values, with sums that fit: nobody can tell
+        with contextlib.suppress(FewbitsError):
+            store = Store.open(forged, damaged=True)
+            store.verify()
+            store.repair()
         longest = max(longest, time.process_time() - begin)
         shutil.rmtree(forged)
     shutil.rmtree(folder)

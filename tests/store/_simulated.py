@@ -69,6 +69,8 @@ class SimulatedDisk:
         self._begin(f"publish {name}")
         if name in self.names_:
             raise FileExistsError(errno.EEXIST, "exists", name)
+        if draft not in self.names_:
+            raise FileNotFoundError(errno.ENOENT, "missing", draft)
         self._link(name, self.names_[draft])
         self._unlink(draft)
         self._end()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArtefactError, FewbitsError
 from fewbits.store import Store, _blocks
+from fewbits.store._deletes import mended_live
 from fewbits.store._flipped import flipped_bit
 from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import VECTORS, content, rows
@@ -304,10 +305,93 @@ def test_repair_without_the_deletes(tmp_path):
     wanted = content(store.snapshot())
     next(tmp_path.glob("del-*")).unlink()
     report = store.repair()
-    assert "deleted are there again" in str(report)
+    assert "34 deleted rows are there again" in str(report)
+    assert report.n_undeleted == 34
+    assert not report.is_complete
     found = content(store.snapshot())
     assert {i: found[i] for i in wanted} == wanted
     assert len(found) == 306
+
+
+@pytest.mark.parametrize("ids", [{3}, range(0, 300, 9)])  # places, and a bit a row
+def test_a_flipped_bit_of_deletes_is_put_back(tmp_path, ids):
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(300), 0, VECTORS))
+        writer.commit()
+        writer.delete(ids)
+        writer.commit()
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("del-*")
+    clean = path.read_bytes()
+    (segment,) = store.snapshot().parts
+    known = segment.live
+    n_bits = 8 * len(clean)
+    for at in range(n_bits) if NIGHTLY else range(0, n_bits, 7):
+        data = bytearray(clean)
+        data[at // 8] ^= 1 << at % 8
+        path.write_bytes(data)
+        live, mended = mended_live(store._disk, segment.entry)
+        assert mended
+        np.testing.assert_array_equal(live, known)
+    with pytest.raises(ArtefactError, match=r"verify --repair' keeps what is intact"):
+        content(store.snapshot())
+    (damage,) = store.verify().damages
+    assert damage.file == str(path)
+    assert f"{len(ids)} deletes depend on it" in damage.reason
+    report = store.repair()
+    assert "1 flipped bit was put back" in str(report)
+    assert report.is_complete
+    assert content(store.snapshot()) == wanted
+    assert store.verify().is_intact
+
+
+def test_deletes_that_cannot_be_mended_are_undone_and_told(tmp_path):
+    store = build(tmp_path)
+    with store.writer() as writer:
+        writer.upsert(rows([1, 2, 3, 400], 7, VECTORS))
+        writer.commit()
+    wanted = content(store.snapshot())
+    path = max(tmp_path.glob("del-*"), key=lambda p: p.stat().st_mtime_ns)
+    data = bytearray(path.read_bytes())
+    data[50] ^= 3
+    path.write_bytes(data)
+    assert "37 deletes depend on it" in str(store.verify())
+    report = store.repair()
+    found = content(store.snapshot())
+    # Rows that were replaced have a later one of their id.
+    assert "34 deleted rows are there again" in str(report)
+    assert (report.n_lost, report.n_undeleted) == (0, 34)
+    assert not report.is_complete
+    assert {i: found[i] for i in wanted} == wanted
+    assert len(found) == len(wanted) + 34
+
+
+@pytest.mark.parametrize("mask", [1, 3])
+def test_deletes_without_a_manifest(tmp_path, mask):
+    store = build(tmp_path)
+    wanted = content(store.snapshot())
+    (path,) = tmp_path.glob("del-*")
+    data = bytearray(path.read_bytes())
+    data[-9] ^= mask
+    path.write_bytes(data)
+    for each in tmp_path.glob("*.json"):
+        each.unlink()
+    report = store.repair()
+    n_back = 0 if mask == 1 else 34
+    assert report.n_undeleted == n_back
+    assert report.is_complete == (mask == 1)
+    found = content(store.snapshot())
+    assert {i: found[i] for i in wanted} == wanted
+    assert len(found) == len(wanted) + n_back
+
+
+def test_an_older_manifest_that_is_intact_is_told(tmp_path):
+    store = build(tmp_path)
+    for name in ("manifest-000002.json", "copy-000002.json"):
+        (tmp_path / name).write_bytes(b"{}")
+    report = store.repair()
+    assert "neither the newest manifest nor its copy can be read" in str(report)
 
 
 def test_an_intact_store_is_not_repaired(tmp_path):

@@ -62,5 +62,7 @@ def _of_files(folder: Path, manifest: dict[str, Any]) -> tuple[int, "list[Damage
 def _damage(path: Path, error: Exception) -> "Damage":
     from fewbits.store import Damage
 
-    told = str(error).removeprefix(str(path)).removeprefix(" is ")
-    return Damage(str(path), f"it is {told}" if told != str(error) else told)
+    told = str(error)
+    # Errors of the store name it by its absolute path.
+    rest = told.removeprefix(str(path.absolute())).removeprefix(str(path))
+    return Damage(str(path), f"it{rest}" if rest != told else told)

@@ -16,7 +16,7 @@ from fewbits.bundle._items import Items
 from fewbits.bundle._repair import repaired
 from fewbits.bundle._rows_to_add import aligned
 from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import check_named, told_by_folder
+from fewbits.bundle._stores import check_named, remove_unnamed, told_by_folder
 from fewbits.bundle._verification import forget, verified
 from fewbits.bundle._writing import ItemsWriter, locked_store, writer_of
 from fewbits.errors import ArgumentError
@@ -194,7 +194,8 @@ class GrowingMixin(CollectionMixin):
         while rows come and go, so that a folder is at most twice what lives in it. Then
         tables of multi-index hashing are written where they find neighbours faster,
         unless the index is ``"flat"``, see `with_index`: processes that ask much need
-        not make them. They take up to six times the room of the codes.
+        not make them. They take up to six times the room of the codes. What a save that
+        was killed has left is removed.
 
         Parameters
         ----------
@@ -207,6 +208,7 @@ class GrowingMixin(CollectionMixin):
         with locked_store(items, timeout) as writer:
             writer.compact()
             keep_tables(writer, self.metadata.index or AUTO)
+        remove_unnamed(items.store.folder.parent)
         return replace(self, items=Items.of_store(items.store))
 
     def snapshot(self, number: int | None = None) -> Self:

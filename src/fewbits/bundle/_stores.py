@@ -162,7 +162,7 @@ def check_named(store: Any) -> None:
         )
 
 
-def one_saves(folder: Path) -> contextlib.AbstractContextManager[None]:
+def one_saves(folder: Path) -> contextlib.AbstractContextManager[bool]:
     """Let nobody else write the manifest of a bundle meanwhile."""
     from fewbits.store import one_at_a_time
 
@@ -188,23 +188,67 @@ def replacing_items(folder: Path) -> Iterator[None]:
             folder.rmdir()  # where nothing was there and nothing could be written
 
 
+def remove_unnamed(folder: Path) -> None:
+    """Remove the stores that no manifest names, unless somebody uses them or saves."""
+    from fewbits.store import one_at_a_time
+
+    with (
+        contextlib.suppress(OSError),
+        one_at_a_time(folder / _SAVING, waits=False) as alone,
+    ):
+        if alone:
+            _remove_unnamed(folder)
+
+
+def left_over(folder: Path) -> dict[str, int]:
+    """Return the bytes of what no commit needs, by path.
+
+    Stores that the manifest of a bundle does not name: of a save that was killed, or
+    still goes on, or that a process still reads. And the damaged files that a repair
+    has replaced.
+    """
+    damaged = sorted(folder.glob("items-*/damaged-*"))
+    found = {
+        path: sum(_size(each) for each in path.iterdir() if each not in damaged)
+        for path in _unnamed(folder)
+    }
+    found |= {path: _size(path) for path in damaged}
+    return {str(path): n_bytes for path, n_bytes in found.items() if n_bytes}
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, 0 where it has gone meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _remove_unnamed(folder: Path) -> None:
     from fewbits.store import remove_store
 
-    # A damaged manifest does not say which store is the bundle's.
-    with contextlib.suppress(OSError, ArtefactError):
-        known = (folder / MANIFEST).exists()
-        kept = read_manifest(folder).get("items") if known else None
-        unnamed = [
-            path
-            for path in folder.iterdir()
-            if _NAME.fullmatch(path.name) and path.name != kept
-            if path.is_dir() and not path.is_symlink()
-        ]
-        if unnamed:
+    with contextlib.suppress(OSError):
+        if unnamed := _unnamed(folder):
             sync_folder(folder)  # after a failure, the manifest may not be on the disk
         for path in unnamed:
             remove_store(path)
+
+
+def _unnamed(folder: Path) -> list[Path]:
+    """Return the stores in a folder that are not the bundle's."""
+    try:
+        known = (folder / MANIFEST).exists()
+        kept = read_manifest(folder).get("items") if known else None
+    except ArtefactError:
+        return []  # a damaged manifest does not say which store is the bundle's
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if _NAME.fullmatch(path.name)
+        and path.name != kept
+        and path.is_dir()
+        and not path.is_symlink()
+    ]
 
 
 @contextlib.contextmanager

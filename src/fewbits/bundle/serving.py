@@ -2,7 +2,7 @@
 
 from fewbits.bundle._asked import StoredItems, has_features
 from fewbits.bundle._selection import selected
-from fewbits.bundle._stores import folder_state
+from fewbits.bundle._stores import folder_state, left_over
 from fewbits.bundle._verification import Verification, last_verified, verified
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "folder_state",
     "has_features",
     "last_verified",
+    "left_over",
     "selected",
     "verified",
 ]

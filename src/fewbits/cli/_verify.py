@@ -1,5 +1,7 @@
 """``fewbits verify``."""
 
+from itertools import starmap
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,7 +27,10 @@ def verify(
 ) -> None:
     """Read all of BUNDLE, and name every damaged file and the rows lost with it.
 
-    Exit status 1 when something is damaged, or was lost or is left in the repair.
+    Also names what is no longer needed, with its bytes.
+
+    Exit status 1 when something is damaged, or was lost or is left in the repair,
+    deletes included.
 
     Example: fewbits verify my-bundle
 
@@ -34,16 +39,29 @@ def verify(
     from dataclasses import asdict
 
     from fewbits.bundle import Bundle
+    from fewbits.bundle.serving import left_over
     from fewbits.store import Repaired
 
     report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
+    others = left_over(bundle)
     if as_json:
-        print_json({"bundle": str(bundle), **asdict(report)})
+        print_json({"bundle": str(bundle), **asdict(report), "left_over": others})
     else:
-        typer.echo(str(report))
+        typer.echo("\n".join([str(report), *starmap(_left_over, others.items())]))
     if isinstance(report, Repaired):
         whole = report.is_complete and Bundle.verify(bundle, items=False).is_intact
     else:
         whole = report.is_intact
     if not whole:
         raise typer.Exit(1)
+
+
+def _left_over(path: str, n_bytes: int) -> str:
+    if Path(path).name.startswith("damaged-"):
+        what = "a repair has replaced; delete it once you no longer need it"
+    else:
+        what = (
+            "another save has left; 'fewbits compact' removes them once no process "
+            "uses them"
+        )
+    return f"{path}: {n_bytes:,} bytes that {what}"

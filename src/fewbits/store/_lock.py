@@ -73,14 +73,21 @@ class FileLock:
 
 
 @contextmanager
-def one_at_a_time(path: Path) -> Iterator[None]:
+def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
     """Wait until nobody else is in a block of this path; the file is gone afterwards.
 
     Where the file system has no locks, nobody waits.
+
+    Parameters
+    ----------
+    path : Path
+    waits : bool, default=True
+        Otherwise the block gets False at once where somebody is in one, or there are no
+        locks.
     """
-    lock = _taken_once(path)
+    lock = _taken_once(path, waits=waits)
     try:
-        yield
+        yield waits or lock is not None
     finally:
         if lock is not None:
             with contextlib.suppress(OSError):  # Windows keeps what others wait for
@@ -88,7 +95,7 @@ def one_at_a_time(path: Path) -> Iterator[None]:
             lock.release()
 
 
-def _taken_once(path: Path) -> FileLock | None:
+def _taken_once(path: Path, *, waits: bool) -> FileLock | None:
     while True:
         try:
             lock = FileLock.taken(path, shared=False)
@@ -100,6 +107,8 @@ def _taken_once(path: Path) -> FileLock | None:
             return lock
         if lock is not None:  # of a file that the one before has removed
             lock.release()
+        if not waits:
+            return None
         time.sleep(_PAUSE)
 
 

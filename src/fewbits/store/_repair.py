@@ -9,13 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import read_live, write_deletes
+from fewbits.store._deletes import mended_live, write_deletes
 from fewbits.store._disk import Disk
+from fewbits.store._files import write_file
 from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._names import aside_name, new_token
+from fewbits.store._names import (
+    aside_name,
+    copy_name,
+    deletes_name,
+    manifest_name,
+    new_token,
+)
 from fewbits.store._publish import collect, publish
 from fewbits.store._report import Repaired
-from fewbits.store._rescue import rescued_state
+from fewbits.store._rescue import older_state, rescued_state
 from fewbits.store._salvage import Salvage
 from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, RESERVED, ROW
 from fewbits.store._segment import SegmentFiles
@@ -30,6 +37,8 @@ _SHOWN = 1000  # ids of lost rows that are told
 class _Losses:
     n_rows: int = 0
     n_mended: int = 0
+    #: The rows that should live in new segments, whose deletes cannot be read.
+    n_known: dict[str, int] = field(default_factory=dict)
     ids: list[int | str] = field(default_factory=list)
     n_vectors: int = 0
     vector_ids: list[int | str] = field(default_factory=list)
@@ -46,11 +55,14 @@ def repaired(disk: Disk) -> Repaired:
     losses = _Losses()
     if manifest is None:
         manifest = rescued_state(disk, top)
+        none = older_state(disk, disk.names()) is None
+        what = "no manifest" if none else "neither the newest manifest nor its copy"
         losses.notes.append(
-            "no manifest can be read: rows that were deleted or replaced in the last "
+            f"{what} can be read: rows that were deleted or replaced in the last "
             "commits may be there again"
         )
     base = replace(manifest, number=top)
+    _keep_copy(disk, base)
     target = replace(base, schema=_kept_schema(disk, base))
     segments = tuple(_mended(disk, base, target, losses))
     state = _each_once(disk, target.following(segments))
@@ -74,6 +86,27 @@ def repaired(disk: Disk) -> Repaired:
         tuple(losses.notes),
         losses.n_vectors,
         tuple(losses.vector_ids[:_SHOWN]),
+        _undeleted(state, losses),
+    )
+
+
+def _keep_copy(disk: Disk, base: Manifest) -> None:
+    """Write down what is repaired where no name of a file says which state that is.
+
+    A repair that is cut off would take its own new segments for those of the state.
+    """
+    names = {manifest_name(base.number), copy_name(base.number)}
+    if names.isdisjoint(disk.names()):
+        write_file(disk, copy_name(base.number), base.to_bytes())
+        disk.sync_folder()
+
+
+def _undeleted(state: Manifest, losses: _Losses) -> int:
+    """Return how many deleted rows live again."""
+    return sum(
+        entry.n_live - losses.n_known[entry.token]
+        for entry in state.segments
+        if entry.token in losses.n_known
     )
 
 
@@ -108,7 +141,7 @@ def _lacks_vectors(disk: Disk, base: Manifest, entry: SegmentEntry) -> bool:
         return False
     there = salvage.lost_vectors & ~_lost(salvage, base.schema)
     with contextlib.suppress(ArtefactError):
-        live = read_live(disk, entry)
+        live, _ = mended_live(disk, entry)
         there &= True if live is None else live
     return bool(there.any())
 
@@ -120,22 +153,25 @@ def _mended(
     changes = target.schema is not base.schema
     for entry in base.segments:
         salvage = Salvage(disk, base, entry, mends=True)
-        losses.n_mended += salvage.n_mended
+        live, mended, forgot = None, False, False
         try:
-            live = read_live(disk, entry)
-            forgot = False
+            live, mended = mended_live(disk, entry)
         except ArtefactError:
-            live, forgot = None, True
-            n_back = entry.n_rows - entry.n_live
-            losses.notes.append(f"{n_back:,} rows that were deleted are there again")
-        if not (salvage.damages or salvage.n_mended or forgot or changes):
+            forgot = True
+        n_mended = salvage.n_mended + mended
+        losses.n_mended += n_mended
+        if not (salvage.damages or n_mended or forgot or changes):
             yield entry
         elif salvage.is_gone or not entry.n_live:
             losses.n_rows += entry.n_live
         else:
+            n_known = entry.n_live + losses.n_rows
             table = _intact(salvage, live, target.schema, losses)
             if len(table):
-                yield SegmentFiles(disk, target).write(table, new_token())
+                made = SegmentFiles(disk, target).write(table, new_token())
+                if forgot:
+                    losses.n_known[made.token] = n_known - losses.n_rows
+                yield made
 
 
 def _intact(
@@ -183,6 +219,8 @@ def _each_once(disk: Disk, state: Manifest) -> Manifest:
     for source in sources:
         entry = source.part.entry
         if source.changed and source.live is not None:
+            with contextlib.suppress(FileNotFoundError):  # of a repair cut off
+                disk.remove(deletes_name(entry.token, state.number))
             write_deletes(disk, entry.token, state.number, source.live)
             entry = replace(entry, n_live=source.n_live, deletes=state.number)
         segments += [entry] if source.n_live else []

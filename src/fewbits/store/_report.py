@@ -117,6 +117,8 @@ class Repaired:
         Rows whose vectors were damaged. If any, no row has a vector any more.
     lost_vector_ids : tuple
         The ids of these, at most 1,000.
+    n_undeleted : int
+        Deleted rows that are there again, as the file that marked them was damaged.
     """
 
     before: Report
@@ -128,19 +130,25 @@ class Repaired:
     notes: tuple[str, ...] = ()
     n_vectors_lost: int = 0
     lost_vector_ids: tuple[int | str, ...] = ()
+    n_undeleted: int = 0
 
     def __repr__(self) -> str:
         return one_line(self)
 
     @property
     def is_complete(self) -> bool:
-        """True where no row, value or vector was lost."""
-        return not (self.n_lost or self.nulls or self.n_vectors_lost)
+        """True where no row, value, vector or delete was lost."""
+        lost = self.n_lost or self.nulls or self.n_vectors_lost or self.n_undeleted
+        return not lost
 
     def __str__(self) -> str:
         if self.before.is_intact:
             return f"nothing is damaged: {self.n_rows:,} rows"
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        if self.n_undeleted:
+            lines.append(
+                f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
+            )
         if self.lost_ids:
             lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_vectors_lost:

@@ -2,11 +2,11 @@
 
 import contextlib
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import deleted_count
+from fewbits.store._deletes import deleted_count, stated_count
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     Manifest,
@@ -25,6 +25,7 @@ from fewbits.store._schema import ROW
 from fewbits.store._sums import FileSums, lenient_sums
 
 _NOTE = b"fewbits."
+_LARGEST = 10**17  # of numbers of states: names have 18 digits
 
 
 def rescued_state(disk: Disk, top: int) -> Manifest:
@@ -45,10 +46,10 @@ def rescued_state(disk: Disk, top: int) -> Manifest:
     every = [each for t in tokens if (each := _Found.of(disk, t)) is not None]
     # What was written for a later commit was never committed.
     found = [each for each in every if each.number <= top]
-    older = _older(disk, names)
+    older = older_state(disk, names)
     if found:
         found.sort(key=lambda each: -each.number)
-        return _state(found, older, disk, names)
+        return _state(found, older, disk, names, top)
     if older is None:
         raise ArtefactError(f"{disk.folder}: no manifest and no segment can be read")
     return replace(older, segments=())
@@ -67,7 +68,11 @@ def _tokens(names: list[str]) -> set[str]:
 
 
 def _state(
-    found: "list[_Found]", older: Manifest | None, disk: Disk, names: list[str]
+    found: "list[_Found]",
+    older: Manifest | None,
+    disk: Disk,
+    names: list[str],
+    top: int,
 ) -> Manifest:
     newest = found[0]
     segments: list[SegmentEntry] = []
@@ -75,17 +80,14 @@ def _state(
         entry = each.entry
         apart = all(s.last < entry.first or entry.last < s.first for s in segments)
         if apart and each.schema.equals(newest.schema, check_metadata=True):
-            segments.append(_with_deletes(disk, entry, names))
+            segments.append(_with_deletes(disk, entry, names, top))
     segments.sort(key=lambda entry: entry.first)
     largest = max((s.id_range[1] for s in segments if s.id_range), default=-1)
     next_row, next_id = segments[-1].last + 1, largest + 1
     if older is not None:
         next_row, next_id = max(next_row, older.next_row), max(next_id, older.next_id)
-    notes = newest.schema.metadata
-    n_bits = int(notes[b"fewbits.n_bits"])
-    fingerprint = notes[b"fewbits.fingerprint"].decode()
-    schema = newest.plain_schema()
-    return Manifest(0, schema, n_bits, fingerprint, next_row, next_id, tuple(segments))
+    about = (newest.plain_schema(), newest.n_bits, newest.fingerprint)
+    return Manifest(0, *about, next_row, next_id, tuple(segments))
 
 
 def _named_tokens(disk: Disk, top: int, there: set[str]) -> list[str]:
@@ -101,21 +103,27 @@ def _named_tokens(disk: Disk, top: int, there: set[str]) -> list[str]:
     return []
 
 
-def _older(disk: Disk, names: list[str]) -> Manifest | None:
+def older_state(disk: Disk, names: list[str]) -> Manifest | None:
+    """Return the newest state whose manifest can be read."""
     for number in reversed(manifest_numbers(names)):
         with contextlib.suppress(ArtefactError, OSError):
             return read_manifest(disk, number)
     return None
 
 
-def _with_deletes(disk: Disk, entry: SegmentEntry, names: list[str]) -> SegmentEntry:
-    """Return a segment with the last deletes that can be read."""
+def _with_deletes(
+    disk: Disk, entry: SegmentEntry, names: list[str], top: int
+) -> SegmentEntry:
+    """Return a segment with the last committed deletes that can be read."""
     pattern = re.compile(rf"del-{entry.token}-(\d+)\.bin")
     numbers = sorted(int(m[1]) for name in names if (m := pattern.fullmatch(name)))
-    for number in reversed(numbers):
+    for number in reversed([each for each in numbers if each <= top]):
         n = deleted_count(disk, entry.token, number)
         if n is not None and n <= entry.n_rows:
             return replace(entry, n_live=entry.n_rows - n, deletes=number)
+    if numbers and numbers[0] <= top:  # repair tells of as many as the head says
+        n = min(stated_count(disk, entry.token, numbers[0]), entry.n_rows - 1)
+        return replace(entry, n_live=entry.n_rows - n, deletes=numbers[0])
     return entry
 
 
@@ -131,12 +139,16 @@ class _Found:
 
     def __init__(self, facts: dict[str, Any], files: list[FileSums]) -> None:
         self.number = int(facts["number"])
+        if not 0 <= self.number < _LARGEST:
+            raise ValueError(f"no state has the number {self.number}")
         self._schemas = [_schema(file) for file in files]
         self.schema = self._schemas[0]
-        entries = [file.entry for file in files]
+        self.n_bits = int(self.schema.metadata[b"fewbits.n_bits"])
+        self.fingerprint = self.schema.metadata[b"fewbits.fingerprint"].decode()
+        entries = [asdict(file.entry) for file in files]
         vectors = entries[1] if len(entries) > 1 else None
-        entry = segment_entry({**facts, "vectors": None, "deletes": None})
-        self.entry = replace(entry, rows=entries[0], vectors=vectors)
+        known = {"rows": entries[0], "vectors": vectors, "deletes": None}
+        self.entry = segment_entry({**facts, **known})
 
     @classmethod
     def of(cls, disk: Disk, token: str) -> "_Found | None":

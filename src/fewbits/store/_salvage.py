@@ -227,24 +227,28 @@ class Salvage:
         if known is None:
             self._tell(name, "nothing says which of its blocks are intact")
             return None
+        path = str(self._disk.folder / name)
         try:
-            path = str(self._disk.folder / name)
             file = SalvagedFile(
                 data, known, schema, self.entry.n_rows, path, mends=self._mends
             )
         except ArtefactError as error:
-            self._tell(name, str(error))
+            self._tell(name, f"it{str(error).removeprefix(path)}")
             return None
         self.damages += file.damages()
         self.n_mended += file.n_mended
         return file
 
     def _known(self, data: Any, entry: FileEntry, number: int) -> FileSums | None:
+        import pyarrow as pa
+
         sums = block_sums(data)
         whole = crc32c(sums.astype("<u4").tobytes()) == entry.crc
         if whole and len(data) == entry.n_bytes:
-            head, tail = arrow_frame(data)
-            return FileSums(sums, head, tail, entry.n_bytes)
+            # The sums fit what Arrow cannot read where somebody forged both.
+            with contextlib.suppress(pa.ArrowException, OSError, ValueError):
+                head, tail = arrow_frame(data)
+                return FileSums(sums, head, tail, entry.n_bytes)
         fitting = [f for f in self._sums if f.n_bytes == entry.n_bytes]
         return fitting[min(number, len(fitting) - 1)] if fitting else None
 

@@ -40,7 +40,9 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
         try:
             read_live(disk, entry)
         except ArtefactError as error:
-            damages.append(damage_of(error))
+            damage, n_deleted = damage_of(error), entry.n_rows - entry.n_live
+            reason = f"{damage.reason}; {n_deleted:,} deletes depend on it"
+            damages.append(replace(damage, reason=reason))
     return Report(manifest.number, manifest.n_live, n_bytes, tuple(damages))
 
 

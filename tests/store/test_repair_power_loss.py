@@ -1,0 +1,143 @@
+"""Power fails while a collection is repaired: another repair comes to the same rows."""
+
+import pytest
+
+from fewbits.errors import ArtefactError
+from fewbits.store import Store
+from tests.store._simulated import SimulatedDisk
+from tests.store._sizes import NIGHTLY, small_segments
+from tests.store._tables import VECTORS, content, rows
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    small_segments(monkeypatch)
+
+
+def flip(mask, *prefixes):
+    """Return what changes bits in the middle of all files of some kinds."""
+
+    def hurt(files):
+        for name in sorted(files):
+            if name.startswith(prefixes):
+                data = files[name].data
+                data[len(data) // 2] ^= mask
+
+    return hurt
+
+
+def cut(*prefixes):
+    def hurt(files):
+        for name in sorted(files):
+            if name.startswith(prefixes):
+                del files[name].data[-5:]
+
+    return hurt
+
+
+def remove(*prefixes):
+    def hurt(files):
+        for name in [each for each in files if each.startswith(prefixes)]:
+            del files[name]
+
+    return hurt
+
+
+def newest(files):
+    """Damage the newest manifest and its copy."""
+    last = max(name for name in files if name.startswith("manifest-"))
+    flip(1, last, last.replace("manifest", "copy"))(files)
+
+
+def first(hurt, prefix):
+    """Return what hurts only the first file of a kind."""
+    return lambda files: hurt(min(n for n in files if n.startswith(prefix)))(files)
+
+
+def flip_first(mask, prefix):
+    return first(lambda name: flip(mask, name), prefix)
+
+
+MANIFESTS = ("manifest-", "copy-")
+DAMAGES = {
+    "a bit of rows": [flip(1, "seg-")],
+    "rows of one segment": [flip_first(3, "seg-")],
+    "a whole segment": [first(remove, "seg-")],
+    "vectors of one segment": [flip_first(3, "vec-")],
+    "a bit of deletes": [flip(1, "del-")],
+    "deletes": [flip(3, "del-")],
+    "deletes cut": [cut("del-")],
+    "sums": [flip(3, "sum-")],
+    "sums and rows": [remove("sum-"), flip_first(1, "seg-")],
+    "the newest manifest": [newest],
+    "the newest manifest and rows": [newest, flip_first(3, "seg-")],
+    "the newest manifest and a bit of deletes": [newest, flip(1, "del-")],
+    "the newest manifest and deletes": [newest, flip(3, "del-")],
+    "all manifests": [remove(*MANIFESTS)],
+    "all manifests and a bit of rows": [remove(*MANIFESTS), flip_first(1, "seg-")],
+    "all manifests and rows": [remove(*MANIFESTS), flip_first(3, "seg-")],
+    "all manifests and vectors": [remove(*MANIFESTS), flip_first(3, "vec-")],
+    "all manifests and deletes": [remove(*MANIFESTS), flip(3, "del-")],
+}
+
+
+def damaged_disk(hurts):
+    """Return a disk with two segments, of which both have deletes, and damage."""
+    disk = SimulatedDisk()
+    store = Store._create(disk, VECTORS, 64, "of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(40), 0, VECTORS))
+        writer.commit()
+        writer.upsert(rows([*range(40, 50), 7], 1, VECTORS))
+        writer.commit()
+        writer.delete([2, 3, 5, 42])
+        writer.commit()
+    assert len([n for n in disk.names_ if n.startswith("del-")]) == 2
+    for hurt in hurts:
+        hurt(disk.names_)
+    for inode in disk.names_.values():
+        inode.synced = len(inode.data)
+    disk.durable, disk.pending = dict(disk.names_), []
+    return disk
+
+
+class Run:
+    """Repairs, and looks at each disk that a crash may leave."""
+
+    def __init__(self, hurts):
+        self.disk, known = damaged_disk(hurts), damaged_disk(hurts)
+        Store(known).repair()
+        self.wanted = content(Store(known).snapshot())
+        self.seen, self.n_crashes = set(), 0
+
+    def go(self):
+        self.disk.after = self.look
+        Store(self.disk).repair()
+        assert content(Store(self.disk).snapshot()) == self.wanted
+
+    def look(self, disk):
+        if not NIGHTLY and disk.operations[-1].startswith("write"):
+            return
+        for crashed in disk.crashes(4 if NIGHTLY else 0, self.seen):
+            self.n_crashes += 1
+            if NIGHTLY or self.n_crashes % 12 == 1:
+                self.check(crashed, disk.operations[-1])
+
+    def check(self, crashed, after):
+        try:
+            found = content(Store(crashed).snapshot())
+        except ArtefactError:
+            pass
+        else:
+            assert found == self.wanted, after
+        Store(crashed).repair()
+        assert content(Store(crashed).snapshot()) == self.wanted, after
+        assert Store(crashed).verify().is_intact, after
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_repair_that_was_cut_off_is_done_again(kind):
+    run = Run(DAMAGES[kind])
+    run.go()
+    assert run.wanted
+    assert run.n_crashes > 5
