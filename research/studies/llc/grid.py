@@ -79,12 +79,14 @@ def _as_is(record: Record) -> Iterator[Record]:
 
 def _accuracy(record: Record) -> Iterator[Record]:
     """Yield shares of right bits, and nested codes as methods."""
-    n_bits = record.settings["bits"]
+    n_bits, method = record.settings["bits"], record.settings["method"]
+    head = codebooks.LINEAR_HEAD if method.endswith(codebooks.LINEAR_HEAD) else ""
     right = record.metrics.get("matching_bits", 0) / max(n_bits, 1)
     yield _with(record, {**record.metrics, "right_bits": right})
     for name, metrics in record.metrics.items():
         if name.startswith("at "):
-            yield _with(record, metrics, method="prefix", bits=int(name.split()[1]))
+            at = {"method": f"prefix{head}", "bits": int(name.split()[1])}
+            yield _with(record, metrics, **at)
 
 
 def _separability(record: Record) -> Iterator[Record]:
