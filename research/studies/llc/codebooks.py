@@ -53,7 +53,8 @@ MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 def cells(data: str) -> list[tuple[int, str]]:
     """Return bits and methods, behind a hidden layer and with a linear head."""
-    found = [(N_BITS, m) for m in ("LLC", "random", "LLC from predictable", CHEAP)]
+    methods = "LLC", "random", "predictable", "LLC from predictable", CHEAP
+    found = [(N_BITS, m) for m in methods]
     found += [(n_bits, "LLC") for n_bits in LENGTHS]
     found += [(LENGTHS[-1], NESTED), (0, "float")]
     linear = [(N_BITS, m) for m in ("LLC", "random", "predictable", *AS_IS)]
