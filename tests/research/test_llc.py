@@ -12,7 +12,7 @@ from research.common.supervised import PredictedClass
 from research.core.record import Record, Store
 from research.core.runner import run, task
 from research.studies.llc import codebooks, networks, ood, retrieval
-from research.studies.llc.grid import for_claims
+from research.studies.llc.grid import PREFIX, for_claims
 from research.studies.llc.trees import SYNSETS
 
 
@@ -137,7 +137,7 @@ def test_nested_codes_are_decoded_at_each_of_their_lengths(brief):
 def test_a_prefix_of_nested_codes_stands_beside_codes_of_the_same_head(head):
     settings = {"data": "icd10", "bits": 24, "method": codebooks.NESTED + head}
     found = for_claims([Record("accuracy", settings, 0, {"at 14": {"exact": 0.5}})])
-    assert {**settings, "bits": 14, "method": f"prefix{head}"} in [
+    assert {**settings, "bits": 14, "method": f"{PREFIX}{head}"} in [
         each.settings for each in found
     ]
 
