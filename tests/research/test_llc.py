@@ -12,7 +12,7 @@ from research.common.supervised import PredictedClass
 from research.core.record import Record, Store
 from research.core.runner import run, task
 from research.studies.llc import codebooks, networks, ood, retrieval
-from research.studies.llc.grid import for_claims
+from research.studies.llc.grid import PREFIX, for_claims
 from research.studies.llc.trees import SYNSETS
 
 
@@ -127,10 +127,19 @@ def test_codes_of_classes_are_got_in_other_ways(brief, method):
 
 
 def test_nested_codes_are_decoded_at_each_of_their_lengths(brief):
-    found = codebooks.measure(_at(codebooks.NESTED + codebooks.LINEAR_HEAD, 24))
+    found = codebooks.measure(_at(codebooks.NESTED, 24))
     assert {name for name in found if name.startswith("at ")} == {
         f"at {n_bits}" for n_bits in (10, 14, 20, 24)
     }
+
+
+@pytest.mark.parametrize("head", ["", codebooks.LINEAR_HEAD])
+def test_a_prefix_of_nested_codes_stands_beside_codes_of_the_same_head(head):
+    settings = {"data": "icd10", "bits": 24, "method": codebooks.NESTED + head}
+    found = for_claims([Record("accuracy", settings, 0, {"at 14": {"exact": 0.5}})])
+    assert {**settings, "bits": 14, "method": f"{PREFIX}{head}"} in [
+        each.settings for each in found
+    ]
 
 
 def test_a_network_is_trained_in_every_way(brief):

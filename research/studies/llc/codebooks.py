@@ -52,9 +52,11 @@ MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 
 def cells(data: str) -> list[tuple[int, str]]:
-    """Return bits and methods; other lengths, and other ways, with a linear head."""
-    found = [(N_BITS, m) for m in ("LLC", "random", "LLC from predictable")]
-    found.append((0, "float"))
+    """Return bits and methods, behind a hidden layer and with a linear head."""
+    methods = "LLC", "random", "predictable", "LLC from predictable", CHEAP
+    found = [(N_BITS, m) for m in methods]
+    found += [(n_bits, "LLC") for n_bits in LENGTHS]
+    found += [(LENGTHS[-1], NESTED), (0, "float")]
     linear = [(N_BITS, m) for m in ("LLC", "random", "predictable", *AS_IS)]
     linear += [(n_bits, "LLC") for n_bits in LENGTHS]
     linear += [(N_BITS, m) for m in ("LLC from SVD", "LLC from CCA", CHEAP)]
@@ -111,8 +113,8 @@ def cheap_codebook(problem: Problem, bits: int, seed: int) -> NDArray[Any]:
     part = problem.train[np.concatenate(kept)]
     n_inputs = min(CHEAP_INPUTS, problem.X.shape[1], len(part))
     X = PCA(n_inputs, random_state=seed).fit_transform(problem.X[part])
-    small = llc(bits, random_state=seed, max_epochs=1).fit(X, problem.labels[part])
-    codebook: NDArray[Any] = small.codebook_
+    small = linear_llc(bits, random_state=seed, max_epochs=1)
+    codebook: NDArray[Any] = small.fit(X, problem.labels[part]).codebook_
     return codebook
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from research.common.problems import N_CLASSES
+from research.core.plot import Curve
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
 from research.core.table import grid
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from research.core.study import Study
 
 DATA, SEVERAL = ("icd10", "wordnet", "caltech101", "cifar10"), "icd10-words"
+#: Of nested codes, as a method.
+PREFIX = "prefix of nested codes"
 TINY = ((0, "float"), (8, "LLC"), (8, "SVD, as it is"))
 
 
@@ -79,12 +82,14 @@ def _as_is(record: Record) -> Iterator[Record]:
 
 def _accuracy(record: Record) -> Iterator[Record]:
     """Yield shares of right bits, and nested codes as methods."""
-    n_bits = record.settings["bits"]
+    n_bits, method = record.settings["bits"], record.settings["method"]
+    head = codebooks.LINEAR_HEAD if method.endswith(codebooks.LINEAR_HEAD) else ""
     right = record.metrics.get("matching_bits", 0) / max(n_bits, 1)
     yield _with(record, {**record.metrics, "right_bits": right})
     for name, metrics in record.metrics.items():
         if name.startswith("at "):
-            yield _with(record, metrics, method="prefix", bits=int(name.split()[1]))
+            at = {"method": f"{PREFIX}{head}", "bits": int(name.split()[1])}
+            yield _with(record, metrics, **at)
 
 
 def _separability(record: Record) -> Iterator[Record]:
@@ -131,13 +136,14 @@ _MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
     "retrieval": _retrieval,
 }
 
-DECODERS = {"soft": "soft", "nearest": "nearest, expected", "exact": "exact"}
+DECODERS = {"nearest": "nearest, expected", "exact": "exact"}
 FLOAT = "float features, linear SVM"
-_LINEAR = ("LLC", "random", "predictable")
-TABLE = ("LLC", "random", *(m + codebooks.LINEAR_HEAD for m in _LINEAR), FLOAT)
+_LINEAR = ("LLC", "predictable")
+_HIDDEN = ("LLC", "random", "predictable", codebooks.CHEAP, PREFIX)
+TABLE = (*_HIDDEN, *(m + codebooks.LINEAR_HEAD for m in _LINEAR), FLOAT)
 SCORES = (
-    *("random features", "max logit", "max softmax", "features' neighbours"),
-    *("likelihood of the nearest code", "nearness to class codes"),
+    *("random features", "max logit", "features' neighbours"),
+    "likelihood of the nearest code",
 )
 #: What .05 comes to, of known and unknown items.
 PROMISED = {
@@ -151,14 +157,7 @@ PROMISED = {
 
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
-    method = TABLE[2]
-    drawn = {
-        study.titles[data]: {
-            name: study.curves("accuracy", metric, [method], data=data)[method]
-            for name, metric in DECODERS.items()
-        }
-        for data in DATA[:3]
-    }
+    drawn = {study.titles[data]: by_length(study, data) for data in DATA[:3]}
     rows = study.select("accuracy", bits=codebooks.N_BITS, method=list(TABLE))
     for each in study.select("accuracy", method="float"):
         metrics = {DECODERS["nearest"]: each.metrics["accuracy"]}
@@ -169,12 +168,21 @@ def page(study: "Study") -> dict[str, Any]:
         "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]})" for d in DATA),
         "drawn": drawn,
         "table": grid(titled, DECODERS["nearest"], columns="data", errors=False),
-        "seeds": seeds(study),
         "promised": grid(promised(study), "share", columns="data", errors=False),
         "told_apart": grid(
             unknown(study, SCORES), "auroc", columns="data", errors=False
         ),
     }
+
+
+def by_length(study: "Study", data: str) -> dict[str, Curve]:
+    """Return LLC's accuracy by its length, by decoder and head."""
+    drawn = {
+        f"{name}{head}": study.curves("accuracy", metric, [f"LLC{head}"], data=data)
+        for head in ("", codebooks.LINEAR_HEAD)
+        for name, metric in DECODERS.items()
+    }
+    return {name: curve for name, found in drawn.items() for curve in found.values()}
 
 
 def unknown(study: "Study", methods: Iterable[str]) -> list[Record]:
@@ -197,9 +205,3 @@ def promised(study: "Study") -> Iterator[Record]:
     for name, (kind, metric) in PROMISED.items():
         for each in unknown(study, [f"random features, {kind} 0.05"]):
             yield _with(each, {"share": each.metrics[metric]}, method=name)
-
-
-def seeds(study: "Study") -> str:
-    """Return with how many seeds each set of unknown items was measured."""
-    found = Counter(each.settings["data"] for each in unknown(study, ["max logit"]))
-    return ", ".join(f"{name} {n}" for name, n in sorted(found.items()))

@@ -114,7 +114,7 @@ def table(study: "Study") -> str:
     found = [_row(study, *each) for each in (*((m, "D") for m in LOSSES), *alone)]
     found = [row for row in found if any(row[1:])]
     titles = [study.titles[data] for data in DATA]
-    header = [f"{t}{w}" for t in titles for w in ("", ", D", ", D less targets")]
+    header = [f"{t}{w}" for t in titles for w in ("", ", D", ", targets")]
     columns = zip([f"{N_BITS} bits", *header], *found, strict=True)
     header, *rows = zip(*(c for c in columns if any(c[1:])), strict=True)
     return markdown(header, rows)

@@ -224,8 +224,10 @@ def page(study: "Study") -> dict[str, Any]:
         sides = D, {"control": beyond}
         return study.gap("mean", metric, *sides, data=data, bits=32)
 
-    def hidden(method: str, beyond: str, data: str, bits: int = 32) -> str:
-        sides = D, {"control": beyond}
+    def hidden(
+        method: str, beyond: str, data: str, bits: int = 32, control: str = "D"
+    ) -> str:
+        sides = {"control": control}, {"control": beyond}
         at = {"data": data, "bits": bits, "method": method}
         return controls.difference(study, "controls", "map", *sides, at)
 
