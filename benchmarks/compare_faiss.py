@@ -40,10 +40,10 @@ HNSW_LINKS, HNSW_SEARCH = 32, 64
 LEFT_OUT = (
     "fewbits sign",
     "fewbits sign, re-ranked by scores",
+    "fewbits ITQ, re-ranked by scores",
     "fewbits ITQ, re-ranked by int8",
     "fewbits additive",
     "fewbits additive, re-ranked by int8",
-    "fewbits neighbours, re-ranked by scores",
 )
 
 Floats = NDArray[np.float32]
