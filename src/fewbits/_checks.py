@@ -29,9 +29,11 @@ def check_count(value: int, name: str, minimum: int = 1) -> int:
 
 
 def check_rate(rate: float, name: str = "rate") -> None:
-    """Refuse a share that is not between 0 and 1."""
+    """Refuse a share that is not above 0 and below 1."""
     if not isinstance(rate, Real) or not 0 < rate < 1:
-        raise ArgumentError(f"{name} must be a number between 0 and 1, got {rate!r}")
+        raise ArgumentError(
+            f"{name} must be a number above 0 and below 1, got {rate!r}"
+        )
 
 
 def check_seed(value: Any) -> int:

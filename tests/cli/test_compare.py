@@ -64,6 +64,7 @@ def test_as_json_without_labels():
         (["-m", "lsh", "-m", "itq", "--set", "n_iter=9"], "lsh has no parameter"),
         (["-m", "lsh", "--set", "lsh.n_bits=9"], "--bits"),
         (["-m", "lsh", "--plot", "p.svg", "--metric", "speed"], "metric must be"),
+        (["-m", "lsh", "--metric", "recall"], "--metric needs --plot"),
     ],
 )
 def test_mistakes_are_one_line(words, message):

@@ -92,7 +92,7 @@ def test_vectors_of_a_file(folder):
         ("b", ["-i", "t.txt"], "holds texts, but this bundle takes vectors"),
         ("b", ["-i", "none.npy"], "none.npy"),
         ("b", ["--column", "v"], "--column needs --input"),
-        ("b", ["--confidence", "95"], "confidence must be a number between 0 and 1"),
+        ("b", ["--confidence", "95"], "confidence must be a number above 0"),
         ("none", [], "is not a bundle"),
     ],
 )

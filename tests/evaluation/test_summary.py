@@ -97,7 +97,7 @@ def test_intervals_are_as_narrow_as_those_of_student_where_these_hold():
         ([[0.5, 0.5]], 0.95, "of shape"),
         ([0.5, 1.1], 0.95, "from 0 to 1"),
         ([0.5, np.nan], 0.95, "from 0 to 1"),
-        ([0.5, 0.6], 1, "confidence must be a number between 0 and 1"),
+        ([0.5, 0.6], 1, "confidence must be a number above 0 and below 1"),
     ],
 )
 def test_what_intervals_are_made_of_is_checked(values, confidence, message):

@@ -225,7 +225,7 @@ def test_mistakes():
     codes = random_codes(5, 12)
     for rate in (0, 1, 5, float("nan")):
         with pytest.raises(
-            ArgumentError, match="rate must be a number between 0 and 1"
+            ArgumentError, match="rate must be a number above 0 and below 1"
         ):
             predicted_region(codes, 12, rate)
     with pytest.raises(ArgumentError, match="radius must be at least 0, got -1"):

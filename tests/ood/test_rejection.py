@@ -87,7 +87,7 @@ def test_what_cannot_be_told_is_refused(known):
     for rates in ({}, {"max_false_reject_rate": 0.1, "max_false_accept_rate": 0.1}):
         with pytest.raises(ArgumentError, match="give either max_false_reject_rate or"):
             known.threshold(**rates)
-    with pytest.raises(ArgumentError, match="between 0 and 1, got 7"):
+    with pytest.raises(ArgumentError, match="above 0 and below 1, got 7"):
         known.threshold(max_false_reject_rate=7)
     with pytest.raises(ArgumentError, match="needs at least 1999 known items, but 10"):
         known.threshold(max_false_reject_rate=0.0005)

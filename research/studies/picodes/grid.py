@@ -17,6 +17,7 @@ from research.core.runner import Task, task
 from research.core.table import decimal
 from research.studies.picodes.cost import SIZES, step_metrics
 from research.studies.picodes.novel import (
+    CHOSEN_AT,
     COMPONENTS,
     N_LEARN,
     TUNED,
@@ -237,7 +238,16 @@ def page(study: "Study") -> dict[str, Any]:
         "sets": DATA,
         "days": lambda n_iter: _days(study, n_iter),
         "ms": lambda method: _milliseconds(study, method),
+        "components": _components(study),
     }
+
+
+def _components(study: "Study") -> str:
+    """Return the numbers of components that were chosen on ICD-10, by seed."""
+    at = {"data": "icd10", "bits": CHOSEN_AT, "method": "PiCoDes"}
+    found = sorted(study.select("novel", **at), key=lambda each: each.seed)
+    chosen = (each.metrics["components"] for each in found)
+    return ", ".join("all" if n is None else str(n) for n in chosen) + " (by seed)"
 
 
 def _milliseconds(study: "Study", method: str) -> str:

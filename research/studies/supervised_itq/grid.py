@@ -31,6 +31,9 @@ SEEDS, LENGTHS, SHARE_NEW = (0, 1, 2), (64, 256), 0.3
 SHARE_SUPERVISED = 0.25
 VALIDATED = "SupervisedITQ, validated"
 DEEP_VALIDATED = "DeepSupervisedITQ, validated"
+#: Of the figure.
+DRAWN = ("ITQ", "CCA-ITQ", "SupervisedITQ, .5", VALIDATED, DEEP_VALIDATED)
+DRAWN_ON, KINDS = ("icd10", "caltech101"), ("known", "new")
 TRAINING = TrainingConfig(max_epochs=30, validation=0, eval_every=0)
 
 
@@ -134,6 +137,17 @@ def page(study: "Study") -> dict[str, Any]:
         "sets": DATA,
         "both": partial(_both, study),
         "chosen": partial(_chosen, study),
+        "drawn": _drawn(study),
+    }
+
+
+def _drawn(study: "Study") -> dict[str, Any]:
+    """Return the panels of the figure: both kinds of classes on two sets of data."""
+    panels = (study.panels("both", f"{kind}_map", DRAWN, DRAWN_ON) for kind in KINDS)
+    return {
+        f"{title}, {kind}": found
+        for kind, each in zip(KINDS, panels, strict=True)
+        for title, found in each.items()
     }
 
 

@@ -91,11 +91,14 @@ def compare(
     """
     from fewbits import inputs, training
     from fewbits._checks import check_choice
+    from fewbits.errors import ArgumentError
 
     if plot is not None:
         check_output(plot, ".svg", "drawings")
         if metric is not None:
             check_choice(metric, "metric", training.COMPARED_METRICS)
+    elif metric is not None:
+        raise ArgumentError("--metric needs --plot, the file to draw it to")
     chosen = methods or ["lsh", "itq", "neighbours"]
     parameters = parse_settings(settings or [])
     place = place_of(device, chosen)
