@@ -4,6 +4,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import unpack
 from fewbits.index import FlatIndex
@@ -85,9 +86,9 @@ class Shortlists:
 
     def _distances(self) -> Float32Array:
         found = np.empty(self.rows.shape, np.float32)
-        for batch in self.batches():
-            asking, rows = self.asking[batch], self.rows[batch]
+        for some in spans(len(found), _ENTRIES // (found.shape[1] * self.V.shape[1])):
+            asking, rows = self.asking[some], self.rows[some]
             products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
             sums = self.squares[rows] + self.squares[asking, None]
-            found[batch] = sums - 2 * products
+            found[some] = sums - 2 * products
         return found.clip(min=0)
