@@ -91,4 +91,4 @@ class Shortlists:
             products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
             sums = self.squares[rows] + self.squares[asking, None]
             found[some] = sums - 2 * products
-        return found.clip(min=0)
+        return np.asarray(found.clip(min=0))
