@@ -86,9 +86,10 @@ class Shortlists:
 
     def _distances(self) -> Float32Array:
         found = np.empty(self.rows.shape, np.float32)
-        for some in spans(len(found), _ENTRIES // (found.shape[1] * self.V.shape[1])):
+        (_, length), (_, width) = self.rows.shape, self.V.shape
+        for some in spans(len(found), _ENTRIES // (length * width)):
             asking, rows = self.asking[some], self.rows[some]
             products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
             sums = self.squares[rows] + self.squares[asking, None]
             found[some] = sums - 2 * products
-        return np.asarray(found.clip(min=0))
+        return found.clip(min=0)
