@@ -146,24 +146,16 @@ def test_few_rows_leave_the_start(start):
 
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_the_size_of_rows_does_not_matter(start, size, decided):
-    rows, rng = V[:1200], np.random.RandomState
-    codes = codes_of(rows, start)
+    rows = V[:1200]
+    codes = codes_of(rows, start)[np.random.RandomState(0).permutation(len(rows))]
 
-    def encode(some):
-        assert len(some) == len(rows)
-        return codes
-
-    usual, scaled = (
+    def trained(factor):
         decided(1)
-        or trained_query_weights(
-            rows * np.float32(each),
-            encode,
-            QueryWeights(start.weights * np.float32(each), start.bias),
-            Added.OF_CODES,
-            rng(0),
-        )
-        for each in (1, size)
-    )
+        own = QueryWeights(start.weights * np.float32(factor), start.bias)
+        scaled, rng = rows * np.float32(factor), np.random.RandomState(0)
+        return trained_query_weights(scaled, lambda _: codes, own, Added.OF_CODES, rng)
+
+    usual, scaled = trained(1), trained(size)
     np.testing.assert_allclose(
         scaled.weights / size, usual.weights, rtol=0.05, atol=1e-3
     )
