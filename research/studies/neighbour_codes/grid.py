@@ -109,7 +109,7 @@ def every_length(study: "Study", cells: Cells) -> str:
             *(_found(cells.get((data, n_bits, w))) for w in ways),
         ]
         for data in DATA
-        for n_bits in LENGTHS
+        for n_bits in sorted({bits for of, bits, _ in cells if of == data})
     ]
     return markdown(["data", "bits", *ways], lines)
 
