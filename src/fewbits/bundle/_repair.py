@@ -1,4 +1,4 @@
-"""A bundle on disk is mended as far as it can be, and what is left is named."""
+"""Repair of a bundle on disk, with advice on files that cannot be repaired."""
 
 import shlex
 from dataclasses import replace
