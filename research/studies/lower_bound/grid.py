@@ -161,7 +161,7 @@ SIX = ("hashnet", "dbdh", "dsdh", "dch", "greedyhash", "csq")
 
 
 def for_claims(records: Iterable[Record]) -> list[Record]:
-    """Add means over the six losses and all seven, and correlations with the bound."""
+    """Add means over the paper's six losses, and correlations with the bound."""
     found = [_recognised(each) for each in records]
     groups: dict[tuple[Any, ...], dict[str, dict[str, Metrics]]] = {}
     for each in [r for r in found if r.settings.get("head") == "linear"]:
