@@ -112,6 +112,31 @@ def test_rows_stay_where_only_vectors_are_damaged(folder, how):
     assert len(grown.collection) == N + 6
 
 
+@pytest.mark.parametrize("how", ["gone", "overwritten"])
+def test_rows_go_in_place_of_all_vectors(folder, how):
+    path = paths(folder, "vec-*")[-1]  # of all rows
+    if how == "overwritten":
+        overwrite(path)
+    else:
+        path.unlink()
+    status, _, error = call("verify", folder, "--drop-rows")
+    assert (status, error) == (2, "fewbits: error: --drop-rows needs --repair\n")
+    status, told, _ = call("verify", folder, "--repair", "--drop-rows", "--json")
+    assert status == 1
+    report = json.loads(told)
+    lost = report["lost_ids"]
+    assert len(lost) == min(report["n_lost"], 1000) > 0
+    assert (report["n_rows"] == 0) is (how == "gone")
+    assert report["n_rows"] + report["n_lost"] == N + 5
+    assert report["n_vectors_lost"] == 0
+    assert Bundle.verify(folder).is_intact
+    found = Bundle.load(folder).collection
+    stays = found.ids
+    assert not set(lost) & set(stays)
+    kept = np.concatenate([X, X[:5]])[stays]
+    np.testing.assert_array_equal(found.some_vectors(), kept)
+
+
 def test_a_damaged_vector_of_a_deleted_row_costs_nothing(folder):
     Bundle.load(folder).delete(range(900, 2100))
     overwrite(paths(folder, "vec-*")[-1])

@@ -260,7 +260,7 @@ class GrowingMixin(CollectionMixin):
             return verified(Path(folder)).report
 
     @staticmethod
-    def repair(folder: str | Path) -> "Repaired":
+    def repair(folder: str | Path, *, drop_rows: bool = False) -> "Repaired":
         """Keep every intact row of the collection of a bundle, and report what is lost.
 
         A flipped bit in ``bundle.json`` is put back. The encoder cannot be repaired:
@@ -271,6 +271,9 @@ class GrowingMixin(CollectionMixin):
         folder : str or Path
             Its encoder may be damaged, and ``bundle.json`` where one collection only is
             there.
+        drop_rows : bool, default=False
+            Where a stored vector is lost, drop its row. Otherwise all rows stay, and
+            the vectors of all go.
 
         Returns
         -------
@@ -284,7 +287,7 @@ class GrowingMixin(CollectionMixin):
             When the folder holds nothing to repair, or nothing of it can be read.
         """
         with told_by_folder(Path(folder)):
-            report = repaired(Path(folder))
+            report = repaired(Path(folder), drop_rows)
             forget(Path(folder))
         return report
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 14  # bytes of a manifest; all bits of a larger one take minutes
 
 
-def repaired(folder: Path) -> "Repaired":
+def repaired(folder: Path, drop_rows: bool = False) -> "Repaired":
     """Repair manifest and collection, see `Bundle.repair`."""
     from fewbits.store import Damage, Repaired, Report
 
@@ -33,7 +33,7 @@ def repaired(folder: Path) -> "Repaired":
         report, store = Repaired(Report(None, 0, 0), 0, 0), None
     else:
         store = store_of(folder, damaged=True)
-        report = store.repair()
+        report = store.repair(drop_rows=drop_rows)
     notes += [_advice(damage, store, folder) for damage in left]
     before = replace(report.before, damages=(*damages, *left, *report.before.damages))
     return replace(report, before=before, notes=(*report.notes, *notes))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import BundlePath, json_option, print_json
+from fewbits.errors import ArgumentError
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +22,14 @@ def verify(
             "--repair",
             help="Keep every intact row in a new commit, and say which were lost, and "
             "what to do about other damaged files.",
+        ),
+    ] = False,
+    drop_rows: Annotated[
+        bool,
+        typer.Option(
+            "--drop-rows",
+            help="With --repair: where a stored vector is lost, drop its row in place "
+            "of the vectors of all rows.",
         ),
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
@@ -42,7 +51,11 @@ def verify(
     from fewbits.bundle.serving import left_over
     from fewbits.store import Repaired
 
-    report = Bundle.repair(bundle) if repair else Bundle.verify(bundle)
+    if drop_rows and not repair:
+        raise ArgumentError("--drop-rows needs --repair")
+    report = (
+        Bundle.repair(bundle, drop_rows=drop_rows) if repair else Bundle.verify(bundle)
+    )
     others = left_over(bundle)
     if as_json:
         print_json({"bundle": str(bundle), **asdict(report), "left_over": others})

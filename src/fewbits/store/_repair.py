@@ -46,7 +46,7 @@ class _Losses:
     notes: list[str] = field(default_factory=list)
 
 
-def repaired(disk: Disk) -> Repaired:
+def repaired(disk: Disk, drop_rows: bool = False) -> Repaired:
     """Publish a state of all that is intact. For whoever has the lock of the store."""
     manifest, damages, top = newest_readable(disk)
     report = verified(disk, manifest, damages)
@@ -63,7 +63,9 @@ def repaired(disk: Disk) -> Repaired:
         )
     base = replace(manifest, number=top)
     _keep_copy(disk, base)
-    target = replace(base, schema=_kept_schema(disk, base))
+    target = base
+    if not drop_rows:
+        target = replace(base, schema=_kept_schema(disk, base))
     segments = tuple(_mended(disk, base, target, losses))
     state = _each_once(disk, target.following(segments))
     publish(disk, state)
@@ -181,6 +183,8 @@ def _intact(
     import pyarrow as pa
 
     lost, lost_id = _lost(salvage, schema), salvage.lost(ID)
+    if any(name in schema.names for name in OF_VECTORS):
+        lost |= salvage.lost_vectors
     there = np.ones(len(lost), np.bool_) if live is None else live
     kept = np.flatnonzero(there & ~lost)
     losses.n_rows += int(np.count_nonzero(there & lost))
@@ -190,7 +194,7 @@ def _intact(
     losses.n_vectors += len(bare)
     losses.vector_ids += salvage.column(ID).take(pa.array(bare[:_SHOWN])).to_pylist()
     columns = {ROW: pa.array(salvage.sequence[kept])}
-    for name in schema.names:
+    for name in schema.names if len(kept) else ():
         gaps = salvage.lost(name)[kept]
         columns[name] = salvage.column(name).take(pa.array(kept, mask=gaps))
         if gaps.any():

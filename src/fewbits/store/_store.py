@@ -300,7 +300,9 @@ class Store:
         with snapshot:
             return verified(self._disk, snapshot.manifest, damages)
 
-    def repair(self, timeout: float | None = 60.0) -> Repaired:
+    def repair(
+        self, timeout: float | None = 60.0, *, drop_rows: bool = False
+    ) -> Repaired:
         """Make a new state of everything that is intact, and say what is lost.
 
         A row is lost when its id or code lies in a damaged block; of a user's column
@@ -313,6 +315,8 @@ class Store:
         ----------
         timeout : float or None, default=60.0
             As for `writer`.
+        drop_rows : bool, default=False
+            Where a vector is lost, drop its row in place of all vectors.
 
         Raises
         ------
@@ -320,7 +324,7 @@ class Store:
             When nothing can be read.
         """
         with self._locked(inf if timeout is None else timeout):
-            return repaired(self._disk)
+            return repaired(self._disk, drop_rows)
 
     def n_files(self) -> int:
         """Return how many files the collection has."""
