@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fewbits._arrow import is_text
 from fewbits._frozen import frozen_array
 from fewbits._typing import CodeArray, IdArray
+from fewbits.bundle._conditions import Conditions
 from fewbits.bundle._ids import check_found, id_column, ids_of
 from fewbits.bundle._indexes import AUTO, Caches, index_of
 from fewbits.bundle._runs import Run
@@ -61,6 +62,7 @@ class Items(UserColumns):
         self._store, self._snapshot = store, snapshot
         self._origin = origin
         self._caches: Caches = {}
+        self.conditions = Conditions(self._runs)
 
     @classmethod
     def make(
