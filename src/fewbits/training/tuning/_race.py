@@ -123,7 +123,8 @@ class Race:
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
                 needed = not found or (not known and wanted[0] in group)
-                if needed or self.clock.in_time(until, missing, len(trial.X)):
+                expected = self.clock.expected(missing, len(trial.X))
+                if needed or self.clock.in_time(until, expected):
                     ending = nullcontext() if needed else self.clock.ending(end)
                     found += self._metrics(trial, group, ending, alone=alone)
                     self._keep(found)
@@ -213,16 +214,16 @@ class Race:
         ranked = sorted(latest, key=self.target.screening.rank)
         learners = {e.configuration.learner.key: e.configuration for e in ranked}
         pairs = [
-            (key, longer)
-            for key, learner in learners.items()
+            (learner, longer)
+            for learner in learners.values()
             if (longer := self._trained_thrice(learner.learner)) is not None
         ][:_TRAINED_LONGER]
         found: list[Measured] = []
         self.stage = "longer training"
-        for i, (key, longer) in enumerate(pairs):
+        for i, (learner, longer) in enumerate(pairs):
             self._tell(i, len(pairs), [longer], [*latest, *found])
-            self.clock.pace[longer.key] = 3 * self.clock.pace.get(key, 0.0)
-            if self.clock.in_time(group=[longer], n_items=len(trial.X)):
+            expected = 3 * self.clock.expected([learner.learner], len(trial.X))
+            if self.clock.in_time(expected=expected):
                 found += self._metrics(trial, [longer])
                 self._keep(ranked + found)
             else:
@@ -252,8 +253,8 @@ class Race:
             if not bad < middle < (good.n_bits or 0):
                 break
             shorter = good.learner.changed(n_bits=middle)
-            self.clock.pace[shorter.key] = self.clock.pace.get(good.learner.key, 0.0)
-            if not self.clock.in_time(group=[shorter], n_items=len(trial.X)):
+            expected = self.clock.expected([good.learner], len(trial.X))
+            if not self.clock.in_time(expected=expected):
                 break
             self._tell(i, _HALVINGS, [shorter], [best])
             metrics = self._metrics(trial, [shorter])

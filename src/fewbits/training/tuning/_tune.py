@@ -18,6 +18,7 @@ from fewbits.training._fit import features_of
 from fewbits.training._methods import DEEP_METHODS, METHODS
 from fewbits.training.tuning._candidates import (
     beyond_axes,
+    is_anchor,
     own_lengths,
     too_long,
     without_torch,
@@ -157,7 +158,7 @@ def tune(
             target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
         ),
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
-        untried=tuple(race.untried),
+        untried=tuple(sorted(race.untried, key=lambda each: not is_anchor(each))),
         not_tried=_not_tried(wanted),
         floats=tuple(race.floats()),
         without_torch=() if methods else without_torch(target),
