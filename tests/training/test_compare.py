@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 
 from fewbits import compare
-from fewbits.errors import ArgumentError, InterruptedWarning
+from fewbits.errors import ArgumentError, FeatureError, InterruptedWarning
 from fewbits.inputs import Input
 from fewbits.learners import ITQ, LSH, AdditiveCodes
 from fewbits.training import _compare
@@ -167,6 +167,14 @@ def test_an_interrupt_leaves_what_was_measured():
 def test_mistakes_are_one_line(methods, bits, options, message):
     with pytest.raises(ArgumentError, match=message):
         compare(methods, bits, DIGITS, **options)
+
+
+@pytest.mark.parametrize("row", [0, 333])
+def test_a_number_that_is_too_large_is_named_by_its_row(row):
+    X = DIGITS.astype(np.float64)
+    X[row, 2] = 1e100
+    with pytest.raises(FeatureError, match=rf"got 1e\+100 in row {row}, column 2"):
+        compare("lsh", 16, X)
 
 
 def test_corrections_of_rows_count_and_are_taken():

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from fewbits._checks import check_count, check_k, check_seed
 from fewbits._warnings import warn_user
-from fewbits.encoders import Encoder
+from fewbits.encoders import Encoder, feature_blocks
 from fewbits.errors import ArgumentError, FewbitsError, InterruptedWarning
 from fewbits.evaluation import (
     Relevance,
@@ -111,6 +111,8 @@ def compare(
     ArgumentError
         When a method is unknown, two have the same name, labels are missing, or there
         are too few rows.
+    FeatureError
+        When a feature is not finite in float32; names the row.
 
     Examples
     --------
@@ -126,9 +128,10 @@ def compare(
     seed = check_seed(random_state)
     made = _made(_named(methods), parameters or {}, seed)
     asked = list(_asked(made, _lengths(bits), source))
-    parts = _parts(
-        source, features_of(source, backbone, progress), n_fit, n_queries, seed
-    )
+    X = features_of(source, backbone, progress)
+    for _ in feature_blocks(X):  # refuses a row by its number here, not in a part
+        pass
+    parts = _parts(source, X, n_fit, n_queries, seed)
     if check_k(k) > len(parts.base):
         raise ArgumentError(f"the base has {len(parts.base)} rows, too few for k={k}")
     by_labels = _are_telling(parts, source)
