@@ -113,7 +113,7 @@ def _cast(column: Any, field: Any, n_held: int) -> Any:
 
 
 def _told_of_untyped(column: Any, name: str, n_held: int) -> str:
-    """Say how a column gets a type that was null in each row it was built from."""
+    """Return a sentence on how a column gets a type that was built of nulls alone."""
     return (
         f"column {name!r} was null in each row when it was built, so it has no type "
         f"and takes no {_told(column.type)}: build the collection anew, or save "

@@ -167,7 +167,7 @@ class AdditiveCodes(Learner):
 
 
 def _check_squares(V: Float64Array) -> None:
-    """Refuse rows whose squares are no numbers of float32, in which bits are chosen."""
+    """Refuse rows whose squares leave float32, in which bits are chosen."""
     longest, single = float(np.einsum("ij,ij->i", V, V).max()), np.finfo(np.float32)
     if not float(single.tiny) <= longest <= float(single.max):
         what = "large" if longest > 1 else "small"
