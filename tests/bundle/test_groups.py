@@ -67,3 +67,8 @@ def test_mistakes():
         bundle.search_records(np.eye(8), group_by="b")
     with pytest.raises(ArgumentError, match="cannot be grouped by 'a'"):
         bundle.search_records(np.eye(8), group_by="a")
+    frame = {"sku": [*range(8)], "v": [*np.eye(8)]}
+    of_ids = Bundle(ENCODER).with_items(frame, vectors="v", id="sku")
+    for name in ("sku", "_id"):
+        with pytest.raises(ArgumentError, match=f"by '{name}', their ids: each"):
+            of_ids.search(np.eye(8), group_by=name)

@@ -165,6 +165,19 @@ def test_mistakes_lose_nothing(tmp_path, home):
         bundle.add(table([9]).append_column("more", pa.array([1])), vectors="v")
 
 
+@pytest.mark.parametrize("home", HOMES)
+def test_a_column_that_was_null_throughout_can_be_given_a_type(tmp_path, home):
+    bundle = Bundle(ENCODER).with_items(X[:3], columns={"note": [None] * 3})
+    bundle = at_home(bundle, home, tmp_path)
+    bundle = bundle.add(X[3:4], columns={"note": [None]})
+    wanted = r"'note' was null in each row .* no text .*pyarrow.nulls\(4, 'string'"
+    with pytest.raises(ArgumentError, match=wanted):
+        bundle.add(X[4:5], columns={"note": ["a"]})
+    typed = bundle.with_column("note", pa.nulls(4, "string"))
+    typed = at_home(typed, home, tmp_path).add(X[4:5], columns={"note": ["a"]})
+    assert typed.collection.column("note").tolist() == [None] * 4 + ["a"]
+
+
 def test_a_new_column_has_a_name_of_its_own(tmp_path):
     bundle = built(range(5), "memory", tmp_path)
     bundle = replace(bundle, metadata=replace(bundle.metadata, id_column="sku"))

@@ -60,6 +60,7 @@ def test_as_json_without_labels():
         (["-m", "dbc"], "dbc learns from labels"),
         (["-m", "lsh", "--plot", "p.png"], ".svg"),
         (["-m", "lsh", "-b", 0], "a number of bits"),
+        (["-m", "lsh", "-m", "lsh"], "--method lsh is given more than once"),
         (["-m", "lsh", "--set", "sp.density=1"], "but sp is not compared"),
         (["-m", "lsh", "-m", "itq", "--set", "n_iter=9"], "lsh has no parameter"),
         (["-m", "lsh", "--set", "lsh.n_bits=9"], "--bits"),

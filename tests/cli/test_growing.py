@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from fewbits.bundle import Bundle
 from fewbits.cli import app
 
 
@@ -59,3 +60,22 @@ def test_a_column_beside_the_ids_gives_no_ids(tmp_path):
     command = ["add", bundle, tmp_path / "t.csv", *columns, "--id", "sku"]
     result = CliRunner().invoke(app, [str(each) for each in command])
     assert "column 'sku' cannot give the ids" in result.stderr
+
+
+KINDS = {"n": "1", "x": "1.5", "sold": "true", "day": "2024-01-01", "word": "a"}
+
+
+@pytest.mark.parametrize("change", ["add", "upsert"])
+def test_cells_that_are_blank_in_all_rows_are_null(tmp_path, change):
+    header = ",".join(["id", "text", *KINDS])
+    rows = [",".join([str(i), f"text {i}", *KINDS.values()]) for i in range(50)]
+    (tmp_path / "all.csv").write_text("\n".join([header, *rows]))
+    (tmp_path / "one.csv").write_text(f"{header}\n70,more{',' * len(KINDS)}\n")
+    bundle = tmp_path / "b"
+    run("fit", tmp_path / "all.csv", "--column", "text", "-o", bundle, "-b", 8)
+    run("build", bundle, tmp_path / "all.csv", "--column", "text", "--id", "id")
+    run(change, bundle, tmp_path / "one.csv")
+    collection = Bundle.load(bundle).collection
+    assert collection.row(70) == {"text": "more", **dict.fromkeys(KINDS)}
+    kinds = [str(each) for each in collection.schema.types[-len(KINDS) :]]
+    assert kinds == ["int64", "double", "bool", "date32[day]", "large_string"]

@@ -61,4 +61,7 @@ def test_a_table(folder):
     "option", [["--rerank"], ["--no-rerank"], ["--group-by", "n"], ["-k", "0"]]
 )
 def test_what_has_no_radius(folder, option):
-    assert call(folder, "-r", 3, *option).exit_code == 2
+    found = call(folder, "-r", 3, *option)
+    assert found.exit_code == 2
+    if "-k" not in option:
+        assert "cannot be combined with --radius" in found.stderr

@@ -270,6 +270,9 @@ def _growing(bundle):
     for frame in (pd.DataFrame(table), pa.table(table)):
         bundle = bundle.upsert(frame, vectors="v", id="key")
         yield bundle
+    blank = {"kind": pa.nulls(1), "year": pa.nulls(1, pa.large_string())}
+    bundle = bundle.add(Q[7:8], ids=[700], columns=blank)
+    yield bundle
     bundle = bundle.delete([500])
     yield bundle
     bundle = bundle.delete(filter="year = 2019")

@@ -240,7 +240,7 @@ SAME = same_label([0, 1], [0, 1])
         ((CODES, CODES[:1], SAME), {}, "got 2 queries and 1 items"),
         ((CODES[:0], CODES, SAME), {}, "queries must not be empty"),
         ((CODES, CODES, [0, 1]), {}, "relevance must come from same_label"),
-        ((CODES, CODES, same_label([2, 3], [0, 1])), {}, "all 2 queries lack"),
+        ((CODES, CODES, same_label([2, 3], [0, 1])), {}, "none of the 2 queries"),
         ((CODES * np.nan, CODES, SAME), {"metric": "dot"}, "infinity in row 0"),
     ],
 )

@@ -127,5 +127,5 @@ def test_options_are_checked(data):
     queries, database, _ = data
     unknown = same_label(np.full(9, 7), np.zeros(50))
     for curve in (precision_recall_curve, radius_curve):
-        with pytest.raises(ArgumentError, match="all 9 queries lack"):
+        with pytest.raises(ArgumentError, match="none of the 9 queries"):
             curve(queries, database, unknown)

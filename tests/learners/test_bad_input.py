@@ -12,6 +12,7 @@ from fewbits.learners import (
     ITQ,
     LSH,
     PCAH,
+    AdditiveCodes,
     BilinearProjections,
     FastNeighbourCodes,
     Hadamard,
@@ -243,6 +244,14 @@ def test_scores_that_float32_cannot_hold(learner):
 def test_features_that_float32_cannot_tell_apart(learner):
     message = refusal(learner, 1e-40 * features(), error=FeatureError)
     assert message == "the features of X are too small for float32: scale them"
+
+
+@pytest.mark.parametrize(("scale", "what"), [(1e30, "large"), (1e-22, "small")])
+@pytest.mark.parametrize("correction", [False, True])
+def test_additive_codes_say_it_of_features(scale, what, correction):
+    learner = AdditiveCodes(8, correction=correction)
+    message = refusal(learner, scale * features(), error=FeatureError)
+    assert message.startswith(f"the features of X are too {what}: their squares")
 
 
 def test_rows_times_bits_do_not_overflow():

@@ -132,6 +132,18 @@ def test_folds_hold_every_class_out_once(digits):
     assert sorted(new) == list(range(10))
 
 
+@pytest.mark.parametrize("supervision", [0.5, 1.0])
+@pytest.mark.parametrize("scale", [1, 1e-3, 1e9])
+def test_labels_that_say_nothing_leave_itq(supervision, scale):
+    kinds = np.random.default_rng(0).normal(size=(30, 8)) * scale
+    X, y = np.repeat(kinds, 8, axis=0) / 3, np.arange(240) % 4
+    learner = SupervisedITQ(8, supervision=supervision, random_state=0)
+    with pytest.warns(UserWarning, match="the labels say nothing about the features"):
+        codes = learner.fit(X, y).encode(X)
+    itq = ITQ(8, random_state=0).fit(X)
+    np.testing.assert_array_equal(codes, itq.encode(X))
+
+
 @pytest.mark.parametrize(
     ("supervision", "message"),
     [

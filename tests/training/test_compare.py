@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import average_precision_score
 
 from fewbits import compare
-from fewbits.errors import ArgumentError, InterruptedWarning
+from fewbits.errors import ArgumentError, FeatureError, InterruptedWarning
 from fewbits.inputs import Input
 from fewbits.learners import ITQ, LSH, AdditiveCodes
 from fewbits.training import _compare
@@ -100,6 +100,29 @@ def test_without_labels_there_are_no_metrics_by_labels():
         found.plot("speed")
 
 
+LEARNT_FROM = np.random.default_rng(0).permutation(100)[0]  # see `_parts`
+RARE = np.eye(100, dtype=int)[LEARNT_FROM]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.zeros(100, int), "the labels of x are all the same: metrics by labels"),
+        (RARE, "the labels of the base drawn from x are all the same: metrics by"),
+        (np.arange(100), "the labels of x are all different: metrics by labels are"),
+        (np.arange(100).astype(str), "the labels of x are all different"),
+        (np.ones((100, 2), int), "the labels of x are all the same"),
+        (np.eye(100, dtype=int), "no query drawn from x shares a label with the base"),
+    ],
+)
+def test_labels_that_tell_nothing_leave_the_rest_measured(labels, message):
+    source = Input("vectors", DIGITS[:100], labels, "x")
+    with pytest.warns(UserWarning, match=message):
+        found = compare("lsh", 16, source)
+    assert {(row.label_map, row.svm) for row in found.scores} == {(None, None)}
+    assert found.scores[0].recall == 1
+
+
 def test_a_plot_names_every_method(found, tmp_path):
     found.plot("svm").save(tmp_path / "plot.svg")
     text = (tmp_path / "plot.svg").read_text()
@@ -144,6 +167,14 @@ def test_an_interrupt_leaves_what_was_measured():
 def test_mistakes_are_one_line(methods, bits, options, message):
     with pytest.raises(ArgumentError, match=message):
         compare(methods, bits, DIGITS, **options)
+
+
+@pytest.mark.parametrize("row", [0, 333])
+def test_a_number_that_is_too_large_is_named_by_its_row(row):
+    X = DIGITS.astype(np.float64)
+    X[row, 2] = 1e100
+    with pytest.raises(FeatureError, match=rf"got 1e\+100 in row {row}, column 2"):
+        compare("lsh", 16, X)
 
 
 def test_corrections_of_rows_count_and_are_taken():

@@ -13,6 +13,8 @@ from fewbits.bundle._encoding import checked_codes
 from fewbits.bundle._grouped import best_of_groups
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
+from fewbits.bundle._table_part import ID
+from fewbits.errors import ArgumentError
 from fewbits.index import Neighbours, RangeSearchResult, stream_range_search
 
 Mask = NDArray[np.bool_] | None
@@ -147,6 +149,7 @@ class CodeSearchMixin(CollectionMixin):
         mask = selected(self, filter, allowed)
         if group_by is None:
             return search(np.arange(n_queries), k, mask)
+        self._check_no_ids(group_by)
         most = len(items) if mask is None else int(np.count_nonzero(mask))
 
         def some(of: IdArray, wanted: int) -> FoundRows:
@@ -156,6 +159,15 @@ class CodeSearchMixin(CollectionMixin):
             return items.group_numbers(group_by, rows)
 
         return best_of_groups(some, groups, (n_queries, k), max(1, most))
+
+    def _check_no_ids(self, group_by: str) -> None:
+        """Refuse to group by ids, which filters know as a column."""
+        ids = (ID, self.metadata.id_column)
+        if group_by in ids and group_by not in self.collection.columns:
+            raise ArgumentError(
+                f"items cannot be grouped by {group_by!r}, their ids: each would be a "
+                "group of its own"
+            )
 
     def _nearest_rows(self, codes: CodeArray, k: int, mask: Mask) -> Neighbours:
         found = self.index.search(codes, k, allowed=mask)

@@ -61,7 +61,7 @@ def aligned(
         names = ", ".join(map(repr, extra))
         warn_user(f"left out {names}: the collection has no such columns")
     columns = {
-        field.name: _cast(table[field.name], field)
+        field.name: _cast(table[field.name], field, len(held))
         for field in held.schema
         if not (numbered and field.name == ID)
     }
@@ -85,14 +85,16 @@ def _with_nulls(table: Any, fields: list[Any], needed: Collection[str]) -> Any:
     return table
 
 
-def _cast(column: Any, field: Any) -> Any:
+def _cast(column: Any, field: Any, n_held: int) -> Any:
     """Return a column as one of another type, where no value changes by that."""
     import pyarrow as pa
 
     if column.type == field.type:
         return column
-    if pa.types.is_null(column.type):
+    if column.null_count == len(column):  # of any type: CSV says none for blank cells
         return pa.nulls(len(column), field.type)
+    if pa.types.is_null(field.type):
+        raise ArgumentError(_told_of_untyped(column, field.name, n_held))
     name = "ids" if field.name == ID else f"column {field.name!r}"
     # A category is what it stands for.
     plain = column.cast(_values(column.type))
@@ -108,6 +110,15 @@ def _cast(column: Any, field: Any) -> Any:
             f"{_told(column.type)}"
         )
     return made
+
+
+def _told_of_untyped(column: Any, name: str, n_held: int) -> str:
+    """Return a sentence on how a column gets a type that was built of nulls alone."""
+    return (
+        f"column {name!r} was null in each row when it was built, so it has no type "
+        f"and takes no {_told(column.type)}: build the collection anew, or save "
+        f"bundle.with_column({name!r}, pyarrow.nulls({n_held}, {str(column.type)!r}))"
+    )
 
 
 def _told(kind: Any) -> str:

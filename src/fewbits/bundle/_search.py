@@ -131,11 +131,11 @@ class SearchMixin(CodeSearchMixin):
             Where fewer items can be found, the rest is inf and -1; of text ids None.
         shortlist : int, default=None
             How many codes are ranked again; None takes the tuned number, or that of
-            `fewbits.index.FlatIndex.search_reranked`. With stored float vectors and a
-            shortlist of all items, answers are exact.
+            `fewbits.index.FlatIndex.search_reranked`; less than `k` counts as `k`. With
+            stored float vectors and a shortlist of all items, answers are exact.
         finalists : int, default=None
             How many of the shortlist have their vectors read, chosen by the queries'
-            scores; None reads all.
+            scores; None reads all, and less than `k` counts as `k`.
         filter, allowed : default=None
             Which items may be found, see `search`.
 

@@ -100,6 +100,9 @@ def compare(
     elif metric is not None:
         raise ArgumentError("--metric needs --plot, the file to draw it to")
     chosen = methods or ["lsh", "itq", "neighbours"]
+    if len({*chosen}) < len(chosen):
+        twice = next(name for name in chosen if chosen.count(name) > 1)
+        raise ArgumentError(f"--method {twice} is given more than once")
     parameters = parse_settings(settings or [])
     place = place_of(device, chosen)
     source = inputs.read(

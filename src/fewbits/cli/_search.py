@@ -12,7 +12,6 @@ from fewbits.cli._options import (
     RowColumn,
     SkipBlank,
     check_unread,
-    check_unused,
     json_option,
     print_json,
     print_results,
@@ -126,7 +125,8 @@ def search(
             raise ArgumentError(
                 "--rerank and --no-rerank cannot be combined with --radius"
             )
-        check_unused({"--group-by": group_by}, "no --radius")
+        if group_by is not None:
+            raise ArgumentError("--group-by cannot be combined with --radius")
         within = engine.RangeRequest(asked, radius, filter, limit=k)
         results = _within(loaded, within)
     if as_json:

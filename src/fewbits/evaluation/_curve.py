@@ -54,8 +54,8 @@ class MeanCurve:
     def curve(self, at: IdArray, definition: str) -> Curve:
         if not self._counted:
             raise ArgumentError(
-                f"{definition} is not defined: all {self._total} queries lack "
-                "a label or a relevant item"
+                f"none of the {self._total:,} queries has a label and a relevant item, "
+                f"so there is no {definition}"
             )
         precision, recall = self._precision, self._recall
         return Curve(

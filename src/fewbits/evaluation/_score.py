@@ -46,8 +46,8 @@ def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:
     n_skipped = len(per_query) - len(counted)
     if not len(counted):
         raise ArgumentError(
-            f"{definition} is not defined: all {len(per_query)} queries lack "
-            "a label or a relevant item"
+            f"none of the {len(per_query):,} queries has a label and a relevant item, "
+            f"so there is no {definition}"
         )
     note = f"; {n_skipped} of {len(per_query)} queries skipped" if n_skipped else ""
     return Score(float(counted.mean()), per_query, n_skipped, definition + note)

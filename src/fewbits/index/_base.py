@@ -282,10 +282,10 @@ class Index(Contents, ABC):
         metric : {"euclidean", "cosine", "dot"}, default="euclidean"
             How vectors are compared.
         shortlist : int or None, default=None
-            At least `k`; None means 10 `k`, but 100 at least.
+            None means 10 `k`, but 100 at least. Less than `k` counts as `k`.
         finalists : int or None, default=None
             With both `scores` and `vectors`: how many of the shortlist have their
-            vectors read, at least `k`. None reads all of them.
+            vectors read. None reads all of them. Less than `k` counts as `k`.
         allowed : array-like, default=None
             As in `search`.
 

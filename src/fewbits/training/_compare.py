@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from fewbits._checks import check_count, check_k, check_seed
 from fewbits._warnings import warn_user
-from fewbits.encoders import Encoder
+from fewbits.encoders import Encoder, feature_blocks
 from fewbits.errors import ArgumentError, FewbitsError, InterruptedWarning
 from fewbits.evaluation import (
     Relevance,
@@ -103,12 +103,16 @@ def compare(
     -----
     InterruptedWarning
         When Ctrl-C ends it early; the result has what was measured before.
+    UserWarning
+        When labels are all the same or all different: metrics by labels are left out.
 
     Raises
     ------
     ArgumentError
         When a method is unknown, two have the same name, labels are missing, or there
         are too few rows.
+    FeatureError
+        When a feature is not finite in float32; names the row.
 
     Examples
     --------
@@ -124,12 +128,16 @@ def compare(
     seed = check_seed(random_state)
     made = _made(_named(methods), parameters or {}, seed)
     asked = list(_asked(made, _lengths(bits), source))
-    parts = _parts(
-        source, features_of(source, backbone, progress), n_fit, n_queries, seed
-    )
+    X = features_of(source, backbone, progress)
+    for _ in feature_blocks(X):  # refuses a row by its number here, not in a part
+        pass
+    parts = _parts(source, X, n_fit, n_queries, seed)
     if check_k(k) > len(parts.base):
         raise ArgumentError(f"the base has {len(parts.base)} rows, too few for k={k}")
-    trial = _Trial(parts, k, max(k, check_count(shortlist, "shortlist")), seed)
+    by_labels = _are_telling(parts, source)
+    trial = _Trial(
+        parts, k, max(k, check_count(shortlist, "shortlist")), seed, by_labels
+    )
     scores, refused = [trial.of_vectors()], {}
     try:
         for done, (name, learner) in enumerate(asked):
@@ -242,6 +250,39 @@ def _parts(
     return _Parts(fit, base, queries, labels)  # type: ignore[arg-type]
 
 
+def _are_telling(parts: _Parts, source: Input) -> bool:
+    """Return whether labels tell good rankings from bad; warn of those that do not."""
+    _, y, asked = parts.labels
+    if y is None:
+        return False
+    reason = _reason(y, asked, np.asarray(source.labels), source.source)
+    if reason is not None:
+        warn_user(f"{reason}: metrics by labels are left out")
+    return reason is None
+
+
+def _reason(
+    y: NDArray[Any], asked: NDArray[Any], given: NDArray[Any], source: str
+) -> str | None:
+    """Return why the labels of base and queries tell nothing, if that is so."""
+    if (given == given[0]).all():
+        return f"the labels of {source} are all the same"
+    if (y == y[0]).all():
+        return f"the labels of the base drawn from {source} are all the same"
+    if _shared(y, asked):
+        return None
+    if given.ndim == 1 and len(np.unique(given)) == len(given):
+        return f"the labels of {source} are all different"
+    return f"no query drawn from {source} shares a label with the base"
+
+
+def _shared(y: NDArray[Any], asked: NDArray[Any]) -> bool:
+    """Return whether a query has a label, or one of several, that is in the base."""
+    if y.ndim > 1:
+        return bool((y.any(axis=0) & asked.any(axis=0)).any())
+    return bool(np.isin(asked, y).any())
+
+
 @dataclass(frozen=True, eq=False)
 class _Trial:
     """Right answers to the queries, and the scores of codes by them."""
@@ -250,6 +291,7 @@ class _Trial:
     k: int
     shortlist: int
     seed: int
+    by_labels: bool
 
     def of_vectors(self) -> MethodScores:
         """Return the scores of the float vectors: a reference without codes."""
@@ -307,9 +349,11 @@ class _Trial:
     def _svm(self, base: Any, asked: Any, n_bits: int | None) -> float | None:
         """Return the accuracy of a linear SVM, of rows of a mean square of 1."""
         _, y, truth = self.parts.labels
-        if y is None or y.ndim > 1:
+        if not self.by_labels or y.ndim > 1:
             return None
         rows = np.random.default_rng(self.seed).permutation(len(y))[:_SVM_ROWS]
+        if len(np.unique(y[rows])) < 2:  # of a large base
+            return None
         train = base[np.sort(rows)]
         square = n_bits or float(np.mean(np.sum(train.astype(np.float64) ** 2, axis=1)))
         C = _SVM_COST / square
@@ -325,7 +369,7 @@ class _Trial:
     @cached_property
     def _alike(self) -> Relevance | None:
         _, y, asked = self.parts.labels
-        return None if y is None else same_label(asked, y)
+        return same_label(asked, y) if self.by_labels else None
 
     @cached_property
     def _nearest(self) -> NDArray[np.int64]:

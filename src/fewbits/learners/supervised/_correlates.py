@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.learners._core._rows import Rows
 from fewbits.learners._linalg._axes import PrincipalAxes
 
@@ -14,6 +15,8 @@ Float64Array = NDArray[np.float64]
 
 #: Correlations below this share of the largest count as zero.
 _RANK_TOLERANCE = 1e-7
+#: Share of the variance of labels that rounding alone may seem to explain.
+_NOTHING = 1e-12
 
 
 class Correlates(NamedTuple):
@@ -36,13 +39,26 @@ def correlates(
         Added to both diagonals.
     relative : bool
         To that of the features in units of their mean variance.
+
+    Warns
+    -----
+    UserWarning
+        When nothing correlates: then there are no directions.
     """
     freedom = len(X) - 1
     variances = axes.scatter / freedom
     reg_x = reg * (variances.sum() / X.shape[1] if relative else 1.0)
     whiten_x = 1 / np.sqrt(variances + reg_x)
     Cxy = axes.directions.T @ centred_sums(X, Y, axes.mean).T / freedom
-    whiten_y = _inverse_root(_covariance(Y), reg)
+    Cyy = _covariance(Y)
+    explained = np.sum((Cxy / np.sqrt(variances)[:, None]) ** 2)
+    if explained <= _NOTHING * np.trace(Cyy):
+        warn_user(
+            "the labels say nothing about the features: none of these correlates with "
+            "them"
+        )
+        return Correlates(np.empty((axes.rank, 0)), np.empty(0))
+    whiten_y = _inverse_root(Cyy, reg)
     U, r, _ = np.linalg.svd(whiten_x[:, None] * Cxy @ whiten_y, full_matrices=False)
     k = int(np.sum(r > r[0] * _RANK_TOLERANCE))
     return Correlates(whiten_x[:, None] * U[:, :k] * r[:k], r[:k])

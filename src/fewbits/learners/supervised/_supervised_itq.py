@@ -92,7 +92,8 @@ class SupervisedITQ(RotationLearner):
     ``(1 - a) / s^2 I + a / t^2 C C'``.
 
     L classes have at most L - 1 directions. At 1, more bits are rotations of the same
-    directions, as in `CCAITQ`; below 1, those of the features fill the rest.
+    directions, as in `CCAITQ`; below 1, those of the features fill the rest. Where no
+    feature correlates with labels at all, the codes are ITQ's, with a warning.
 
     References
     ----------
@@ -153,6 +154,8 @@ class SupervisedITQ(RotationLearner):
         if self.supervision_ == 0:
             return self._rotated(X, axes, None, rng, Y)
         C, _ = correlates(X, Y, axes, reg=self.reg, relative=self.relative)
+        if not C.shape[1]:
+            return self._rotated(X, axes, None, rng, Y)
         T = leading(C, axes, len(X), self.n_bits, self.supervision_)
         return self._rotated(X, axes, T, rng, Y)
 

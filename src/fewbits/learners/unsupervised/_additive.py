@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.codes import unpack
 from fewbits.encoders import AdditiveEncoder
+from fewbits.errors import FeatureError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import product
@@ -116,6 +117,7 @@ class AdditiveCodes(Learner):
             taking_part = ChosenRows(X, drawn)
         rows = Rows(taking_part, axes.mean, None, np.float64, keep=False)
         V = np.concatenate([np.asarray(block) for block in rows])
+        _check_squares(V)
         start = _fitted_length(V, self._start(axes, rng))
         signs, scaled = _signs_and_targets(V, start)
         gram = signs.T @ signs + _RIDGE * len(V) * np.eye(self.n_bits)
@@ -162,6 +164,16 @@ class AdditiveCodes(Learner):
         turned = random_rotation(k, self.n_bits, rng)
         found: Float64Array = (axes.directions[:, :k] * spread) @ turned
         return found
+
+
+def _check_squares(V: Float64Array) -> None:
+    """Refuse rows whose squares leave float32, in which bits are chosen."""
+    longest, single = float(np.einsum("ij,ij->i", V, V).max()), np.finfo(np.float32)
+    if not float(single.tiny) <= longest <= float(single.max):
+        what = "large" if longest > 1 else "small"
+        raise FeatureError(
+            f"the features of X are too {what}: their squares leave float32; scale them"
+        )
 
 
 def _with_corrections(
