@@ -142,7 +142,7 @@ def test_a_prefix_of_nested_codes_stands_beside_codes_of_the_same_head(head):
     ]
 
 
-@pytest.mark.parametrize("method", ["LLC", "OrthoHash"])
+@pytest.mark.parametrize("method", ["LLC", "GreedyHash"])
 def test_codes_rank_behind_a_hidden_layer(method):
     learner = retrieval.make(method + class_codes.HIDDEN_LAYER, 8, 0, 0.01, 2)
     assert learner.get_params()["network"].hidden == (512,)

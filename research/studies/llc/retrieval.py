@@ -19,6 +19,7 @@ from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._best import smooth
+from fewbits.learners.deep.losses import HashNet
 from research.common import class_codes
 from research.common.choices import (
     CHOSEN_BITS,
@@ -58,8 +59,10 @@ WHOLE, SEVERAL = ("features", "predicted class", "predicted class, its number"),
 REGULARISERS, REAL_EPOCHS = (0.1, 0.3, 1.0, 3.0, 10.0), 80
 #: What is measured behind a hidden layer, too, at the length that rates are chosen at.
 HIDDEN_DATA, FEW_SEEDS = ("icd10", "caltech101"), 3
+#: HashNet with the alpha that held-out items of Caltech-101 choose.
+HIDDEN_LOSSES = {"HashNet": HashNet(alpha=0.1), "GreedyHash": "greedyhash"}
 HIDDEN_METHODS = tuple(
-    name + HIDDEN_LAYER for name in ("LLC", "random", "predictable", *LOSSES)
+    name + HIDDEN_LAYER for name in ("LLC", "predictable", *HIDDEN_LOSSES)
 )
 STORE = store_of("llc")
 
@@ -205,7 +208,7 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
         kind = class_codes.llc if hidden else class_codes.linear_llc
         return kind(bits, random_state=seed, **deep, **class_codes.CODEBOOKS[name])
     if hidden:
-        deep |= {"loss": LOSSES[name], **class_codes.HIDDEN}
+        deep |= {"loss": HIDDEN_LOSSES[name], **class_codes.HIDDEN}
         return configured(DeepHash, bits, random_state=seed, **deep)
     if method == REAL:
         loss = class_codes.RealValued()
