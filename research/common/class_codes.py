@@ -28,14 +28,16 @@ REAL = "real-valued, learnt"
 #: The head: with a hidden layer, or linear, where the paper trains a whole network.
 HIDDEN: dict[str, Any] = {"hidden": (512,), "dropout": 0.5}
 LINEAR: dict[str, Any] = {"hidden": (), "dropout": 0.0}
+#: Ends the name of a method that has the first where others have the second.
+HIDDEN_LAYER = ", hidden layer"
 #: With a hidden layer fewer steps do; held-out items of ICD-10 chose the rate.
-_QUICK = {"max_epochs": 40, "codebook_epochs": 20, "learning_rate": 3e-3}
+QUICK = {"max_epochs": 40, "codebook_epochs": 20, "learning_rate": 3e-3}
 
 
 def llc(n_bits: int | None = None, **options: Any) -> LLC:
     """Return an untrained LLC; as in the paper, its projection has no bias."""
     learner: LLC = configured(
-        LLC, n_bits=n_bits, **{"bias": False, **HIDDEN, **_QUICK, **options}
+        LLC, n_bits=n_bits, **{"bias": False, **HIDDEN, **QUICK, **options}
     )
     return learner
 

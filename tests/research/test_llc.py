@@ -11,7 +11,7 @@ from research.common.problems import load_problem, word_labels
 from research.common.supervised import PredictedClass
 from research.core.record import Record, Store
 from research.core.runner import run, task
-from research.studies.llc import codebooks, networks, ood, retrieval
+from research.studies.llc import codebooks, networks, ood, retrieval, taxonomy
 from research.studies.llc.grid import PREFIX, for_claims
 from research.studies.llc.trees import SYNSETS
 
@@ -113,7 +113,7 @@ def brief(monkeypatch):
         for name in {"MAX_EPOCHS", "CODEBOOK_EPOCHS"} & set(vars(module)):
             monkeypatch.setattr(module, name, 2)
     quick = {"max_epochs": 2, "codebook_epochs": 2}
-    monkeypatch.setattr(class_codes, "_QUICK", quick)
+    monkeypatch.setattr(class_codes, "QUICK", quick)
 
 
 def _at(method, bits=8, **more):
@@ -142,6 +142,23 @@ def test_a_prefix_of_nested_codes_stands_beside_codes_of_the_same_head(head):
     ]
 
 
+@pytest.mark.parametrize("method", ["LLC", "GreedyHash"])
+def test_codes_rank_behind_a_hidden_layer(method):
+    learner = retrieval.make(method + class_codes.HIDDEN_LAYER, 8, 0, 0.01, 2)
+    assert learner.get_params()["network"].hidden == (512,)
+    assert learner.get_params()["training"].max_epochs == 2
+
+
+def test_classes_are_grouped_by_codes_of_a_hidden_layer(brief):
+    problem, name = load_problem("digits", 0), "learnt"
+    found = [
+        taxonomy.codebook(problem, 8, method, 0).codes
+        for method in (name, name + class_codes.HIDDEN_LAYER)
+    ]
+    assert found[0].shape == found[1].shape == (10, 1)
+    assert (found[0] != found[1]).any()
+
+
 def test_a_network_is_trained_in_every_way(brief):
     found = networks.measure(_at("LLC"))
     assert {"phases", "classifier", *networks.TRAINED} < set(found)
@@ -160,7 +177,13 @@ def test_known_and_unknown_items_are_told_apart(brief):
 
 
 @pytest.mark.parametrize("base", [(), ("digits",)])
-@pytest.mark.parametrize("method", ["LLC", class_codes.REAL, "CCA-ITQ"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("LLC", class_codes.REAL, "CCA-ITQ"),
+        *(name + class_codes.HIDDEN_LAYER for name in ("LLC", "HashNet")),
+    ],
+)
 def test_held_out_items_choose(brief, monkeypatch, method, base):
     monkeypatch.setattr(retrieval, "NEW_BASE", base)
     settings = {**_at(method), "rate": 0.01, "epochs": 2}

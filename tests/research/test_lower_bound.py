@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from fewbits.learners.deep.losses import LOSSES
+from research.common.problems import load_problem
 from research.common.resnet import Augment, resnet
 from research.core.record import Record
-from research.studies.lower_bound import controls, nets, toy
+from research.studies.lower_bound import controls, nets, toy, views
 from research.studies.lower_bound.grid import for_claims
 from research.studies.lower_bound.nets import Chosen, Net
 
@@ -86,12 +87,46 @@ def test_means_over_the_six_losses_leave_orthohash_out():
     assert not [each for each in for_claims(lacking) if each.part == "mean"]
 
 
-@pytest.mark.parametrize("control", ["centres, learnt temperature", "D, blocks of 2"])
+@pytest.mark.parametrize(
+    "control", ["centres, learnt temperature", "D, blocks of 2", *controls.VIEWS]
+)
 def test_controls_in_place_of_a_loss(monkeypatch, control):
     monkeypatch.setattr(controls, "MAX_EPOCHS", 2)
     at = {"data": "digits", "bits": 16, "method": controls.ALONE, "control": control}
     found = controls.rank({**at, "seed": 0, "rate": 1e-3, "weight": 1.0})
     assert 0 < found["map"] <= 1
+
+
+@pytest.mark.parametrize("kind", [views.LearnsOtherView, views.DrawnToOtherView])
+def test_another_view_is_the_same_network_under_another_mask(kind):
+    found = {}
+
+    class Spy(kind):
+        def forward(self, scores, batch):
+            terms = super().forward(scores, batch)
+            for name in ("other", "centre"):
+                wanted = self.centres[batch.classes] if name == "centre" else self.other
+                values = self._values(self._blocks(wanted))[..., None]
+                log_p = self.surrogate(self._blocks(scores)).gather(2, values)
+                found[name] = -log_p.sum(dim=0).mean().detach()
+            found.update(terms._asdict(), scores=scores.detach(), view=self.other)
+            return terms
+
+    learner = views.TwoViews(
+        16, control=Spy(mode="replace", dropout=0.0), random_state=0
+    ).set_params(
+        training__max_epochs=1,
+        training__validation=0,
+        network__hidden=(64,),
+        network__dropout=0.5,
+    )
+    load_problem("digits", 0).learn(learner)
+    both = torch.stack([found["scores"], found["view"]]).flatten(1)
+    assert 0.3 < torch.corrcoef(both)[0, 1] < 0.99
+    drawn = kind is views.DrawnToOtherView
+    torch.testing.assert_close(found["codes"], found["other" if drawn else "centre"])
+    if not drawn:
+        torch.testing.assert_close(found["own"], found["other"])
 
 
 def test_blocks_of_one_bit_are_marginals():

@@ -138,9 +138,7 @@ _MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
 
 DECODERS = {"nearest": "nearest, expected", "exact": "exact"}
 FLOAT = "float features, linear SVM"
-_LINEAR = ("LLC", "predictable")
-_HIDDEN = ("LLC", "random", "predictable", codebooks.CHEAP, PREFIX)
-TABLE = (*_HIDDEN, *(m + codebooks.LINEAR_HEAD for m in _LINEAR), FLOAT)
+TABLE = ("LLC", "random", "predictable", f"LLC{codebooks.LINEAR_HEAD}", FLOAT)
 SCORES = (
     *("random features", "max logit", "features' neighbours"),
     "likelihood of the nearest code",

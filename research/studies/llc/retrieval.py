@@ -2,7 +2,8 @@
 
 Learning rates, and the regulariser of CCA-ITQ, are chosen at 32 bits, epochs at each
 length: all by how well held-out items rank those that are trained on, or one another
-where the base has none of these. In the end all training items are trained on.
+where the base has none of these. In the end all training items are trained on. Heads
+are linear; some are measured behind a hidden layer, too.
 """
 
 import time
@@ -18,6 +19,7 @@ from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ITQ, Learner
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep._best import smooth
+from fewbits.learners.deep.losses import HashNet
 from research.common import class_codes
 from research.common.choices import (
     CHOSEN_BITS,
@@ -35,7 +37,7 @@ from research.common.choices import (
     mean_unseen,
     measured,
 )
-from research.common.class_codes import REAL, possible
+from research.common.class_codes import HIDDEN_LAYER, REAL, possible
 from research.common.problems import N_CLASSES, Problem, choice_problem, load_problem
 from research.common.settings import configured
 from research.common.supervised import PredictedClass
@@ -55,6 +57,13 @@ SHALLOW: dict[str, Callable[..., Learner]] = {
 WHOLE, SEVERAL = ("features", "predicted class", "predicted class, its number"), 2
 #: Of CCA-ITQ; and the epochs that real numbers ask for at first.
 REGULARISERS, REAL_EPOCHS = (0.1, 0.3, 1.0, 3.0, 10.0), 80
+#: What is measured behind a hidden layer, too, at the length that rates are chosen at.
+HIDDEN_DATA, FEW_SEEDS = ("icd10", "caltech101"), 3
+#: HashNet with the alpha that held-out items of Caltech-101 choose.
+HIDDEN_LOSSES = {"HashNet": HashNet(alpha=0.1), "GreedyHash": "greedyhash"}
+HIDDEN_METHODS = tuple(
+    name + HIDDEN_LAYER for name in ("LLC", "predictable", *HIDDEN_LOSSES)
+)
 STORE = store_of("llc")
 
 
@@ -64,9 +73,10 @@ def tasks(data: str) -> Iterator[Task]:
     for n_bits in LENGTHS:
         methods = (*BOOKS, *LOSSES, *SHALLOW, REAL)
         cells += [(n_bits, m) for m in methods if possible(m, n_bits, N_CLASSES[data])]
+    cells += [(CHOSEN_BITS, m) for m in HIDDEN_METHODS if data in HIDDEN_DATA]
     for n_bits, method in cells:
         chosen = yield from settled(data, method, n_bits)
-        for seed in range(N_SEEDS):
+        for seed in range(FEW_SEEDS if method in HIDDEN_METHODS else N_SEEDS):
             at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
             yield task("retrieval", at, partial(measure, at, chosen))
 
@@ -87,7 +97,7 @@ def measure(settings: Settings, chosen: tuple[float, int] | None) -> Metrics:
     found = {"map": ranked(learner, method, problem), "fit_seconds": seconds}
     if chosen[0]:
         found |= dict(zip(("rate", "epochs"), chosen, strict=True))
-    if method in BOOKS:
+    if method.removesuffix(HIDDEN_LAYER) in BOOKS:
         found["unique"] = learner.codebook_of_classes().n_unique
     return found
 
@@ -104,7 +114,8 @@ def loss_metrics(settings: Settings) -> Metrics:
 
 def settled(data: str, method: str, bits: int) -> Choice:
     """Return rate, or regulariser, and epochs that rank held-out items best."""
-    at = {"data": data, "head": "linear", "method": method, "control": ""}
+    head = "hidden" if method in HIDDEN_METHODS else "linear"
+    at = {"data": data, "head": head, "method": method, "control": ""}
     mine = at if bits == bits_to_choose_at(at) else {**at, "bits": bits}
     usual = USUAL_EPOCHS if data in NEW_BASE else REAL_EPOCHS
 
@@ -112,7 +123,7 @@ def settled(data: str, method: str, bits: int) -> Choice:
         found = yield from tried(at, rate)
         return found and found["map"]
 
-    if method not in (*BOOKS, REAL, "CCA-ITQ"):
+    if method not in (*BOOKS, *HIDDEN_METHODS, REAL, "CCA-ITQ"):
         return 0.0, 0
     if method == "CCA-ITQ":
         reg = yield from best_of(REGULARISERS, by_trainer)
@@ -188,13 +199,17 @@ def make(method: str, bits: int, seed: int, value: float, epochs: int = 0) -> An
     With `epochs` it trains on all items for so long, without them as long as any, with
     a tenth of the items held out.
     """
-    max_epochs = epochs or class_codes.MAX_EPOCHS
-    deep: dict[str, Any] = {"max_epochs": max_epochs, "learning_rate": value}
+    name, hidden = method.removesuffix(HIDDEN_LAYER), method in HIDDEN_METHODS
+    usual = class_codes.QUICK["max_epochs"] if hidden else class_codes.MAX_EPOCHS
+    deep: dict[str, Any] = {"max_epochs": epochs or usual, "learning_rate": value}
     if epochs:
         deep["validation"] = 0
-    if method in BOOKS:
-        book = class_codes.CODEBOOKS[method]
-        return class_codes.linear_llc(bits, random_state=seed, **deep, **book)
+    if name in BOOKS:
+        kind = class_codes.llc if hidden else class_codes.linear_llc
+        return kind(bits, random_state=seed, **deep, **class_codes.CODEBOOKS[name])
+    if hidden:
+        deep |= {"loss": HIDDEN_LOSSES[name], **class_codes.HIDDEN}
+        return configured(DeepHash, bits, random_state=seed, **deep)
     if method == REAL:
         loss = class_codes.RealValued()
         deep |= {"loss": loss, **class_codes.LINEAR}

@@ -1,7 +1,8 @@
 """Section 3.2: the tree that class codes make, beside a known one.
 
 Classes are clustered by the Hamming distances of their codes, or by the cosines of
-real-valued vectors: rows of a linear classifier, and means of features.
+real-valued vectors: rows of a linear classifier, and means of features. Codes are
+learnt with a linear head; on one set behind a hidden layer, too.
 """
 
 from functools import lru_cache
@@ -19,7 +20,7 @@ from fewbits.analysis.taxonomy import (
     vector_taxonomy,
 )
 from fewbits.classify import Codebook
-from research.common.class_codes import linear_llc, possible
+from research.common.class_codes import HIDDEN_LAYER, linear_llc, llc, possible
 from research.common.problems import N_CLASSES, Problem, load_problem
 from research.core.record import Metrics, Settings
 from research.studies.llc.codebooks import BESIDE, beside
@@ -37,6 +38,12 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")
 LENGTHS, N_PERMUTATIONS, COST = (14, 20, 32), 199, 0.01
+#: Of those whose codes depend on the network.
+HIDDEN_DATA, HIDDEN_BITS = "icd10", 20
+HIDDEN_METHODS = tuple(
+    name + HIDDEN_LAYER
+    for name in ("learnt", "learnt from SVD", "learnt from predictable")
+)
 
 
 def cells(data: str) -> list[tuple[int, str]]:
@@ -47,7 +54,8 @@ def cells(data: str) -> list[tuple[int, str]]:
         for method in (*CODEBOOKS, *BESIDE)
         if possible(method, n_bits, N_CLASSES[data])
     ]
-    return [*((0, method) for method in REAL), *books]
+    hidden = [(HIDDEN_BITS, m) for m in HIDDEN_METHODS if data == HIDDEN_DATA]
+    return [*((0, method) for method in REAL), *books, *hidden]
 
 
 def measure(settings: Settings) -> Metrics:
@@ -89,7 +97,9 @@ def codebook(problem: Problem, bits: int, method: str, seed: int) -> Codebook:
     """Return the class codes."""
     if method in BESIDE:
         return beside(problem, method, bits, seed)[1]
-    learner = linear_llc(bits, max_epochs=1, random_state=seed, **CODEBOOKS[method])
+    kind = llc if method in HIDDEN_METHODS else linear_llc
+    settings = CODEBOOKS[method.removesuffix(HIDDEN_LAYER)]
+    learner = kind(bits, max_epochs=1, random_state=seed, **settings)
     book: Codebook = problem.learn(learner).codebook_of_classes()
     return book
 

@@ -6,6 +6,7 @@ and binary cross-entropy, as it is and with a learnt temperature. With a block o
 posterior is a product of its marginals. No unit of D's surrogate is left out but in one
 cell, so that both sides have the same dropout. Rates and weights are chosen for each
 base and control at 32 bits, of which codes in place of a loss and at weight 1 are.
+`views` takes bits of another view in place of what D learns, or of its centres.
 """
 
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ from research.core.record import Metrics, Settings, store_of
 from research.core.runner import Task, task
 from research.core.table import decimal, markdown
 from research.studies.lower_bound.nets import VARIANTS, unseen
+from research.studies.lower_bound.views import (
+    DrawnToOtherView,
+    LearnsOtherView,
+    TwoViews,
+)
 
 if TYPE_CHECKING:
     from research.core.study import Study
@@ -71,6 +77,12 @@ REPLACING: dict[str, Any] = {
     **{f"D, blocks of {block}": partial(_D, block=block) for block in (1, 2, 4, 8)},
     "D, dropout": PosteriorControl,
 }
+#: Either beside these losses and in place of one, on one set.
+VIEWS: dict[str, Any] = {
+    "D learns another view": partial(LearnsOtherView, dropout=0.0),
+    "drawn to another view": partial(DrawnToOtherView, dropout=0.0),
+}
+VIEWED = ("hashnet", "dch", "greedyhash", ALONE)
 #: Of those; blocks of 2 and 4 lie between, and dropout changes .001.
 SHOWN_ALONE = ("centres, learnt temperature", "D, blocks of 1", "D, blocks of 8")
 
@@ -79,7 +91,9 @@ def tasks() -> Iterator[Task]:
     """Yield what is chosen, then the cells."""
     for method in (ALONE, *LOSSES):
         for data in DATA:
-            names = REPLACING if method == ALONE else (*BESIDE, "D" + WEIGHT_1)
+            usual = REPLACING if method == ALONE else (*BESIDE, "D" + WEIGHT_1)
+            viewed = method in VIEWED and data == DATA[0]
+            names = (*usual, *(VIEWS if viewed else ()))
             # Plain targets are CSQ's own loss.
             for control in [n for n in names if (method, n) != ("csq", "centres")]:
                 at = {"data": data, "method": method, "control": control}
@@ -95,7 +109,7 @@ def _cells(at: dict[str, Any]) -> Iterator[Task]:
         return found and found["unseen"]
 
     control, beside = at["control"].removesuffix(WEIGHT_1), at["method"] != ALONE
-    weight, lengths = 1.0, LENGTHS if beside and control == at["control"] else (N_BITS,)
+    weight, lengths = 1.0, LENGTHS if at["control"] in BESIDE and beside else (N_BITS,)
     if control and beside:
         weight = yield from best_of(WEIGHTS, partial(after, RATES[0]))
     rate = weight and (
@@ -147,13 +161,14 @@ def learner(settings: Settings, **training: Any) -> DeepHash:
     """Return an untrained learner."""
     method, name = settings["method"], settings["control"].removesuffix(WEIGHT_1)
     if method == ALONE:
-        control = REPLACING[name](mode="replace")
+        control = (REPLACING | VIEWS)[name](mode="replace")
     else:
-        made = BESIDE[name]
+        made = (BESIDE | VIEWS)[name]
         control = None if made is None else made(weight=settings["weight"])
     variant = CHOSEN.get(settings["data"], {}).get(method, "")
     usual = {"max_epochs": MAX_EPOCHS, "learning_rate": settings["rate"]}
-    return DeepHash(
+    kind = TwoViews if name in VIEWS else DeepHash
+    return kind(
         settings["bits"],
         loss=LOSSES["csq" if method == ALONE else method](
             **VARIANTS.get(method, {}).get(variant, {})
