@@ -48,11 +48,16 @@ DATA, SEEDS, MAX_EPOCHS = ("icd10-words", "caltech101", "cifar10"), 3, 30
 N_BITS, LENGTHS, WEIGHTS = 32, (32, 16, 64), (0.1, 1.0)
 RATES, MORE_RATES = (1e-3, 5e-3), (3e-4,)
 ALONE, WEIGHT_1 = "in place of a loss", " at weight 1"
-#: Of losses, as chosen behind a linear head; HashNet with a memory.
+#: Of losses, as chosen behind a linear head; HashNet with a memory. Those of DBDH and
+#: DSDH on Caltech-101 learn nothing there: others were tried on held-out items.
 _OF_CLASSES = {"hashnet": "alpha .1, memory", "dsdh": "eta 1"}
 CHOSEN: dict[str, dict[str, str]] = {
     "icd10-words": {"hashnet": "memory", "dch": "of scores, with itself"},
-    "caltech101": {**_OF_CLASSES, "dbdh": "memory", "dch": "with itself"},
+    "caltech101": {
+        "hashnet": "alpha .1, memory",
+        "dbdh": "clamped, memory",
+        "dch": "with itself",
+    },
     "cifar10": {**_OF_CLASSES, "dbdh": "clamped, memory"},
 }
 STORE = store_of("lower_bound")
