@@ -108,7 +108,7 @@ def test_out_of_distribution_items_are_of_no_class(tmp_path):
         ("reject", 1e-5, "needs at least 99999 known items, but"),
         ("reject", 2, "max_false_reject_rate must be a number above 0 and below 1"),
         ("reject", 0, "above 0 and below 1, got 0.0"),
-        ("accept", 0.05, "needs at least 19 known classes, but 4 were learnt from"),
+        ("accept", 0.05, "needs at least 52 known classes, but 4 were learnt from"),
     ):
         assert told in run(*question, f"--max-false-{rate}-rate", value, code=2)
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from fewbits.bundle import Bundle, Metadata, read_names
 from fewbits.encoders import LinearEncoder
 from fewbits.engine import explore
+from fewbits.engine.explore._novelty import _interval
 from fewbits.errors import ArgumentError
+from fewbits.evaluation.statistics import mean_interval
 
 N, N_BITS = 300, 12
 
@@ -252,15 +253,22 @@ def test_novelty_leaves_the_item_out_and_then_its_class():
     apart[kinds[:, None] == kinds] = np.inf
     unknown = (apart.min(axis=1) <= radii).mean(axis=1)
     assert found.unknown == pytest.approx(unknown.tolist())
-    # Means of five classes of equal size, and no less than a sixth would make.
+    # Means of five classes of equal size.
     own = (apart.min(axis=1) <= radii)[:, np.argsort(kinds)].reshape(-1, 5, N // 5)
-    half = stats.sem(own.mean(axis=2), axis=1) * stats.t.ppf(0.975, 4)
-    half = np.maximum(half, 1 / 6)
-    limits = np.stack([unknown - half, unknown + half], axis=1).clip(0, 1)
+    limits = [mean_interval(each)[1:3] for each in own.mean(axis=2)]
     assert np.allclose(found.unknown_interval, limits)
     without = explore.novelty(bundle)
     assert without.unknown is without.unknown_interval is None
     assert without.threshold == found.threshold
+
+
+def test_one_large_class_tells_little_of_others():
+    even, uneven = (
+        _interval(np.zeros(100, np.int32), np.repeat(range(5), sizes), 1)[0]
+        for sizes in ([20] * 5, [96, 1, 1, 1, 1])
+    )
+    assert even == pytest.approx(mean_interval([1.0] * 5)[1:3])
+    assert uneven[0] < 0.25 < even[0] < even[1] == uneven[1] == 1
 
 
 def test_novelty_needs_two_classes():

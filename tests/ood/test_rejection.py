@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import binomtest
 
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+from fewbits.evaluation.statistics import mean_interval
 from fewbits.ood import SCORES, learn_rejection, load_rejection, rejection_bytes
 from fewbits.ood._ridge import Ridge
 
@@ -79,8 +80,63 @@ def test_rates_are_those_of_the_items_left_out():
         assert found.standard_errors[place] == pytest.approx(error, abs=1e-12)
     held = found.threshold(max_false_accept_rate=0.3)
     place = np.searchsorted(found.thresholds, held.threshold)
-    limit = 0.3 - t.ppf(0.95, 11) * found.standard_errors[place]
-    assert found.false_accept[place] <= min(limit, (0.3 * 13 - 1) / 12)
+    shares = [np.mean(left_out.unknown[y == c] >= held.threshold) for c in range(12)]
+    assert found.false_accept[place] == pytest.approx(np.mean(shares))
+    assert mean_interval(shares, 0.9).high <= 0.3
+    assert held.false_accept_interval == pytest.approx(mean_interval(shares)[1:3])
+
+
+@pytest.mark.parametrize("n", [5, 19, 52, 300])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_the_held_rate_holds_in_expectation_too(known, n, share):
+    for spread in (0.0, np.sqrt(share * (1 - share) / (n - 1))):
+        made = of_shares(known, [share], [spread], n)
+        assert made._upper() >= (n * share + 1) / (n + 1) - 1e-12
+
+
+def of_shares(known, shares, errors, n_classes):
+    """Return a rejection with these false-accept rates."""
+    return replace(
+        known,
+        thresholds=np.arange(len(shares)),
+        false_reject=np.full(len(shares), 0.05),
+        false_accept=np.array(shares),
+        standard_errors=np.array(errors),
+        n_classes=n_classes,
+    )
+
+
+@pytest.mark.parametrize("n", [5, 20, 200])
+def test_intervals_have_a_width_where_all_classes_agree(known, n):
+    none, every = (
+        of_shares(known, [share], [0.0], n).threshold(max_false_reject_rate=0.1)
+        for share in (0.0, 1.0)
+    )
+    wilson = binomtest(0, n).proportion_ci(method="wilson")
+    assert none.false_accept_interval == pytest.approx((0, wilson.high), abs=1e-9)
+    mirrored = 1 - wilson.high, 1
+    assert every.false_accept_interval == pytest.approx(mirrored, abs=1e-9)
+
+
+def test_a_rate_that_no_class_speaks_against_needs_enough_classes(known):
+    def held(n):
+        made = of_shares(known, [0.5, 0.0], [0.1, 0.0], n)
+        return made.threshold(max_false_accept_rate=0.05).threshold
+
+    assert held(52) == 1
+    with pytest.raises(ArgumentError, match="needs at least 52 known classes, but 51"):
+        held(51)
+
+
+@pytest.mark.parametrize("n", [5, 10, 25])
+def test_intervals_contain_the_rate_of_new_classes(known, n):
+    """A class that is accepted is so nearly whole, and few are: the hard case."""
+    rng = np.random.default_rng(0)
+    accepted = rng.beta(0.2, 1, (200, n)) ** 2
+    truth = np.mean(rng.beta(0.2, 1, 100_000) ** 2)
+    errors = accepted.std(axis=1, ddof=1) / np.sqrt(n)
+    low, high = of_shares(known, accepted.mean(axis=1), errors, n)._limits(0.95)
+    assert np.sum((low <= truth) & (truth <= high)) >= 180
 
 
 def test_what_cannot_be_told_is_refused(known):
@@ -91,7 +147,7 @@ def test_what_cannot_be_told_is_refused(known):
         known.threshold(max_false_reject_rate=7)
     with pytest.raises(ArgumentError, match="needs at least 1999 known items, but 10"):
         known.threshold(max_false_reject_rate=0.0005)
-    with pytest.raises(ArgumentError, match="needs at least 99 known classes, but 40"):
+    with pytest.raises(ArgumentError, match="needs at least 268 known classes, but 40"):
         known.threshold(max_false_accept_rate=0.01)
     few = learn_rejection(*items(np.arange(4)))
     held = few.threshold(max_false_reject_rate=0.05)

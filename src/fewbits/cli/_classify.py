@@ -94,7 +94,7 @@ def classify(
         typer.Option(
             help="Instead of --max-false-reject-rate: accept at most this share of the "
             "items of unknown classes, estimated by leave-one-class-out. Needs many "
-            "classes; 0.05 needs 19."
+            "classes; 0.05 needs 52."
         ),
     ] = None,
     top: Annotated[

@@ -1,13 +1,13 @@
 """Means over seeds and over queries, and how far they can be trusted."""
 
 from collections.abc import Iterable
-from statistics import NormalDist
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits._checks import check_count, check_rate
+from fewbits._intervals import mean_limits
 from fewbits.errors import ArgumentError
 
 __all__ = ["Interval", "Summary", "format_mean", "mean_interval", "summarize"]
@@ -86,20 +86,9 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
         )
     if not ((scores >= 0) & (scores <= 1)).all():
         raise ArgumentError("values must be numbers from 0 to 1")
-    mean, dispersion = float(scores.mean()), _dispersion(scores)
-    square = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * dispersion / n
-    middle = (mean + square / 2) / (1 + square)
-    half = np.sqrt(square * (mean * (1 - mean) + square / 4)) / (1 + square)
-    # Rounding must not leave out what was measured, nor leave 0 to 1.
-    low, high = min(mean, max(0.0, middle - half)), max(mean, min(1.0, middle + half))
+    mean = float(scores.mean())
+    low, high = mean_limits(mean, scores.std(ddof=1) / np.sqrt(n), n, confidence)
     return Interval(mean, float(low), float(high), n)
-
-
-def _dispersion(scores: NDArray[np.float64]) -> float:
-    """Return the variance as a share of the largest that the mean allows."""
-    padded = np.concatenate([scores, [0.0, 1.0]])
-    mean = padded.mean()
-    return float(min(1.0, padded.var(ddof=1) / (mean * (1 - mean))))
 
 
 def summarize(values: Iterable[SupportsFloat]) -> Summary:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_rate
+from fewbits._intervals import fewest_values, mean_limits
 from fewbits._labels import as_classes
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError, FeatureError
@@ -16,6 +17,7 @@ from fewbits.ood._scores import SCORES, RejectionScore
 _MOST_ITEMS, _GRID = 10_000, 1000
 _FEWEST_CLASSES = 5  # whose spread says anything
 _LEVEL = 0.95
+_BOTH = 2 * _LEVEL - 1  # of two-sided limits whose upper one has that level
 
 
 class RejectionThreshold(NamedTuple):
@@ -29,9 +31,11 @@ class RejectionThreshold(NamedTuple):
         Expected share of known items that are rejected, at most.
     false_accept_rate : float or None
         Expected share of items of a new class that are accepted; None with fewer than
-        five known classes, which cannot tell.
+        five known classes, which cannot tell. Often too high where classes are few: it
+        is measured by scores that know one class less, and these are higher.
     false_accept_interval : tuple of float or None
-        95 % confidence interval of that share, over classes.
+        95 % confidence interval of that share, over classes. Never of width 0: a class
+        in n may be accepted without being seen.
     """
 
     threshold: float
@@ -91,7 +95,8 @@ class Rejection:
         max_false_accept_rate : float, default=None
             Largest share of the items of new classes that may be accepted. It holds
             for classes that differ from the known ones as these do from each other;
-            by the upper limit of a one-sided 95 % confidence interval over classes.
+            by the upper limit of a one-sided 95 % confidence interval over classes,
+            which can be as low as .05 from 52 classes on.
 
         Returns
         -------
@@ -125,7 +130,7 @@ class Rejection:
 
     def _holding_accepted(self, rate: float) -> int:
         check_rate(rate, "max_false_accept_rate")
-        needed = max(_FEWEST_CLASSES, int(np.ceil(1 / rate)) - 1)
+        needed = max(_FEWEST_CLASSES, fewest_values(rate, _BOTH))
         if self.n_classes < needed:
             raise ArgumentError(
                 f"max_false_accept_rate={rate:g} needs at least {needed} known "
@@ -143,13 +148,15 @@ class Rejection:
     def _upper(self) -> Matrix:
         """Return limits that the false-accept rates of a new class stay below.
 
-        The first in expectation (Angelopoulos et al., "Conformal Risk Control", 2024,
-        theorem 1, over classes), the second with a confidence of 95 %.
+        With a confidence of 95 %. They are nowhere lower than those that hold in
+        expectation, ``(n r + 1) / (n + 1)`` of rates r over n classes (Angelopoulos et
+        al., "Conformal Risk Control", 2024, theorem 1).
         """
-        n = self.n_classes
-        expected = (n * self.false_accept + 1) / (n + 1)
-        likely = self.false_accept + _t(n, _LEVEL) * self.standard_errors
-        return np.maximum(expected, likely)
+        return self._limits(_BOTH)[1]
+
+    def _limits(self, confidence: float) -> tuple[Matrix, Matrix]:
+        rates, errors = self.false_accept, self.standard_errors
+        return mean_limits(rates, errors, self.n_classes, confidence)
 
     def _told(self, place: int) -> RejectionThreshold:
         threshold = float(self.thresholds[place])
@@ -157,9 +164,8 @@ class Rejection:
         if self.n_classes < _FEWEST_CLASSES:
             return RejectionThreshold(threshold, rejected, None, None)
         mean = float(self.false_accept[place])
-        half = _t(self.n_classes, (1 + _LEVEL) / 2) * self.standard_errors[place]
-        interval = max(0.0, mean - float(half)), min(1.0, mean + float(half))
-        return RejectionThreshold(threshold, rejected, mean, interval)
+        low, high = (float(each[place]) for each in self._limits(_LEVEL))
+        return RejectionThreshold(threshold, rejected, mean, (low, high))
 
 
 def learn_rejection(
@@ -247,9 +253,3 @@ def _with_rates(
 def _by_class(values: Matrix, classes: NDArray[np.int64]) -> list[Matrix]:
     order = np.argsort(classes, kind="stable")
     return np.split(values[order], np.cumsum(np.bincount(classes))[:-1])
-
-
-def _t(n: int, level: float) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(level, n - 1))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._intervals import mean_limits
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.bundle import Bundle
@@ -190,11 +191,9 @@ def _interval(
 ) -> list[tuple[float, float]] | None:
     """Return confidence limits of the share within each threshold, over classes.
 
-    Cluster-robust interval: classes, not items, are independent. The half-width is at
-    least 1 / (n_classes + 1).
+    Classes, not items, are independent: the standard errors are cluster-robust, and
+    classes of different sizes count as fewer of one size (Kish).
     """
-    from scipy.stats import t
-
     numbers = np.unique(classes, return_inverse=True)[1]
     sizes = np.bincount(numbers)
     n = len(sizes)
@@ -206,6 +205,6 @@ def _interval(
     share = within.mean(axis=0)
     spread = ((counts - share * sizes[:, None]) ** 2).sum(axis=0)
     errors = np.sqrt(spread * n / (n - 1)) / len(distances)
-    half = np.maximum(t.ppf((1 + _LEVEL) / 2, n - 1) * errors, 1 / (n + 1))
-    low, high = (share - half).clip(0, 1), (share + half).clip(0, 1)
+    n_effective = sizes.sum() ** 2 / (sizes**2).sum()
+    low, high = mean_limits(share, errors, n_effective, _LEVEL)
     return [*zip(low.tolist(), high.tolist(), strict=True)]
