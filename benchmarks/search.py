@@ -92,8 +92,8 @@ def main(
         print(shown(row), flush=True)
     if only != "single":
         n = MILLION // 10 if quick else MILLION
-        for case in (Case(n, 64, 1000, 10), Case(n, 256, 1000, 10)):
-            rows.extend(filtered(case, repeats))
+        for bits, queries in ((64, 1000), (256, 1000), (64, 1), (256, 1)):
+            rows.extend(filtered(Case(n, bits, queries, 10), repeats))
         for bits, radius, target in RANGES:
             rows.append(ranges(Case(n, bits, 100, 0, target), radius, repeats))
     if only != "batch":
