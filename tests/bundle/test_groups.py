@@ -1,11 +1,13 @@
 """The best item of each group, against every item sorted by hand."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewbits.bundle import Bundle
+from fewbits.bundle._group_numbers import numbers_of
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 
@@ -67,3 +69,23 @@ def test_mistakes():
         bundle.search_records(np.eye(8), group_by="b")
     with pytest.raises(ArgumentError, match="cannot be grouped by 'a'"):
         bundle.search_records(np.eye(8), group_by="a")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_zero_is_one_group_and_so_is_nan(dtype):
+    values = np.array([0.0, -0.0, np.nan, -np.nan, np.inf] * 4, dtype)
+    column = pa.array(values, mask=np.arange(20) == 0)
+    bundle = Bundle(ENCODER).with_items(np.ones((20, 8)), columns={"f": column})
+    (hits,) = bundle.search_records(np.ones((1, 8)), 9, group_by="f")
+    assert [hit["id"] for hit in hits] == [0, 1, 2, 4]  # null is the first
+
+
+def test_dictionaries():
+    entries = pa.array(["x", "y", "x", None])
+    first = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 3]), entries)
+    second = pa.DictionaryArray.from_arrays(pa.array([2, 0]), pa.array(["z", "u", "y"]))
+    column = pa.chunked_array([first, second])
+    assert numbers_of(column).tolist() == [0, 1, 2, 2, 0, 3]
+    assert numbers_of(column[:0]).tolist() == []
+    assert numbers_of(column.slice(1, 4)).tolist() == [0, 1, 1, 2]
+    assert numbers_of(column.cast(pa.string())).tolist() == [0, 1, 2, 2, 0, 3]
