@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import known_names, python_values
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, read_only
 from fewbits._labels import as_label_rows
 from fewbits._typing import IdArray
 from fewbits.bundle._group_numbers import numbers_of
@@ -117,6 +117,25 @@ class UserColumns(Immutable):
         self._check_column(name)
         column = taken(self._runs, rows, [name])[name]
         return _grouped(name, column).astype(np.int64)
+
+    def numbered_groups(self, name: str) -> NDArray[np.int32]:
+        """Return a number for the value in a column of each item.
+
+        The column is read once, and four bytes an item are kept.
+        """
+        self._check_column(name)
+        if name not in self._numbered:
+            import pyarrow as pa
+
+            parts = [run.only(run.part.table([name])[name]) for run in self._runs]
+            chunks = [chunk for part in parts for chunk in part.chunks]
+            column = pa.chunked_array(chunks, self.schema.field(name).type)
+            self._numbered[name] = read_only(_grouped(name, column))
+        return self._numbered[name]
+
+    @cached_property
+    def _numbered(self) -> dict[str, NDArray[np.int32]]:
+        return {}
 
     def classes(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
