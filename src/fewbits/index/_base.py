@@ -177,7 +177,7 @@ class Index(Contents, ABC):
         Pairs
             ``distances`` int32 (n_pairs,) and ``ids`` int64 (n_pairs, 2), the smaller
             first; in all blocks together each pair once, in no particular order unless
-            they are to be `ordered`.
+            their order was asked for.
 
         Examples
         --------
