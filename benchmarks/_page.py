@@ -195,7 +195,9 @@ def filters() -> str:
         if "allowed" in row:
             ratio = against_target(at_most=True)(row)
             cells.setdefault(row["allowed"], []).append(ratio)
-    told = "Share of the time of a search of all rows (target), by 1,000 queries and one."
+    told = (
+        "Share of the time of a search of all rows (target), by 1,000 queries and one."
+    )
     lines = [[f"{share:.2%}", *each] for share, each in cells.items()]
     several = ["64 bits", "256 bits"]
     columns = [*several, *(f"{bits}, one query" for bits in several)]

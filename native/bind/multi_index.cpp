@@ -89,14 +89,16 @@ void write_hits(const fewbits::RangeHits& hits, Vector<std::int32_t> distances,
 
 /// Each part: the first bit, the number of bits, and flips.
 void join(fewbits::PairJoin* self, Codes codes, Bytes allowed,
-          Matrix<const std::int64_t> parts, std::int32_t radius, std::size_t n_threads) {
+          Matrix<const std::int64_t> parts, std::int32_t radius, std::size_t before,
+          std::size_t n_threads) {
     std::vector<fewbits::JoinPart> each;
     for (std::size_t j = 0; j < parts.shape(0); ++j)
         each.push_back({static_cast<std::size_t>(parts(j, 0)),
                         static_cast<std::size_t>(parts(j, 1)),
                         static_cast<int>(parts(j, 2))});
     nb::gil_scoped_release release;
-    new (self) fewbits::PairJoin(view(codes), data(allowed), each, radius, n_threads);
+    new (self) fewbits::PairJoin(view(codes), data(allowed), each, radius, before,
+                                 n_threads);
 }
 
 bool advance(fewbits::PairJoin& join) {
@@ -140,7 +142,8 @@ void bind_multi_index(nb::module_& m) {
     // The join reads the codes until it is gone.
     nb::class_<fewbits::PairJoin>(m, "PairJoin")
         .def("__init__", &join, "codes"_a.noconvert(), "allowed"_a.none(),
-             "parts"_a.noconvert(), "radius"_a, "n_threads"_a, nb::keep_alive<1, 2>())
+             "parts"_a.noconvert(), "radius"_a, "before"_a, "n_threads"_a,
+             nb::keep_alive<1, 2>())
         .def("advance", &advance)
         .def("__len__", &fewbits::PairJoin::size)
         .def("write", &write_pairs, "distances"_a.noconvert(), "pairs"_a.noconvert());

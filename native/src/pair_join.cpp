@@ -50,11 +50,13 @@ struct PairJoin::State {
     CodeView codes;
     std::vector<JoinPart> parts;
     std::int32_t radius;
-    std::size_t n_threads;
+    std::size_t before, n_threads;
 
-    State(CodeView all, std::vector<JoinPart> by, std::int32_t within, std::size_t threads)
+    State(CodeView all, std::vector<JoinPart> by, std::int32_t within, std::size_t end,
+          std::size_t threads)
         : codes(all), parts(std::move(by)), radius(within),
-          n_threads(std::max<std::size_t>(1, threads)), n(all.rows) {}
+          before(std::min(end, all.rows)), n_threads(std::max<std::size_t>(1, threads)),
+          n(all.rows) {}
 
     std::size_t n;                      // allowed rows
     std::vector<std::uint32_t> chosen;  // which, where not all are
@@ -116,7 +118,8 @@ struct PairJoin::State {
                 substring_value(entries.data() + end * codes.bytes, codes.bytes, by.begin,
                                 by.length),
                 by.length, bucket_bits);
-            pairs += starts[bucket + 1] - end++;
+            if (rows[end] < before) pairs += starts[bucket + 1] - end;
+            ++end;
         }
         return end;
     }
@@ -125,7 +128,8 @@ struct PairJoin::State {
         const JoinPart& by = parts[part];
         const JoinTable table{starts.data(), rows.data(), entries.data(), codes.bytes,
                               by.begin,      by.length,   by.flips,       bucket_bits,
-                              spans.data(),  most.data(), part,           radius};
+                              spans.data(),  most.data(), part,           radius,
+                              before < codes.rows, static_cast<std::uint32_t>(before)};
         const std::size_t stop = std::min(n, entry + kBlock);
         // Few beside the codes, so that pairs take no more memory than these.
         const std::size_t enough = std::clamp(n / 16, kFewPairs, kBlock);
@@ -152,8 +156,8 @@ struct PairJoin::State {
 };
 
 PairJoin::PairJoin(CodeView codes, Mask allowed, std::vector<JoinPart> parts,
-                   std::int32_t radius, std::size_t n_threads)
-    : state_(new State(codes, std::move(parts), radius, n_threads)) {
+                   std::int32_t radius, std::size_t before, std::size_t n_threads)
+    : state_(new State(codes, std::move(parts), radius, before, n_threads)) {
     State& state = *state_;
     for (std::size_t row = 0; allowed && row < codes.rows; ++row)
         if (allowed[row / 8] >> (7 - row % 8) & 1)

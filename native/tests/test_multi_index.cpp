@@ -123,14 +123,14 @@ std::vector<fewbits::JoinPart> parts_of(std::size_t n_bits, std::size_t m, int r
 }
 
 void check_join(CodeView codes, fewbits::Mask mask, std::size_t m, int radius,
-                std::size_t n_threads) {
+                std::size_t before, std::size_t n_threads) {
     Guarded<std::int32_t> all(codes.rows * codes.rows);
     fewbits::hamming_distances(codes, codes, all.get(), 1);
     std::vector<std::vector<std::int64_t>> expected, found;
     const auto allowed = [&](std::size_t row) {
         return !mask || mask[row / 8] >> (7 - row % 8) & 1;
     };
-    for (std::size_t a = 0; a < codes.rows; ++a)
+    for (std::size_t a = 0; a < std::min(before, codes.rows); ++a)
         for (std::size_t b = a + 1; b < codes.rows; ++b) {
             const std::int32_t d = all[a * codes.rows + b];
             if (d <= radius && allowed(a) && allowed(b))
@@ -138,7 +138,7 @@ void check_join(CodeView codes, fewbits::Mask mask, std::size_t m, int radius,
                                     static_cast<std::int64_t>(b), d});
         }
     fewbits::PairJoin join(codes, mask, parts_of(8 * codes.bytes, m, radius), radius,
-                           n_threads);
+                           before, n_threads);
     while (join.advance()) {
         Guarded<std::int32_t> distances(join.size());
         Guarded<std::int64_t> pairs(2 * join.size());
@@ -175,7 +175,7 @@ void check_problem(Random& random, std::size_t bytes, std::size_t rows, bool ins
                 check_join(database, mask,
                            between(random, static_cast<std::size_t>(radius / 3) + 1,
                                    static_cast<std::size_t>(std::min(radius + 1, 8))),
-                           radius, n_threads);
+                           radius, rows - between(random, 0, rows), n_threads);
     }
 }
 

@@ -59,7 +59,7 @@ def groups_by_hand(pairs):
 @pytest.mark.parametrize("radius", [0, 1, 3, 12, 99])
 @pytest.mark.parametrize("block", [1, 7, 4096])
 def test_pairs_and_groups(radius, block, monkeypatch):
-    monkeypatch.setattr(_pairs, "_BLOCK", block)
+    monkeypatch.setattr(_pairs, "_QUERIES", block)
     expected = by_hand(X > 0, radius)
     found = built().duplicates(radius)
     assert listing(found) == expected

@@ -1,15 +1,17 @@
 """Groups and streams of more pairs than a list may hold, beside SciPy and NumPy."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from fewbits.bundle import Bundle, _ordered_pairs
+from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.index import _groups
+from fewbits.index import _groups, _join, _ordered_pairs, _pairs
 
 
 def built(codes, ids=None):
@@ -60,13 +62,17 @@ def test_groups_and_pairs_of_any_codes(data, radius):
     bundle = built(codes)
     expected = near(codes, radius, mask)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_ordered_pairs, "_BLOCK", 3)
+        if data.draw(st.booleans()):
+            patch.setattr(_join, "_SCAN", 10**9)
+        patch.setattr(_ordered_pairs, "_BLOCK", 5)
+        patch.setattr(_ordered_pairs, "_HELD", 1)
+        patch.setattr(_pairs, "_HITS", 3)
         patch.setattr(_groups, "_BLOCK", 5)
         found = bundle.duplicate_groups(radius, allowed=mask)
         blocks = list(bundle.stream_duplicates(radius, allowed=mask))
     assert [rows.tolist() for rows in found] == connected(expected)
     assert found.n_pairs == expected.sum()
-    assert all(len(block) <= 6 for block in blocks)
+    assert all(len(block) < 5 + size for block in blocks)
     rows = np.concatenate([block.rows for block in blocks])
     np.testing.assert_array_equal(rows, np.argwhere(expected))
 
@@ -88,3 +94,35 @@ def test_a_bound_on_pairs_of_different_codes():
     assert bundle.duplicate_groups(2, max_pairs=6).n_pairs == 200 * 199 // 2
     with pytest.raises(ArgumentError, match="more than 5 pairs of different codes"):
         bundle.duplicate_groups(2, max_pairs=5)
+
+
+@pytest.mark.parametrize("n_others", [0, 60_000])
+def test_streams_hold_few_of_many_pairs(n_others):
+    """By a scan of equal codes, and by a join where they are among others."""
+    n = 2500
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (n + n_others, 8), np.uint8)
+    equal = np.sort(rng.choice(len(codes), n, replace=False))
+    codes[equal] = 7
+    bundle = built(codes)
+    count, last = 0, -1
+    tracemalloc.start()
+    for found in bundle.stream_duplicates(0):
+        numbers = found.rows @ np.array([len(codes), 1])
+        assert numbers[0] > last
+        assert (np.diff(numbers) > 0).all()
+        count, last = count + len(found), numbers[-1]
+        assert len(found) <= 2**18 + n
+    stream = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    blocks = (len(pairs.ids) for pairs in bundle.index.pairs_within(0))
+    assert sum(blocks) == count == n * (n - 1) // 2
+    pairs = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert stream < 80e6
+    assert pairs < 40e6
+
+
+def test_nothing_is_one_empty_block():
+    (found,) = built(np.arange(9, dtype=np.uint8)[:, None]).stream_duplicates(0)
+    assert found.rows.shape == (0, 2)

@@ -9,8 +9,9 @@ from fewbits._kernels import _reference
 from fewbits.index import _join
 
 
-def joined(module, codes, mask, parts, radius, threads=1):
-    join = module.PairJoin(codes, mask, parts, radius, threads)
+def joined(module, codes, mask, parts, radius, threads=1, before=None):
+    before = len(codes) if before is None else before
+    join = module.PairJoin(codes, mask, parts, radius, before, threads)
     found = []
     while join.advance():
         distances = np.full(len(join), 7, np.int32)
@@ -51,6 +52,9 @@ def test_pairs_are_those_of_a_scan(compiled, problem, radius, m, threads):
     # A stable order, which the number of threads does not change.
     assert found == joined(compiled, codes, mask, parts, radius)
     assert sorted(found) == joined(_reference, codes, mask, parts, radius)
+    before = len(codes) // 3
+    some = joined(compiled, codes, mask, parts, radius, threads, before)
+    assert sorted(some) == joined(_reference, codes, mask, parts, radius, 1, before)
 
 
 @pytest.mark.parametrize("n", [2, 1500])

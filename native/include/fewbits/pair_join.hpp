@@ -21,8 +21,9 @@ struct JoinPart {
 /// other has its codes sorted by their bits, so that little memory is needed.
 class PairJoin {
 public:
+    /// Of each pair the first row is before `before`.
     PairJoin(CodeView codes, Mask allowed, std::vector<JoinPart> parts,
-             std::int32_t radius, std::size_t n_threads);
+             std::int32_t radius, std::size_t before, std::size_t n_threads);
     ~PairJoin();
 
     /// Find some more pairs, perhaps none; false at the end.

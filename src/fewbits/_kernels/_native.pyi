@@ -264,6 +264,7 @@ class PairJoin:
         allowed: NDArray[np.uint8] | None,
         parts: IdArray,
         radius: int,
+        before: int,
         n_threads: int,
     ) -> None: ...
     def advance(self) -> bool: ...

@@ -224,10 +224,12 @@ class PairJoin:
         allowed: Mask | None,
         parts: IdArray,
         radius: int,
+        before: int,
         n_threads: int,
     ) -> None:
         apart = np.bitwise_count(codes[:, None] ^ codes[None]).sum(axis=2, dtype=int)
         near = np.triu(apart <= radius, 1)
+        near[before:] = False
         if allowed is not None:
             mask = np.unpackbits(allowed, count=len(codes)).astype(np.bool_)
             near &= mask[:, None] & mask

@@ -1,23 +1,21 @@
 """Search of a collection by codes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._encoding import checked_codes
-from fewbits.bundle._grouped import best_of_groups
+from fewbits.bundle._grouped import GroupSearch, Mask, Search
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
 from fewbits.bundle._table_part import ID
 from fewbits.errors import ArgumentError
 from fewbits.index import Neighbours, RangeSearchResult, stream_range_search
-
-Mask = NDArray[np.bool_] | None
 
 
 class CodeSearchMixin(CollectionMixin):
@@ -135,12 +133,14 @@ class CodeSearchMixin(CollectionMixin):
 
     def _best_rows(
         self,
-        search: Callable[[IdArray, int, Mask], FoundRows],
+        search: Search,
         n_queries: int,
         k: int,
         filter: Any,
         allowed: Any,
         group_by: str | None,
+        *,
+        ranks_again: bool = False,
     ) -> FoundRows:
         """Return the rows that a search finds, or the best of each of `k` groups."""
         items = self.collection
@@ -150,15 +150,9 @@ class CodeSearchMixin(CollectionMixin):
         if group_by is None:
             return search(np.arange(n_queries), k, mask)
         self._check_no_ids(group_by)
-        most = len(items) if mask is None else int(np.count_nonzero(mask))
-
-        def some(of: IdArray, wanted: int) -> FoundRows:
-            return search(of, wanted, mask)
-
-        def groups(rows: IdArray) -> IdArray:
-            return items.group_numbers(group_by, rows)
-
-        return best_of_groups(some, groups, (n_queries, k), max(1, most))
+        numbers = items.numbered_groups(group_by)
+        groups = GroupSearch(search, numbers, mask, (n_queries, k))
+        return groups.ranked_again() if ranks_again else groups.nearest()
 
     def _check_no_ids(self, group_by: str) -> None:
         """Refuse to group by ids, which filters know as a column."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._items import Items
-from fewbits.bundle._ordered_pairs import ordered_pairs
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
 from fewbits.index import Groups, Index, Pairs
@@ -144,8 +144,8 @@ class DuplicatesMixin(CollectionMixin):
         Yields
         ------
         Duplicates
-            A few million pairs at most; in all together each pair once, in the order of
-            their rows. Each block takes as long as finding all pairs does.
+            Some hundred thousand pairs; in all together each pair once, in the order of
+            their rows. The time grows with the number of pairs.
 
         Examples
         --------
@@ -158,10 +158,7 @@ class DuplicatesMixin(CollectionMixin):
         [[[0, 1], [0, 2], [1, 2]]]
         """
         find = _finder(self, radius, max_vector_distance, filter, allowed)
-        return (
-            find.confirmed(distances, rows)
-            for distances, rows in ordered_pairs(find.pairs, len(self.collection))
-        )
+        return find.stream()
 
     def duplicate_groups(
         self,
@@ -220,10 +217,12 @@ class _Finder:
     radius: int
     farthest: float | None
 
-    def pairs(self) -> Iterator[Pairs]:
-        """Yield pairs of rows."""
-        for distances, ids in self.index.pairs_within(self.radius, allowed=self.mask):
-            yield Pairs(distances, self.items.rows_of(ids))
+    def stream(self) -> Iterator[Duplicates]:
+        """Yield pairs in order, and nothing in one block where there are none."""
+        pairs = self.index.pairs_within(self.radius, allowed=self.mask, ordered=True)
+        none = Pairs(np.empty(0, np.int32), np.empty((0, 2), np.int64))
+        for distances, ids in chain([next(pairs, none)], pairs):
+            yield self.confirmed(distances, self.items.rows_of(ids))
 
     def confirms(self, ids: IdArray) -> NDArray[np.bool_]:
         """Return which pairs of ids of the index the vectors confirm."""

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_k
 from fewbits._typing import CodeArray, IdArray
 from fewbits.bundle._asked import Asked, StoredItems
-from fewbits.bundle._code_search import CodeSearchMixin, Mask
+from fewbits.bundle._code_search import CodeSearchMixin
+from fewbits.bundle._grouped import Mask
 from fewbits.bundle._hits import FoundRows
 from fewbits.bundle._selection import selected
 from fewbits.errors import ArgumentError
@@ -261,7 +262,9 @@ class SearchMixin(CodeSearchMixin):
             metric = "asymmetric" if self.collection.vectors is None else "euclidean"
             return FoundRows(ranked.distances, ranked.ids, metric)
 
-        return self._best_rows(some, len(asked), k, filter, allowed, group_by)
+        return self._best_rows(
+            some, len(asked), k, filter, allowed, group_by, ranks_again=rerank
+        )
 
     def _reranked(
         self,

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import known_names, python_values
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, read_only
 from fewbits._labels import as_label_rows
 from fewbits._typing import IdArray
+from fewbits.bundle._group_numbers import numbers_of
 from fewbits.bundle._runs import Run, taken
 from fewbits.bundle._table_part import ID, RESERVED
 from fewbits.errors import ArgumentError
@@ -114,13 +115,27 @@ class UserColumns(Immutable):
         Equal values of these rows have equal numbers; null is a value, too.
         """
         self._check_column(name)
-        column = taken(self._runs, rows, [name])[name].combine_chunks()
-        try:
-            return _numbers(column)
-        except (NotImplementedError, ValueError) as error:
-            raise ArgumentError(
-                f"items cannot be grouped by {name!r}, which is {column.type}"
-            ) from error
+        column = taken(self._runs, rows, [name])[name]
+        return _grouped(name, column).astype(np.int64)
+
+    def numbered_groups(self, name: str) -> NDArray[np.int32]:
+        """Return a number for the value in a column of each item.
+
+        The column is read once, and four bytes an item are kept.
+        """
+        self._check_column(name)
+        if name not in self._numbered:
+            import pyarrow as pa
+
+            parts = [run.only(run.part.table([name])[name]) for run in self._runs]
+            chunks = [chunk for part in parts for chunk in part.chunks]
+            column = pa.chunked_array(chunks, self.schema.field(name).type)
+            self._numbered[name] = read_only(_grouped(name, column))
+        return self._numbered[name]
+
+    @cached_property
+    def _numbered(self) -> dict[str, NDArray[np.int32]]:
+        return {}
 
     def classes(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
@@ -145,12 +160,10 @@ class UserColumns(Immutable):
             )
 
 
-def _numbers(column: Any) -> IdArray:
-    """Return the number of each value of an array among those that are different."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    encoded = column.dictionary_encode(null_encoding="encode")
-    numbers: IdArray = encoded.indices.to_numpy().astype(np.int64)
-    return numbers
+def _grouped(name: str, column: Any) -> NDArray[np.int32]:
+    try:
+        return numbers_of(column)
+    except (NotImplementedError, ValueError) as error:
+        raise ArgumentError(
+            f"items cannot be grouped by {name!r}, which is {column.type}"
+        ) from error

@@ -99,14 +99,16 @@ def _show_groups(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
 
 def _show_pairs(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
     count = 0
+    shown: list[dict[str, Any]] = []
     for found in bundle.stream_duplicates(radius, **asked):
         if as_json:
             for start in range(0, len(found), _LINES):
                 print_json(*found.records(slice(start, start + _LINES)))
-        elif not count:
-            _print_pairs(found.records(slice(_MOST_SHOWN)))
+        elif len(shown) < _MOST_SHOWN:
+            shown += found.records(slice(_MOST_SHOWN - len(shown)))
         count += len(found)
     if not as_json:
+        _print_pairs(shown)
         say(_counted(count, "pair"))
         _say_more(count, "pairs")
 

@@ -15,7 +15,8 @@ from fewbits.index._contents import Contents
 from fewbits.index._groups import Confirm, Groups, confirmed_groups, near_groups
 from fewbits.index._int8 import Int8Vectors
 from fewbits.index._merge import merged_nearest, merged_ranges
-from fewbits.index._pairs import Pairs, near_pairs
+from fewbits.index._ordered_pairs import ordered_pairs
+from fewbits.index._pairs import FindPairs, Pairs, near_pairs
 from fewbits.index._rerank import Ranked
 from fewbits.index._reranking import Offsets, Reranking
 from fewbits.index._segment import Segment
@@ -148,14 +149,18 @@ class Index(Contents, ABC):
         return RangeSearchResult(offsets, distances, self._segments.ids_at(places))
 
     def pairs_within(
-        self, radius: int, *, allowed: ArrayLike | None = None
+        self,
+        radius: int,
+        *,
+        allowed: ArrayLike | None = None,
+        ordered: bool = False,
     ) -> Iterator[Pairs]:
         """Find all pairs of codes that differ in at most `radius` bits.
 
         Pairs come in blocks of what was found together, so that not all need to fit in
-        memory: beside the codes, it takes about four times as much as they do. Codes
-        are sorted by some of their bits, so small radii take far less time than
-        comparing every code with every other.
+        memory: beside the codes, it takes about four times as much as they do, and some
+        tens of megabytes. Codes are sorted by some of their bits, so small radii take
+        far less time than comparing every code with every other.
 
         Parameters
         ----------
@@ -163,12 +168,16 @@ class Index(Contents, ABC):
             0 or more.
         allowed : array-like, default=None
             Look at these codes only, see `search`.
+        ordered : bool, default=False
+            Give pairs in the order of their ids. It takes two to three times as long
+            where there are many more pairs than codes.
 
         Yields
         ------
         Pairs
             ``distances`` int32 (n_pairs,) and ``ids`` int64 (n_pairs, 2), the smaller
-            first; in all blocks together each pair once, in no particular order.
+            first; in all blocks together each pair once, in no particular order unless
+            their order was asked for.
 
         Examples
         --------
@@ -179,12 +188,12 @@ class Index(Contents, ABC):
         [[[0, 1], [2, 3]]]
         """
         masks, radius = self._segments.masks(allowed), check_radius(radius)
-        return self._pairs(radius, masks)
+        return self._pairs(radius, masks, ordered_pairs if ordered else near_pairs)
 
-    def _pairs(self, radius: int, masks: Masks) -> Iterator[Pairs]:
+    def _pairs(self, radius: int, masks: Masks, find: FindPairs) -> Iterator[Pairs]:
         segments = self._segments
         codes, mask = segments.by_place(masks)
-        for distances, places in near_pairs(codes, radius, mask):
+        for distances, places in find(codes, radius, mask):
             yield Pairs(distances, segments.ids_at(places))
 
     def groups_within(

@@ -1,18 +1,20 @@
 """All pairs of near codes, a block after the other."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, DistanceArray, IdArray
 from fewbits.codes import hamming_range_search
-from fewbits.index._join import best_plan
+from fewbits.index._join import Plan, best_plan
 
-_BLOCK, _HITS = 4096, 1 << 23  # queries at a time, and the most that these can find
+_QUERIES = 4096  # that are counted at a time
+_HITS = 1 << 18  # and found, but for those of one more query
 
 
 class Pairs(NamedTuple):
@@ -33,20 +35,46 @@ class Pairs(NamedTuple):
         return one_line(self)
 
 
+#: Yields the pairs of codes within a radius that a mask allows.
+FindPairs: TypeAlias = Callable[
+    [CodeArray, int, NDArray[np.bool_] | None], Iterator[Pairs]
+]
+
+
 def near_pairs(
     codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None
 ) -> Iterator[Pairs]:
     """Yield all pairs of allowed places within a radius, each once."""
-    radius = min(radius, 8 * codes.shape[1])
-    plan = best_plan(codes, radius, mask) if _kernels.COMPILED else None
-    if plan is None or len(codes) >= 2**32:
-        yield from _scanned(codes, radius, mask)
-        return
+    plan = plan_of(codes, radius, mask)
+    if plan is None:
+        yield from scanned_pairs(codes, radius, mask)
+    else:
+        yield from joined_pairs(codes, radius, mask, plan, len(codes))
+
+
+def plan_of(
+    codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None
+) -> Plan | None:
+    """Return what `joined_pairs` finds all pairs by, None where a scan is faster."""
+    if not _kernels.COMPILED or len(codes) >= 2**32:
+        return None
+    return best_plan(codes, min(radius, 8 * codes.shape[1]), mask)
+
+
+def joined_pairs(
+    codes: CodeArray,
+    radius: int,
+    mask: NDArray[np.bool_] | None,
+    plan: Plan,
+    before: int,
+) -> Iterator[Pairs]:
+    """Yield the pairs whose first places are before one, in no particular order."""
     join = _kernels.PairJoin(
         codes,
         None if mask is None else np.packbits(mask),
         plan.parts,
-        radius,
+        min(radius, 8 * codes.shape[1]),
+        before,
         _kernels.num_threads(),
     )
     while join.advance():
@@ -60,17 +88,48 @@ def _written(join: _kernels.PairJoin, n: int) -> Pairs:
     return found
 
 
-def _scanned(
+def scanned_pairs(
     codes: CodeArray, radius: int, mask: NDArray[np.bool_] | None
 ) -> Iterator[Pairs]:
-    """Compare every code with every other."""
+    """Compare every code with all that follow; pairs come in order."""
     chosen = np.arange(len(codes)) if mask is None else np.flatnonzero(mask)
-    step = max(1, min(_BLOCK, _HITS // max(1, len(chosen))))
-    for start in range(0, len(chosen), step):
-        block = chosen[start : start + step]
-        near = hamming_range_search(codes[block], codes, radius, allowed=mask)
-        first = np.repeat(block, np.diff(near.offsets))
-        later = near.ids > first
-        if later.any():
-            pairs = np.stack([first[later], near.ids[later]], axis=1)
-            yield Pairs(near.distances[later], pairs)
+    for span in spans(len(chosen), _QUERIES):
+        block = chosen[span]
+        later = codes[block[0] :], None if mask is None else mask[block[0] :]
+        counts = _counts(codes[block], *later, radius)
+        # Each finds itself; the pairs with later codes are no more than these.
+        ends = np.cumsum(counts)
+        block, ends = block[counts > 1], ends[counts > 1]
+        parts = np.flatnonzero(np.diff(ends // _HITS)) + 1
+        for part in np.split(block, parts):
+            if part.size and len((found := _later(codes, part, radius, mask)).ids):
+                yield found
+
+
+def _counts(
+    queries: CodeArray, codes: CodeArray, mask: NDArray[np.bool_] | None, radius: int
+) -> IdArray:
+    counts = np.empty(len(queries), np.int64)
+    _kernels.hamming_within_count(
+        np.ascontiguousarray(queries),
+        codes,
+        min(radius, 8 * codes.shape[1]),
+        None if mask is None else np.packbits(mask),
+        counts,
+        _kernels.num_threads(),
+    )
+    return counts
+
+
+def _later(
+    codes: CodeArray, first: IdArray, radius: int, mask: NDArray[np.bool_] | None
+) -> Pairs:
+    """Return the pairs of some places with later ones, in order."""
+    start = int(first[0])
+    allowed = None if mask is None else mask[start:]
+    near = hamming_range_search(codes[first], codes[start:], radius, allowed=allowed)
+    pairs = np.stack([np.repeat(first, np.diff(near.offsets)), near.ids + start], 1)
+    later = pairs[:, 1] > pairs[:, 0]
+    distances, pairs = near.distances[later], pairs[later]
+    order = np.argsort(pairs[:, 0] * len(codes) + pairs[:, 1], kind="stable")
+    return Pairs(distances[order], pairs[order])

@@ -43,12 +43,17 @@ def merged_table(tables: Sequence[Any], k: int, group_by: str | None) -> Any:
     return table.filter(pa.array(place < k))
 
 
+def group_key(value: Any) -> str:
+    """Return what is equal for values of one group, such as 0.0 and -0.0, or NaN."""
+    return repr(value + 0.0 if isinstance(value, float) else value)
+
+
 def _first_of_groups(table: Any, name: str) -> list[bool]:
     seen: set[tuple[int, str]] = set()
     first = []
     pairs = zip(table["_query"].to_pylist(), table[name].to_pylist(), strict=True)
     for query, value in pairs:
-        key = query, repr(value)
+        key = query, group_key(value)
         first.append(key not in seen)
         seen.add(key)
     return first

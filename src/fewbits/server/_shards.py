@@ -13,7 +13,7 @@ from typing import Any
 from fewbits.client.searching import Busy, Searcher
 from fewbits.errors import ArgumentError, ServiceError
 from fewbits.server._errors import ApiError
-from fewbits.server._shard_tables import merged_table
+from fewbits.server._shard_tables import group_key, merged_table
 
 Body = dict[str, Any]
 
@@ -311,7 +311,7 @@ def _best_of_groups(hits: Sequence[dict[str, Any]], name: str) -> list[dict[str,
     seen: set[str] = set()
     best = []
     for hit in hits:
-        group = repr(hit["columns"][name])
+        group = group_key(hit["columns"][name])
         if group not in seen:
             best.append(hit)
         seen.add(group)
