@@ -28,7 +28,7 @@ REAL = "real-valued, learnt"
 #: The head: with a hidden layer, or linear, where the paper trains a whole network.
 HIDDEN: dict[str, Any] = {"hidden": (512,), "dropout": 0.5}
 LINEAR: dict[str, Any] = {"hidden": (), "dropout": 0.0}
-#: Ends the name of a method that has the first where others have the second.
+#: Ends the name of a method behind a hidden layer whose linear form is measured, too.
 HIDDEN_LAYER = ", hidden layer"
 #: With a hidden layer fewer steps do; held-out items of ICD-10 chose the rate.
 QUICK = {"max_epochs": 40, "codebook_epochs": 20, "learning_rate": 3e-3}
