@@ -77,8 +77,8 @@ struct JoinTable {
     const int* most;
     std::size_t number;           // of substrings before this one
     std::int32_t radius;
-    bool some;                    // rows only are the first of a pair:
-    std::uint32_t before;         // those before this one
+    bool limited;                 // only rows below `before` come first in a pair
+    std::uint32_t before;
 };
 
 struct MultiIndexKernels {

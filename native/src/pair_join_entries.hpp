@@ -60,7 +60,7 @@ void join_span(W width, const JoinTable& table, std::size_t entry, std::uint64_t
     const std::uint8_t* code = table.entries + entry * table.bytes;
     for (; (i = Scan::next(width, code, table, i, end)) < end; ++i) {
         const std::uint8_t* other = table.entries + i * table.bytes;
-        if (table.some && table.rows[i] < table.rows[entry]) continue;
+        if (table.limited && table.rows[i] < table.rows[entry]) continue;
         if (substring_value(other, table.bytes, table.begin, table.length) != wanted ||
             found_before(table, code, other))
             continue;
@@ -84,7 +84,7 @@ void join_flipped(W width, const JoinTable& table, std::size_t entry, std::uint6
         int n = 0;
         for (; n < kBucketsAhead && flipped < beyond; flipped = next_flips(flipped)) {
             // Those find this entry.
-            if (!table.some && (value ^ flipped) < value) continue;
+            if (!table.limited && (value ^ flipped) < value) continue;
             wanted[n] = value ^ flipped;
             buckets[n] = bucket_of(wanted[n], table.length, table.bucket_bits);
             __builtin_prefetch(table.starts + buckets[n++]);
@@ -101,7 +101,7 @@ template <typename Scan, typename W>
 void join_of(W width, const JoinTable& table, std::size_t begin, std::size_t end,
              PairSink& sink) {
     for (std::size_t entry = begin; entry < end; ++entry) {
-        if (table.some && table.rows[entry] >= table.before) continue;
+        if (table.limited && table.rows[entry] >= table.before) continue;
         const std::uint8_t* code = table.entries + entry * table.bytes;
         const std::uint64_t value =
             substring_value(code, table.bytes, table.begin, table.length);

@@ -62,7 +62,7 @@ def test_every_way_to_the_missing_groups(monkeypatch, seed, most):
     queries = X[:7]
     monkeypatch.setattr(_grouped, "_LOOKED_AT", (1, 2))
     monkeypatch.setattr(_grouped, "_HITS", rng.choice([1, 20, 99]))
-    monkeypatch.setattr(_grouped, "_MOST_SEARCHES", most)
+    monkeypatch.setattr(_grouped, "_MOST_ALONE", most)
     way = "_take_each_group" if most else "_take_other_groups"
     asked, take = [], getattr(_grouped.GroupSearch, way)
     monkeypatch.setattr(

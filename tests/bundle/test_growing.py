@@ -173,6 +173,8 @@ def test_a_column_that_was_null_throughout_can_be_given_a_type(tmp_path, home):
     wanted = r"'note' was null in each row .* no text .*pyarrow.nulls\(4, 'string'"
     with pytest.raises(ArgumentError, match=wanted):
         bundle.add(X[4:5], columns={"note": ["a"]})
+    with pytest.raises(ArgumentError, match=r"build the collection anew$"):
+        bundle.add(X[4:5], columns={"note": pa.array([["a", "b"]])})
     typed = bundle.with_column("note", pa.nulls(4, "string"))
     typed = at_home(typed, home, tmp_path).add(X[4:5], columns={"note": ["a"]})
     assert typed.collection.column("note").tolist() == [None] * 4 + ["a"]

@@ -24,7 +24,7 @@ def numbers_of(column: Any) -> NDArray[np.int32]:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        column = _entries(column)
+        column = _dictionary_numbers(column)
     elif pa.types.is_floating(column.type):
         column = _plain_floats(column)
     encoded = column.dictionary_encode(null_encoding="encode")
@@ -32,8 +32,8 @@ def numbers_of(column: Any) -> NDArray[np.int32]:
     return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
 
 
-def _entries(column: Any) -> Any:
-    """Return a number for each value of dictionaries, which may repeat entries."""
+def _dictionary_numbers(column: Any) -> Any:
+    """Return a number for each value; dictionaries of parts may repeat entries."""
     import pyarrow as pa
 
     kind = column.type.value_type

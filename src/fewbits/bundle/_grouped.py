@@ -13,8 +13,8 @@ Mask = NDArray[np.bool_] | None
 Search = Callable[[IdArray, int, Mask], FoundRows]
 _LOOKED_AT = (4, 16, 64)  # times as many items as groups are wanted, one after another
 _HITS = 1 << 19  # that are held at a time
-_MOST_SEARCHES = 2048  # groups that are searched one by one,
-_SPARED = 8  # which costs less where there are fewer than so many a query
+#: Groups are searched one by one where there are no more, and no more a query.
+_MOST_ALONE, _MOST_A_QUERY = 2048, 8
 
 
 class GroupSearch:
@@ -41,10 +41,10 @@ class GroupSearch:
     ) -> None:
         self._search, self._numbers, self._mask = search, numbers, mask
         sizes = np.bincount(numbers if mask is None else numbers[mask])
-        self._there = np.flatnonzero(sizes)
+        self._groups = np.flatnonzero(sizes)
         self._n_rows = max(1, int(sizes.sum()))
         # There are no more groups than those with rows that may be found.
-        self._goal = min(shape[1], len(self._there))
+        self._goal = min(shape[1], len(self._groups))
         self._counts = np.zeros(shape[0], np.int64)
         none = search(np.empty(0, np.int64), 1, mask)
         far = np.inf if none.distances.dtype.kind == "f" else -1
@@ -52,7 +52,7 @@ class GroupSearch:
         self._found = FoundRows(distances, np.full(shape, -1, np.int64), none.metric)
 
     def nearest(self) -> FoundRows:
-        """Return the groups of a search that finds the same rows, and more for more.
+        """Return the groups of a search whose first rows do not depend on `wanted`.
 
         Returns
         -------
@@ -62,11 +62,11 @@ class GroupSearch:
         left = np.flatnonzero(self._counts < self._goal)
         wanted = 0
         for times in _LOOKED_AT:
-            if not left.size or wanted >= len(self._there):
+            if not left.size or wanted >= len(self._groups):
                 break
             wanted = min(self._n_rows, times * self._found.rows.shape[1])
             left = self._looked_anew(left, wanted)
-        if len(self._there) <= min(_SPARED * len(left), _MOST_SEARCHES):
+        if len(self._groups) <= min(_MOST_A_QUERY * len(left), _MOST_ALONE):
             self._take_each_group(left)
         else:
             self._take_other_groups(left, wanted)
@@ -78,7 +78,7 @@ class GroupSearch:
         It doubles until `k` groups are found, or all that may be.
         """
         left, k = np.flatnonzero(self._counts < self._goal), self._found.rows.shape[1]
-        wanted = _LOOKED_AT[0] * k if self._goal == k else self._n_rows
+        wanted = _LOOKED_AT[0] * k
         while left.size:
             left = self._looked_anew(left, min(self._n_rows, wanted))
             wanted *= 2
@@ -109,12 +109,12 @@ class GroupSearch:
 
     def _take_each_group(self, queries: IdArray) -> None:
         """Search each group by itself, for some queries at a time."""
-        for part in spans(len(queries), _HITS // max(1, len(self._there))):
+        for part in spans(len(queries), _HITS // max(1, len(self._groups))):
             some = queries[part]
-            shape = len(some), len(self._there)
+            shape = len(some), len(self._groups)
             rows = np.empty(shape, np.int64)
             distances = np.empty(shape, self._found.distances.dtype)
-            for place, group in enumerate(self._there.tolist()):
+            for place, group in enumerate(self._groups.tolist()):
                 found = self._search(some, 1, self._allowed(self._numbers == group))
                 rows[:, place] = found.rows[:, 0]
                 distances[:, place] = found.distances[:, 0]
@@ -128,7 +128,7 @@ class GroupSearch:
         """Search without the rows of the groups that were found, again and again."""
         while queries.size:
             for alike in self._with_equal_groups(queries):
-                other = np.ones(int(self._there[-1]) + 1, np.bool_)
+                other = np.ones(int(self._groups[-1]) + 1, np.bool_)
                 first = alike[0]
                 found = self._found.rows[first, : self._counts[first]]
                 other[self._numbers[found]] = False

@@ -114,10 +114,20 @@ def _cast(column: Any, field: Any, n_held: int) -> Any:
 
 def _told_of_untyped(column: Any, name: str, n_held: int) -> str:
     """Return a sentence on how a column gets a type that was built of nulls alone."""
-    return (
+    import pyarrow as pa
+
+    kind = _values(column.type)
+    told = (
         f"column {name!r} was null in each row when it was built, so it has no type "
-        f"and takes no {_told(column.type)}: build the collection anew, or save "
-        f"bundle.with_column({name!r}, pyarrow.nulls({n_held}, {str(column.type)!r}))"
+        f"and takes no {_told(kind)}: build the collection anew"
+    )
+    try:
+        pa.nulls(0, str(kind))
+    except ValueError:  # a type that has no name to call it by
+        return told
+    return (
+        f"{told}, or save bundle.with_column({name!r}, pyarrow.nulls({n_held}, "
+        f"{str(kind)!r}))"
     )
 
 

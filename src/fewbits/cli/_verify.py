@@ -28,8 +28,8 @@ def verify(
         bool,
         typer.Option(
             "--drop-rows",
-            help="With --repair: where a stored vector is lost, drop its row in place "
-            "of the vectors of all rows.",
+            help="With --repair: where a stored vector is lost, drop its row and keep "
+            "the other vectors. Without it all rows stay, and no vectors.",
         ),
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,

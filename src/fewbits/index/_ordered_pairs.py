@@ -29,8 +29,8 @@ def ordered_pairs(
 class _Ordered:
     """Pairs that a join finds, sorted as far as they may be held.
 
-    Where there are more, they are counted, and found anew for some first places after
-    the other, which costs about as much as sorting the codes each time.
+    Where there are more, they are counted, and found anew for one range of first places
+    after another, which costs about as much as sorting the codes each time.
     """
 
     codes: CodeArray
@@ -68,7 +68,7 @@ class _Ordered:
             yield Pairs(distances, places + start)
 
     def _numbered(self, pairs: Pairs) -> tuple[IdArray, DistanceArray]:
-        """Return numbers that order pairs, in half of the memory."""
+        """Return each pair as a number that sorts as it does, and the distances."""
         first, second = pairs.ids.T
         return first * len(self.codes) + second, pairs.distances
 

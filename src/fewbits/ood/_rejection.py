@@ -32,7 +32,7 @@ class RejectionThreshold(NamedTuple):
     false_accept_rate : float or None
         Expected share of items of a new class that are accepted; None with fewer than
         five known classes, which cannot tell. Often too high where classes are few: it
-        is measured by scores that know one class less, and these are higher.
+        is measured with one class left out, and then scores are higher.
     false_accept_interval : tuple of float or None
         95 % confidence interval of that share, over classes. Never of width 0: a class
         in n may be accepted without being seen.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._deletes import mended_live, write_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._files import write_file
@@ -41,6 +41,8 @@ class _Losses:
     n_known: dict[str, int] = field(default_factory=dict)
     ids: list[int | str] = field(default_factory=list)
     n_vectors: int = 0
+    #: Rows that are lost for want of their vector alone.
+    n_dropped: int = 0
     vector_ids: list[int | str] = field(default_factory=list)
     nulls: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -68,10 +70,20 @@ def repaired(disk: Disk, drop_rows: bool = False) -> Repaired:
         target = replace(base, schema=_kept_schema(disk, base))
     segments = tuple(_mended(disk, base, target, losses))
     state = _each_once(disk, target.following(segments))
+    if losses.n_dropped and not state.n_live:
+        raise ArgumentError(
+            "no row has an intact vector, so --drop-rows would drop all: without it "
+            f"{losses.n_dropped:,} rows stay, and no vectors"
+        )
     publish(disk, state)
     if losses.n_mended:
         bits = "flipped bit was" if losses.n_mended == 1 else "flipped bits were"
         losses.notes.append(f"{losses.n_mended:,} {bits} put back")
+    if losses.n_dropped:
+        losses.notes.append(
+            f"{losses.n_dropped:,} of these rows lost only their vector: without "
+            "--drop-rows they would have stayed"
+        )
     if _put_aside(disk, base.names() - state.names()):
         losses.notes.append(
             "what was replaced stays in the files damaged-*, for other tools to try; "
@@ -183,9 +195,10 @@ def _intact(
     import pyarrow as pa
 
     lost, lost_id = _lost(salvage, schema), salvage.lost(ID)
-    if any(name in schema.names for name in OF_VECTORS):
-        lost |= salvage.lost_vectors
     there = np.ones(len(lost), np.bool_) if live is None else live
+    if any(name in schema.names for name in OF_VECTORS):
+        losses.n_dropped += int((there & salvage.lost_vectors & ~lost).sum())
+        lost |= salvage.lost_vectors
     kept = np.flatnonzero(there & ~lost)
     losses.n_rows += int(np.count_nonzero(there & lost))
     known = pa.array(np.flatnonzero(there & lost & ~lost_id)[:_SHOWN])

@@ -72,8 +72,9 @@ class CCAITQ(RotationLearner):
     With about as many features as rows, ``reg=1e-4, relative=False`` overfits
     completely, while ``reg=1.0`` makes this a strong baseline.
 
-    Classes may be of any size, even one row. A score of exactly 0 is encoded as 1. An
-    interrupt keeps the rotation reached, with a warning.
+    Where no feature correlates with the labels, there is no direction: all bits are
+    constant, with a warning. Classes may be of any size, even one row. A score of
+    exactly 0 is encoded as 1. An interrupt keeps the rotation reached, with a warning.
 
     References
     ----------

@@ -53,10 +53,7 @@ def correlates(
     Cyy = _covariance(Y)
     explained = np.sum((Cxy / np.sqrt(variances)[:, None]) ** 2)
     if explained <= _NOTHING * np.trace(Cyy):
-        warn_user(
-            "the labels say nothing about the features: none of these correlates with "
-            "them"
-        )
+        warn_user("no feature correlates with the labels")
         return Correlates(np.empty((axes.rank, 0)), np.empty(0))
     whiten_y = _inverse_root(Cyy, reg)
     U, r, _ = np.linalg.svd(whiten_x[:, None] * Cxy @ whiten_y, full_matrices=False)

@@ -64,7 +64,8 @@ class Clock:
         if not before:
             return seconds * n_items / n
         ((fewer, less),) = before
-        return seconds + max(0.0, seconds - less) * (n_items - n) / (n - fewer)
+        more = max(0.0, seconds - less) * (n_items - n) / (n - fewer)
+        return max(0.0, seconds + more)
 
     def takes_long(self, n_items: int, learner: Configuration) -> bool:
         """Return whether so many rows take more than a small share of the time."""

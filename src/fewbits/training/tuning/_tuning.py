@@ -36,8 +36,7 @@ class Tuning:
         Lengths that were given and not tried with ``pcah``: it has no more axes
         than there are features.
     untried : tuple of Configuration
-        Configurations that were left out because the time was up, those that are to
-        be measured first before all other ones.
+        Configurations that were left out because the time was up, anchors first.
     not_tried : tuple of str
         Methods that were not among the candidates.
     floats : tuple of FloatScan
