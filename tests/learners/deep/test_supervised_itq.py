@@ -4,14 +4,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.special import logit, softmax
 
 from fewbits.encoders import LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.inputs import Input
 from fewbits.learners import ITQ
-from fewbits.learners.deep import DeepSupervisedITQ, NetworkConfig, TrainingConfig
+from fewbits.learners.deep import (
+    DeepSupervisedITQ,
+    NetworkConfig,
+    TrainingConfig,
+    _supervised_itq,
+)
 from fewbits.learners.deep._linear_path import with_linear_path
+from fewbits.learners.deep._memberships import LIMIT, Memberships, memberships
 from fewbits.learners.deep._supervised_itq import blocks
 from fewbits.training import fit_bundle
 
@@ -41,39 +48,87 @@ def test_without_supervision_it_is_itq():
     np.testing.assert_array_equal(found.objective_, itq.objective_)
 
 
+@pytest.mark.parametrize("n_bits", [5, D + 3])
+@pytest.mark.parametrize("n_classes", [0, 7])
 @pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
-def test_a_linear_path_beside_a_network(hidden):
+def test_paths_beside_a_network(hidden, n_classes, n_bits):
     sizes = (D, *hidden, 4)
     weights = [rng.normal(size=s) for s in pairwise(sizes)]
     biases = [rng.normal(size=n) for n in sizes[1:]]
     alone = (
         MLPEncoder(weights, biases) if hidden else LinearEncoder(weights[0], biases[0])
     )
-    outer, bias = rng.normal(size=(D + 4, 5)), rng.normal(size=5)
     scores = X
     for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
         scores = (np.maximum(scores, 0) if i else scores) @ W + b
-    expected = np.hstack([X, scores]) @ outer + bias
-    found = with_linear_path(alone, outer, bias)
-    np.testing.assert_allclose(found.project(X), expected, rtol=1e-3, atol=1e-3)
+    parts, members = [X, scores], None
+    if n_classes:
+        of_class = rng.normal(size=(4, n_classes)) / 10, rng.normal(size=n_classes)
+        members = Memberships(*of_class)
+        parts.append(np.clip(scores @ of_class[0] + of_class[1], -LIMIT, LIMIT))
+        assert 0.05 < np.mean(np.abs(parts[-1]) == LIMIT) < 0.95
+    Z = np.hstack(parts)
+    outer, bias = rng.normal(size=(Z.shape[1], n_bits)), rng.normal(size=n_bits)
+    found = with_linear_path(alone, members, outer, bias)
+    expected = Z @ outer + bias
+    np.testing.assert_allclose(found.project(X), expected, rtol=1e-3, atol=2e-3)
 
 
-def test_it_is_itq_of_both_blocks():
+def test_memberships_are_softmax_between_limits():
+    centres = np.sign(rng.normal(size=(N_CLASSES, 64))).astype(np.int8)
+    scores = (centres[y] * 0.5 + rng.normal(size=(len(y), 64))).astype(np.float32)
+    found = memberships(scores, centres).of(scores)
+    products = scores @ centres.T
+    products = (products - products.mean()) / products.std()
+    expected = softmax(products, axis=1)
+    assert np.all(np.argmax(found, axis=1) == np.argmax(expected, axis=1))
+    near = np.abs(logit(expected)) < 1
+    assert near.sum() > 20
+    # The denominator is the same for all items.
+    np.testing.assert_allclose(found[near], logit(expected[near]), atol=1)
+    assert np.abs(found).max() == LIMIT
+
+
+def test_it_is_itq_of_all_blocks():
     found = learnt(0.3)
-    network, _ = found._network_of(X, y)
-    Z, *_ = blocks(X, network, 0.3)
+    network, centres, _ = found._network_of(X, y)
+    scores = network.project(X)
+    Z, *_ = blocks(X, scores, memberships(scores, centres), 0.3)
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-5)
-    total = Z.var(axis=0)
-    assert total[:D].sum() == pytest.approx(0.7, rel=1e-4)
-    assert total[D:].sum() == pytest.approx(0.3, rel=1e-4)
+    total = np.split(Z.var(axis=0), [D, D + scores.shape[1]])
+    assert [each.sum() for each in total] == pytest.approx([0.7, 0.09, 0.21], rel=1e-4)
     itq = ITQ(16, n_iter=5, random_state=0).fit(Z).encoder_
     # Margins are far above what the order of the sums changes.
-    scores = itq.project(Z)
-    clear = np.abs(scores) > 1e-4
+    expected = itq.project(Z)
+    clear = np.abs(expected) > 1e-4
     assert clear.mean() > 0.99
     np.testing.assert_array_equal(
-        (found.encoder_.project(X) >= 0)[clear], (scores >= 0)[clear]
+        (found.encoder_.project(X) >= 0)[clear], (expected >= 0)[clear]
     )
+
+
+def test_of_many_classes_and_at_its_end_scores_have_the_share(monkeypatch):
+    hidden = NetworkConfig().hidden
+    assert len(learnt(0.3).encoder_.weights) == len(hidden or (0,)) + 2
+    assert len(learnt(1).encoder_.weights) == len(hidden or (0,)) + 1
+    monkeypatch.setattr(_supervised_itq, "_MOST_CLASSES", N_CLASSES - 1)
+    found = learnt(0.3)
+    assert len(found.encoder_.weights) == len(hidden or (0,)) + 1
+    Z, *_ = blocks(X, found._network_of(X, y)[0].project(X), None, 0.3)
+    assert Z[:, D:].var(axis=0).sum() == pytest.approx(0.3, rel=1e-4)
+
+
+def test_it_takes_several_labels_of_an_item():
+    several = np.eye(N_CLASSES, dtype=bool)[y] | np.eye(N_CLASSES, dtype=bool)[y - 1]
+    options = {"training": SHORT, "random_state": 0, "n_iter": 5}
+    found = DeepSupervisedITQ(16, supervision=0.5, **options).fit(X, several)
+    codes = found.encode(X)
+    alike = same_label(several, several)
+    plain = ITQ(16, n_iter=5, random_state=0).fit(X).encode(X)
+    by_labels, without = (
+        mean_average_precision(c, c, alike).value for c in (codes, plain)
+    )
+    assert by_labels > without + 0.1
 
 
 def test_supervision_ranks_known_classes_better():

@@ -1,49 +1,94 @@
-"""A network with a linear path beside it, as one network."""
+"""A network with a linear path and memberships beside it, as one network."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
+from fewbits.learners.deep._memberships import LIMIT, Memberships
 
 Float64Array = NDArray[np.float64]
+Layer = tuple[Float64Array, Float64Array]  # weights and bias
 
 
 def with_linear_path(
-    network: Encoder, outer: Float64Array, bias: Float64Array
+    network: Encoder,
+    members: Memberships | None,
+    outer: Float64Array,
+    bias: Float64Array,
 ) -> Encoder:
-    """Return the map ``[x, g(x)] @ outer + bias`` of a network g.
+    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g.
 
-    Hidden layers pass the features on beside their own units: ``relu(x)`` and
-    ``relu(-x)``, whose difference is x.
+    Hidden layers pass on x, or its bits where they are fewer, beside their own units:
+    ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
+    beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
 
     Parameters
     ----------
     network : LinearEncoder or MLPEncoder
-    outer : ndarray of shape (n_features + n_scores, n_bits)
+    members : Memberships or None
+        None leaves memberships out.
+    outer : ndarray of shape (n_features + n_scores [+ n_classes], n_bits)
     bias : ndarray of shape (n_bits,)
     """
-    direct, behind = np.split(outer, [network.n_features])
-    if isinstance(network, LinearEncoder):
-        W = direct + network.weights @ behind
-        return LinearEncoder(W, bias + network.bias @ behind, zero_bit=1)
-    assert isinstance(network, MLPEncoder)
-    passed = np.eye(network.n_features)
-    none = np.zeros(2 * network.n_features)
-    weights: list[Float64Array] = []
-    biases: list[Float64Array] = []
-    for hidden, b in zip(network.weights[:-1], network.biases[:-1], strict=True):
-        W = hidden.astype(np.float64)
+    d, n_scores = network.n_features, network.n_bits
+    direct, of_scores, of_members = np.split(outer, [d, d + n_scores])
+    *hidden, (W, b) = _layers(network)
+    bias = bias + b @ of_scores
+    if not hidden:
+        direct = direct + W @ of_scores
+        if members is None:
+            return LinearEncoder(direct, bias, zero_bit=1)
+    layers, last = _beside(hidden, direct)
+    if hidden:
+        last = np.vstack([W @ of_scores, last])
+    if members is not None:
+        U, u = W @ members.weights, b @ members.weights + members.bias
+        carry = np.eye(len(last)) if hidden else _both(_passed(direct))
+        U = np.vstack([U, np.zeros((len(carry) - len(U), U.shape[1]))])
+        thresholds = np.concatenate([u + LIMIT, u - LIMIT])
+        layers.append((np.hstack([U, U, carry]), _padded(thresholds, carry.shape[1])))
+        last = np.vstack([of_members, -of_members, last])
+        bias = bias - LIMIT * of_members.sum(axis=0)
+    layers.append((last, bias))
+    return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
+
+
+def _beside(
+    hidden: list[Layer], direct: Float64Array
+) -> tuple[list[Layer], Float64Array]:
+    """Return hidden layers that pass on x, and what maps that to ``x @ direct``."""
+    layers, carry = [], _both(_passed(direct))
+    for i, (W, b) in enumerate(hidden):
         # The first layer meets x, the others what the one before has passed on.
-        first = not weights
-        wide = (
-            np.hstack([W, passed, -passed])
-            if first
-            else block_diag(W, np.eye(len(none)))
-        )
-        weights.append(wide)
-        biases.append(np.concatenate([b, none]))
-    last = network.weights[-1] @ behind
-    weights.append(np.vstack([last, direct, -direct]))
-    biases.append(bias + network.biases[-1] @ behind)
-    return MLPEncoder(weights, biases, zero_bit=1)
+        wide = block_diag(W, carry) if i else np.hstack([W, carry])
+        layers.append((wide, _padded(b, carry.shape[1])))
+        carry = np.eye(carry.shape[1])
+    d, n_bits = direct.shape
+    return layers, _both((np.eye(n_bits) if n_bits < d else direct).T).T
+
+
+def _passed(direct: Float64Array) -> Float64Array:
+    """Return the map from x to what is passed on: bits, where they are fewer."""
+    d, n_bits = direct.shape
+    return direct if n_bits < d else np.eye(d)
+
+
+def _both(M: Float64Array) -> Float64Array:
+    """Return a map beside its negative."""
+    return np.hstack([M, -M])
+
+
+def _layers(network: Encoder) -> list[Layer]:
+    """Return the weights and biases of all layers."""
+    if isinstance(network, LinearEncoder):
+        found = [(network.weights, network.bias)]
+    else:
+        assert isinstance(network, MLPEncoder)
+        found = list(zip(network.weights, network.biases, strict=True))
+    return [(W.astype(np.float64), b.astype(np.float64)) for W, b in found]
+
+
+def _padded(bias: Float64Array, n: int) -> Float64Array:
+    """Return a bias, and n zeros behind it."""
+    return np.concatenate([bias, np.zeros(n)])

@@ -19,6 +19,7 @@ from fewbits.learners._core._shared_steps import cached_step
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._linear_path import with_linear_path
+from fewbits.learners.deep._memberships import Memberships, memberships
 from fewbits.learners.deep._torch import as_device
 from fewbits.learners.supervised._held_out_classes import (
     check_supervision,
@@ -30,14 +31,17 @@ Float64Array = NDArray[np.float64]
 
 #: Scores of the network that are rotated together with the features.
 _N_SCORES = 64
+#: Classes whose memberships are.
+_MOST_CLASSES = 1024
 
 
 class DeepSupervisedITQ(Learner):
-    """Rotate features and a network's scores together: one code for all classes.
+    """Rotate features, a network's scores and classes together: one code for all.
 
     The deep form of `fewbits.learners.SupervisedITQ`. A network that is trained on
     labels (CSQ, `DeepHash`) ranks known classes far better than linear maps do, and
-    classes that come later worse than ITQ; features beside its scores keep both.
+    classes that come later worse than ITQ. Features beside its scores keep both; so do
+    memberships in classes, which are alike for items of none.
 
     Parameters
     ----------
@@ -89,9 +93,14 @@ class DeepSupervisedITQ(Learner):
     Notes
     -----
     A method of fewbits. With scores ``g(x)`` of the network, the code is that of ITQ on
-    ``[sqrt(1 - a) x / s, sqrt(a) g(x) / t]``, where s and t make the total variance of
-    each block 1. The encoder is one network: its hidden layer passes the features on
-    beside its own units, as ``x = relu(x) - relu(-x)``.
+    ``[sqrt(1 - a) x / s, a g(x) / t, sqrt(a (1 - a)) m(x) / u]``, where s, t and u make
+    the total variance of each block 1. Memberships ``m(x)`` are softmax over classes,
+    of the products of scores and centres in units of their standard deviation, as log
+    odds between -3 and 3 with a denominator that is the same for all items. With more
+    than 1024 classes there are none, and the scores have their share.
+
+    The encoder is one network: its hidden layers pass the features on beside their own
+    units, as ``x = relu(x) - relu(-x)``, and another has the memberships.
 
     References
     ----------
@@ -156,17 +165,22 @@ class DeepSupervisedITQ(Learner):
         self.supervision_, self.held_out_ = share, np.empty(0, np.int64)
         if share == 0:
             return self._rotated(X)
-        network, self.held_out_ = self._network_of(X, y)
-        Z, scale, mean = blocks(X, network, share)
+        network, centres, self.held_out_ = self._network_of(X, y)
+        scores = network.project(X)
+        has_members = share < 1 and len(centres) <= _MOST_CLASSES
+        members = memberships(scores, centres) if has_members else None
+        Z, scale, mean = blocks(X, scores, members, share)
         itq = self._rotated(Z)
         outer = scale[:, None] * itq.weights.astype(np.float64)
         bias = itq.bias - mean @ outer
-        encoder = with_linear_path(network, outer, bias)
+        encoder = with_linear_path(network, members, outer, bias)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
-    def _network_of(self, X: Array, y: Any) -> tuple[Encoder, NDArray[np.int64]]:
-        """Return a network's map to scores, and the rows that it did not see.
+    def _network_of(
+        self, X: Array, y: Any
+    ) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
+        """Return a network's map to scores, their centres, and rows it did not see.
 
         Fits that share their steps share it.
         """
@@ -185,7 +199,7 @@ class DeepSupervisedITQ(Learner):
         return cached_step(
             "network",
             lambda: (checksum(X), labels, settings),
-            lambda: (learner.fit(X, y).encoder_, learner.held_out_),
+            lambda: _learnt(learner.fit(X, y)),
         )
 
     def _rotated(self, X: Array) -> LinearEncoder:
@@ -201,21 +215,31 @@ class DeepSupervisedITQ(Learner):
         return cast("LinearEncoder", itq.encoder_)
 
 
+def _learnt(
+    learner: DeepHash,
+) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
+    assert learner.centres_ is not None  # those of CSQ
+    return learner.encoder_, learner.centres_, learner.held_out_
+
+
 def blocks(
-    X: Array, network: Encoder, share: float
+    X: Array, scores: NDArray[np.float32], members: Memberships | None, share: float
 ) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
-    """Return features and scores side by side, with their shares of the variance.
+    """Return features, scores and memberships beside each other, with their shares.
 
     Returns
     -------
-    Z : ndarray of shape (n, n_features + n_scores), dtype float32
-        ``scale * ([x, g(x)] - mean)``
-    scale, mean : ndarray of shape (n_features + n_scores,)
+    Z : ndarray of shape (n, n_features + n_scores [+ n_classes]), dtype float32
+        ``scale * ([x, g(x), m(g(x))] - mean)``
+    scale, mean : ndarray of shape (n_features + n_scores [+ n_classes],)
     """
-    parts = np.asarray(X, np.float32), network.project(X)
+    parts, shares = [np.asarray(X, np.float32), scores], [1 - share, share]
+    if members is not None:
+        parts.append(members.of(scores))
+        shares[1:] = share**2, share * (1 - share)
     means = [column_means(part) for part in parts]
     scales = []
-    for part, mean, each in zip(parts, means, (1 - share, share), strict=True):
+    for part, mean, each in zip(parts, means, shares, strict=True):
         variance = float(np.square(part - mean).sum(axis=1).mean())
         scale = np.sqrt(each / variance) if variance else 0.0
         scales.append(np.full(len(mean), scale))
