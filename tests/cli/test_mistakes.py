@@ -66,7 +66,7 @@ MISTAKES = {
     "fit x.npy -o n --set density": "name=value",
     "fit x.npy -o n --set density=1": "no parameter 'density'",
     "fit x.npy -o n --seed -1": "random_state",
-    "fit x.npy -o n -m lsh --checkpoint c": "lsh has no iterations to resume from",
+    "fit x.npy -o n -m lsh --checkpoint c": "lsh cannot resume, so it takes no",
     "fit x.npy -o n --device tpu9": "no device 'tpu9'",
     "fit x.npy -o n -m hadamard --device cpu": "ecoc or a deep method, not hadamard",
     "fit x.npy -o n -m magic --device cpu": "no method 'magic'",

@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import CCAITQ, ITQ, SupervisedITQ
+from fewbits.learners._core._progress import also
 from fewbits.learners.supervised import _held_out_classes
 from fewbits.learners.supervised._held_out_classes import SHARES
 
@@ -90,6 +91,20 @@ def test_choice_holds_out_classes(digits):
     np.testing.assert_array_equal(learner.encode(X), plain.fit(X, y).encode(X))
 
 
+def test_an_interrupt_while_shares_are_compared_ends_the_fit(digits):
+    calls = []
+
+    def interrupt():
+        calls.append(1)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+
+    learner = SupervisedITQ(16, supervision="validated", n_iter=5, random_state=0)
+    with also(interrupt), pytest.raises(KeyboardInterrupt):
+        learner.fit(*digits)
+    assert len(calls) == 20
+
+
 @pytest.mark.parametrize(
     ("new", "expected"),
     [
@@ -105,10 +120,10 @@ def test_supervision_that_hurts_new_classes_is_not_chosen(
     known = np.linspace(0.5, 0.9, 6)
     noise = np.tile([-0.1, 0.1, -0.1, 0.1, np.nan], 10)  # errors of .1 / sqrt(120)
 
-    def precisions(learner, X, y, fold):
-        found = np.outer(known, np.ones(50)), np.outer(new, np.ones(50))
-        found[1][1:] += noise
-        return np.stack(found, axis=1)
+    def precisions(learner, share, X, y, fold):
+        found = np.array([known, new])[:, [SHARES.index(share)]] * np.ones(50)
+        found[1] += noise if share else 0
+        return found
 
     monkeypatch.setattr(_held_out_classes, "_precisions", precisions)
     learner = SupervisedITQ(8, n_iter=1, random_state=0)

@@ -195,6 +195,8 @@ def fit(
         print_json({"bundle": str(output), **bundle.summary()})
     else:
         typer.echo(f"{output}: {bundle.encoder!r} from {len(source):,} {source.kind}")
+        for name, number in bundle.metadata.extra.get("chosen", {}).items():
+            typer.echo(f"note: chose {name}={number:g}")
         _tell_of_repaired(bundle.metadata.repaired_classes)
         if labels is not None and not training.describe(chosen.method).needs_labels:
             say(

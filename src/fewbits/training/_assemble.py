@@ -108,15 +108,24 @@ def assembled(
 ) -> Bundle:
     """Return the bundle of a fitted learner, and of the features it was fitted to."""
     found = classes_of(learner, features, labels)
+    facts = {**facts, **chosen_of(learner), **found.facts, "trained_on": len(features)}
     return Bundle(
         learner.encoder_,
         backbone=None if extractor is None else extractor.id,
         backbone_fingerprint=None if extractor is None else extractor.fingerprint,
-        metadata=metadata_of({**facts, "trained_on": len(features), **found.facts}),
+        metadata=metadata_of(facts),
         codebook=found.codebook,
         calibration=found.calibration,
         rejection=found.rejection,
     )
+
+
+def chosen_of(learner: Learner) -> dict[str, Any]:
+    """Return the numbers that a learner chose where a word asked it to, by name."""
+    asked = [k for k, v in learner.get_params(deep=False).items() if isinstance(v, str)]
+    found = {name: getattr(learner, f"{name}_", None) for name in asked}
+    numbers = {name: x for name, x in found.items() if isinstance(x, int | float)}
+    return {"chosen": numbers} if numbers else {}
 
 
 def metadata_of(facts: Mapping[str, Any]) -> Metadata:

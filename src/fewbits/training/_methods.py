@@ -114,7 +114,7 @@ def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
     if unknown := sorted(set(wanted) - set(known)):
         name = unknown[0]
         if name == "checkpoint":
-            raise ArgumentError(f"{what} has no iterations to resume from a checkpoint")
+            raise ArgumentError(f"{what} cannot resume, so it takes no checkpoint")
         typed = [each for each in known if each not in PYTHON_ONLY]
         grouped = [each for each in typed if each.endswith(f".{name}")]
         meant = f" (did you mean {grouped[0]!r}?)" if grouped else nearest(name, typed)

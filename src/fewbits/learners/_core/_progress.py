@@ -57,6 +57,17 @@ def no_progress() -> AbstractContextManager[None]:
     return changed(progress=None)
 
 
+@contextmanager
+def as_parts(done: Callable[[], int], n: int) -> Iterator[None]:
+    """Report how many of n fits are done, in place of the iterations of each."""
+    heard = current_runtime().progress
+    if heard is None:
+        yield
+        return
+    with on_progress(lambda *of: heard.listener(done(), n, of[-1]), heard.notes):
+        yield
+
+
 def report(
     name: str,
     done: int,

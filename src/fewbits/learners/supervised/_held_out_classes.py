@@ -13,9 +13,10 @@ from fewbits._repr import one_line
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._core._iterative import interrupts_passed_on
 from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import check_number
-from fewbits.learners._core._progress import no_progress
+from fewbits.learners._core._progress import as_parts
 from fewbits.learners._core._shared_steps import shared_steps
 
 IntArray = NDArray[np.int64]
@@ -104,12 +105,16 @@ def best_supervision(
         )
     rows = rows[np.isin(y[rows], large)]
     folds = _folds(y, rng.permutation(rows), rng.permutation(large))
-    with (
-        no_progress(),
-        shared_steps(),
-    ):  # the shares of a fold have the same principal axes, and network
-        found = [_precisions(learner, X, y, fold) for fold in folds]
-    precisions = np.concatenate(found, axis=2)
+    found: list[NDArray[np.float64]] = []  # of each fit
+
+    def n_fits() -> int:
+        return len(found)
+
+    # The shares of a fold have the same principal axes, and network.
+    with as_parts(n_fits, _FOLDS * len(SHARES)), shared_steps(), interrupts_passed_on():
+        for fold in folds:
+            found += (_precisions(learner, share, X, y, fold) for share in SHARES)
+    precisions = _by_share(found)
     known, new = np.nanmean(precisions, axis=2).T
     lost = precisions[0, 1] - precisions[:, 1]
     error = np.nanstd(lost, axis=1) / np.sqrt((~np.isnan(lost)).sum(axis=1))
@@ -144,15 +149,21 @@ def _child(learner: Any, share: float) -> Any:
 
 
 def _precisions(
-    learner: Any, X: Array, y: IntArray, fold: _Fold
+    learner: Any, share: float, X: Array, y: IntArray, fold: _Fold
 ) -> NDArray[np.float64]:
-    """Return average precisions, shape (n_shares, 2, n_queries), padded with NaN."""
-    found = np.full((len(SHARES), 2, max(map(len, fold.asked))), np.nan)
-    for i, share in enumerate(SHARES):
-        encoder = _child(learner, share).fit(X[fold.learn], y[fold.learn]).encoder_
-        base = encoder.encode(X[fold.base])
-        for j, asked in enumerate(fold.asked):
-            relevance = same_label(y[asked], y[fold.base])
-            score = mean_average_precision(encoder.encode(X[asked]), base, relevance)
-            found[i, j, : len(asked)] = score.per_query
+    """Return average precisions, shape (2, n_queries), padded with NaN."""
+    found = np.full((2, max(map(len, fold.asked))), np.nan)
+    encoder = _child(learner, share).fit(X[fold.learn], y[fold.learn]).encoder_
+    base = encoder.encode(X[fold.base])
+    for row, asked in zip(found, fold.asked, strict=True):
+        relevance = same_label(y[asked], y[fold.base])
+        score = mean_average_precision(encoder.encode(X[asked]), base, relevance)
+        row[: len(asked)] = score.per_query
     return found
+
+
+def _by_share(found: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return average precisions of all folds, shape (n_shares, 2, n_queries)."""
+    n = len(SHARES)
+    folds = (found[i : i + n] for i in range(0, len(found), n))
+    return np.concatenate([np.stack(fold) for fold in folds], axis=2)
