@@ -167,6 +167,8 @@ def test_mistakes():
         learnt("auto")
     with pytest.raises(ArgumentError, match="supervision must be"):
         learnt(1.5)
+    with pytest.raises(ArgumentError, match="n_iter must be an integer"):
+        learnt("validated", n_iter="x")
     torch = pytest.importorskip("torch")
     with pytest.raises(ArgumentError, match="takes features: leave"):
         learnt(0.5, network=NetworkConfig(backbone=torch.nn.Identity()))

@@ -13,7 +13,11 @@ from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._nested import Config
-from fewbits.learners._core._parameters import check_n_bits, check_verbose
+from fewbits.learners._core._parameters import (
+    check_integer,
+    check_n_bits,
+    check_verbose,
+)
 from fewbits.learners._core._rows import checksum, column_means
 from fewbits.learners._core._shared_steps import cached_step
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
@@ -151,6 +155,7 @@ class DeepSupervisedITQ(Learner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         check_supervision(self.supervision)
+        check_integer("n_iter", self.n_iter, 0)
         check_verbose(self.verbose)
         self._check_configs()
         as_device(self.device)
