@@ -16,7 +16,8 @@ from fewbits._typing import CodeArray
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners import CCAITQ, DBC, ECOC, ITQ, SupervisedITQ
-from fewbits.learners.deep import DeepSupervisedITQ, TrainingConfig
+from fewbits.learners.deep import DeepHash, DeepSupervisedITQ, TrainingConfig
+from fewbits.learners.deep.losses import CSQ
 from research.common.problems import load_problem
 from research.core.record import Metrics
 from research.core.runner import Task, task
@@ -31,6 +32,8 @@ SEEDS, LENGTHS, SHARE_NEW = (0, 1, 2), (64, 256), 0.3
 SHARE_SUPERVISED = 0.25
 VALIDATED = "SupervisedITQ, validated"
 DEEP_VALIDATED = "DeepSupervisedITQ, validated"
+#: What is taken for known classes alone.
+PREDICTABLE = "CSQ, predictable centres"
 #: Of the figure.
 DRAWN = ("ITQ", "CCA-ITQ", "SupervisedITQ, .5", VALIDATED, DEEP_VALIDATED)
 DRAWN_ON, KINDS = ("icd10", "caltech101"), ("known", "new")
@@ -65,6 +68,10 @@ def learners_of(n_bits: int, seed: int) -> dict[str, Any]:
         VALIDATED: mixed(supervision="validated"),
         "DeepSupervisedITQ, .5": deep(supervision=0.5),
         DEEP_VALIDATED: deep(supervision="validated"),
+        "DeepSupervisedITQ, 1": deep(supervision=1.0),
+        PREDICTABLE: DeepHash(
+            loss=CSQ(centres="predictable"), training=TRAINING, **both
+        ),
     }
 
 

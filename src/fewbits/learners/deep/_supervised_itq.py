@@ -53,9 +53,10 @@ class DeepSupervisedITQ(Learner):
         Length of the code, from 1 to 65,536.
     supervision : float or 'validated', default=0.5
         Share of the variance that comes from the network, from 0, which is `ITQ`, to 1.
-        'validated' chooses it: classes and rows are held out, and the share taken that
-        ranks known classes best among those that rank classes held out no worse than
-        ITQ. It trains three networks more, on at most 20,000 rows.
+        'validated' chooses it: classes and rows are held out, and the share taken with
+        the best harmonic mean of mAP on known classes and on those held out
+        (Xian et al., 2019).
+        It trains three networks more, on at most 20,000 rows.
     network : NetworkConfig or None, default=None
         Hidden layers, by default one; there is no backbone.
     training : TrainingConfig or None, default=None
@@ -113,6 +114,9 @@ class DeepSupervisedITQ(Learner):
 
     Yuan et al., "Central Similarity Quantization for Efficient Image and Video
     Retrieval", CVPR 2020.
+
+    Xian, Lampert, Schiele and Akata, "Zero-Shot Learning - A Comprehensive Evaluation
+    of the Good, the Bad and the Ugly", TPAMI 2019.
 
     Examples
     --------

@@ -37,9 +37,10 @@ class SupervisedITQ(RotationLearner):
         Length of the code, from 1 to 65,536.
     supervision : float or 'validated', default=0.5
         Share of the variance that comes from supervised directions, from 0 to 1.
-        'validated' chooses it: classes and rows are held out, and the share taken that
-        ranks known classes best among those that rank classes held out no worse than
-        ITQ. It takes a few times as long, on at most 20,000 rows.
+        'validated' chooses it: classes and rows are held out, and the share taken with
+        the best harmonic mean of mAP on known classes and on those held out
+        (Xian et al., 2019).
+        It takes a few times as long, on at most 20,000 rows.
     reg : float, default=1.0
         Regulariser of the canonical correlations, as in `CCAITQ`.
     relative : bool, default=True
@@ -99,6 +100,9 @@ class SupervisedITQ(RotationLearner):
     ----------
     Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
     Binary Codes", CVPR 2011.
+
+    Xian, Lampert, Schiele and Akata, "Zero-Shot Learning - A Comprehensive Evaluation
+    of the Good, the Bad and the Ugly", TPAMI 2019.
 
     Examples
     --------
