@@ -30,6 +30,8 @@ BENCHMARK = RESULTS.parents[1] / "benchmarks" / "results" / "later_rows.json"
 OURS = "NeighbourCodes"
 DATA, NESTED_DATA = ("icd10", "wordnet", "glove", "caltech101", "cifar10"), 3
 LENGTHS, SHOWN, TINY_LENGTHS = (64, 128, 256), (64, 256), (8, 16)
+#: A bit for each feature of images.
+WIDE = ("caltech101", 1280)
 #: Shortlists of 100 are ranked again by scores.
 METRICS = {"hamming": "Hamming", "reranked": "re-ranked"}
 
@@ -85,7 +87,7 @@ def page(study: "Study") -> dict[str, Any]:
         "gaps": gaps(study),
         "beyond": beyond,
         "every_length": every_length(study, cells),
-        "costs": costs(cells),
+        "costs": costs(study, cells),
     }
 
 
@@ -120,19 +122,26 @@ def _found(rows: list[dict[str, Any]] | None) -> str:
     return decimal(_mean(rows, "reranked")) + " *" * (len(rows) < len(SEEDS))
 
 
-def costs(cells: Cells) -> str:
-    """Return bytes, speed and learning time of each way where codes are long."""
-    lines = [
-        [
-            way,
-            f"{_mean(rows, 'bytes'):.0f}",
-            f"{_mean(rows, 'queries_per_second'):,.0f}",
-            f"{_mean(rows, 'learning_seconds'):.1f}",
-        ]
-        for (data, n_bits, way), rows in cells.items()
-        if (data, n_bits) == (DATA[0], LENGTHS[-1])
-    ]
-    return markdown(["way", "bytes", "queries/s", "learning, s"], lines)
+def costs(study: "Study", cells: Cells) -> str:
+    """Return bytes, speed and time to learn of each way where codes are long."""
+    places = [(data, LENGTHS[-1]) for data in DATA] + [WIDE]
+    ways = list(
+        dict.fromkeys(way for data, n_bits, way in cells if n_bits >= LENGTHS[-1])
+    )
+    lines = []
+    for way in ways:
+        found = [cells.get((*place, way)) for place in places]
+        sizes = [f"{_mean(rows, 'bytes'):.0f}" for rows in found if rows]
+        lines.append([way, sizes[0], *map(_cost, found)])
+    titles = [f"{study.titles[data]}, {n_bits:,}" for data, n_bits in places]
+    return markdown(["way", "bytes", *titles], lines)
+
+
+def _cost(rows: list[dict[str, Any]] | None) -> str:
+    if not rows:
+        return ""
+    thousands = _mean(rows, "queries_per_second") / 1000
+    return f"{thousands:.1f} ({_mean(rows, 'learning_seconds'):.1f})"
 
 
 def _mean(rows: list[dict[str, Any]], name: str) -> float:
