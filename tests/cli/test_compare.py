@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from typer.testing import CliRunner
 
 from fewbits.cli import app
+from fewbits.learners import ITQ
 from fewbits.training import compare
 
 X, y = load_digits(return_X_y=True)
@@ -52,6 +53,19 @@ def test_as_json_without_labels():
         row.recall for row in same.scores
     ]
     assert found["scores"][1]["svm"] is None
+
+
+def test_what_costs_nothing_stands_beside_what_is_learnt():
+    found = json.loads(run("x.npy", "-b", 16, "--seed", 3, "--json").stdout)
+    assert [row["method"] for row in found["scores"]] == [
+        *("vectors", "lsh", "random rotation", "itq", "additive", "neighbours")
+    ]
+    rotation = ITQ(n_iter=0, random_state=3)
+    same = compare(
+        {"rotation": rotation}, 16, X[:400].astype(np.float32), random_state=3
+    )
+    recall = found["scores"][2]["recall_reranked"]
+    assert recall == same.scores[1].recall_reranked
 
 
 @pytest.mark.parametrize(

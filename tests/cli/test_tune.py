@@ -100,8 +100,9 @@ def test_what_there_was_no_time_for_is_told():
     assert "time was up" not in run(*given)
     late = [*given, "--measurements", "other.jsonl", "--minutes", 1e-9]
     told = run(*late, "--overwrite")
-    assert "note: time was up before 2 more were measured" in told
-    assert "run again to resume, with more --minutes and --overwrite" in told
+    assert "note: time was up before 2 more were measured: " in told
+    assert ": hadamard (16, 32 bits); run again to resume, with more --min" in told
+    assert "--minutes and --overwrite" in told
     assert json.loads(run(*late, *AGAIN))["untried"] == 2
 
 
@@ -215,6 +216,21 @@ def test_an_interrupted_call_goes_on_by_the_same_command(folder, monkeypatch):
     assert not (folder / "t.json").exists()
     kept = (folder / "t.measurements.jsonl").read_text()
     run(*given)
+    assert (folder / "t.measurements.jsonl").read_text() == kept
+
+
+def test_a_call_that_failed_is_no_hindrance_to_the_next(folder):
+    """On other data its measurements are replaced if that is asked for."""
+    given = ["--recall", 0.99, "--bytes", 2, "-o", "t.json", *FEW]
+    assert invoke("tune", "x.npy", *given).exit_code == 2
+    np.save("y.npy", X[500:].astype(np.float32))
+    given[1] = 0.01
+    found = invoke("tune", "y.npy", *given)
+    assert "other data or settings (data): replace it by 'fewbits" in found.stderr
+    assert (found.exit_code, (folder / "t.json").exists()) == (2, False)
+    run("tune", "y.npy", *given, "--overwrite")
+    kept = (folder / "t.measurements.jsonl").read_text()
+    run("tune", "y.npy", *given, "--overwrite")
     assert (folder / "t.measurements.jsonl").read_text() == kept
 
 
@@ -336,6 +352,9 @@ MISTAKES = {
     "tune one.npz --labels y --map 0.5 -o t.json": "needs at least two classes",
     "tune x.npy --bytes 1 -b 16 -o t.json": "16 bits take more than 1 byte",
     "tune x.npy --bytes 4 -m threshold -o t.json": "threshold makes 64 bits, more",
+    "tune x.npy --bytes 4 --minimise memory -o t.json": "a minimum quality is needed",
+    "tune x.npy --recall 0.5 --minimise x -o t.json": "must be bytes or memory",
+    "tune x.npy --memory-bytes 0 -o t.json": "an item takes a byte at least",
     "tune x.npy --bytes 4 --rows 1 -o t.json": "1 item is too few for k=10",
     "tune x.npy --bytes 4 --rows 0 -o t.json": "must be at least 1, got 0",
     "tune x.npy --bytes 4 --rows 5 -o t.json": "5 items are too few for k=10",
@@ -392,6 +411,28 @@ def test_vectors_that_are_kept_are_told():
     assert "not space" not in run(*asked, "--bytes", 2, "--overwrite")
 
 
+def test_memory_is_bounded_and_minimised_beside_the_disk():
+    asked = ["tune", "x.npy", "-o", "t.json", "-m", "itq", "-b", 16, "-b", 64]
+    out = run(*asked, "--memory-bytes", 2)
+    assert "not tried: 64 bits take more than 2 bytes" in out
+    assert "against bytes per item in memory (log" in out
+    told = "vectors are stored for re-ranking: 2 bytes per item in memory, and "
+    assert told in out
+    found = json.loads(run(*asked, "--memory-bytes", 2, *AGAIN))
+    assert (found["best"]["memory_bytes"], found["reached"]) == (2, True)
+    assert found["best"]["bytes_per_item"] > 2
+    on_disk, in_memory = (
+        json.loads(run(*asked, "--recall", 0.7, *how, *AGAIN))["best"]
+        for how in ([], ["--minimise", "memory"])
+    )
+    assert in_memory["memory_bytes"] < on_disk["memory_bytes"]
+    assert in_memory["bytes_per_item"] > on_disk["bytes_per_item"]
+    given = [*asked, "--overwrite", "--recall", 0.999, "--memory-bytes", 2]
+    found = invoke(*given, "--bytes", 4)
+    assert "4 bytes per item and 2 bytes per item in memory: the clo" in found.stderr
+    assert " bytes (2 in memory) and " in found.stderr
+
+
 def test_codes_as_large_as_vectors_are_told():
     asked = ["tune", "x.npy", "-o", "t.json", "-m", "lsh", "--bytes", 128]
     told = "note: a code takes 128 bytes, not less than a float16 vector: 128"
@@ -434,6 +475,21 @@ def test_the_vectors_themselves_are_told_and_recommended():
     assert "vectors meet the target without any code" in " ".join(out.split())
     again = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW, "--overwrite")
     assert "vectors meet the target" not in " ".join(again.split())
+
+
+@pytest.mark.parametrize(("scan_us", "told"), [(20.0, True), (5.0, False)])
+def test_a_scan_that_is_faster_is_told_however_short(monkeypatch, scan_us, told):
+    def report(race, best):
+        return replace(best, query_us=10.0, scan_us=scan_us)
+
+    monkeypatch.setattr(_race.Race, "report", report)
+    out = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW)
+    said = "less than the choice: codes save memory here, not time"
+    assert (said in " ".join(out.split())) != told
+
+
+def test_rows_that_come_later_are_named():
+    again = run("tune", "x.npy", "--bytes", 4, "-o", "t.json", *FEW)
     assert "items that come later" in again
 
 

@@ -20,6 +20,10 @@ from fewbits.cli._options import (
 )
 from fewbits.cli._progress import annotated, progress_bar
 
+#: Signs of a random rotation find as much as what is learnt, ranked again by scores.
+_ROTATION = "random rotation"
+_USUAL = ("lsh", _ROTATION, "itq", "additive", "neighbours")
+
 
 def register(app: typer.Typer) -> None:
     app.command("compare")(compare)
@@ -32,7 +36,8 @@ def compare(
         typer.Option(
             "--method",
             "-m",
-            help="Method to compare; may be repeated. Default: lsh, itq, neighbours.",
+            help="Method to compare; may be repeated. Default: lsh, a random rotation, "
+            "itq, additive, neighbours.",
         ),
     ] = None,
     bits: Annotated[
@@ -99,7 +104,7 @@ def compare(
             check_choice(metric, "metric", training.COMPARED_METRICS)
     elif metric is not None:
         raise ArgumentError("--metric needs --plot, the file to draw it to")
-    chosen = methods or ["lsh", "itq", "neighbours"]
+    chosen = methods or [each for each in _USUAL if each != _ROTATION]
     if len({*chosen}) < len(chosen):
         twice = next(name for name in chosen if chosen.count(name) > 1)
         raise ArgumentError(f"--method {twice} is given more than once")
@@ -115,7 +120,7 @@ def compare(
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)
         found = training.compare(
-            chosen,
+            methods or _usual(seed),
             bits or [64, 256],
             source,
             k=k,
@@ -139,6 +144,14 @@ def compare(
     )
     for what, reason in found.refused.items():
         typer.echo(f"note: {what} could not be learnt: {reason}")
+
+
+def _usual(seed: int) -> dict[str, Any]:
+    """Return what is compared unless methods are named."""
+    from fewbits.learners import ITQ
+
+    rotation = ITQ(n_iter=0, random_state=seed)
+    return {name: rotation if name == _ROTATION else name for name in _USUAL}
 
 
 def _table(found: Any) -> tuple[list[str], list[list[str]]]:

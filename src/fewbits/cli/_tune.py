@@ -46,7 +46,26 @@ def tune(
         float | None, typer.Option(help="Minimum k-NN accuracy by labels.")
     ] = None,
     max_bytes: Annotated[
-        int | None, typer.Option("--bytes", help="Maximum bytes per item.")
+        int | None,
+        typer.Option(
+            "--bytes",
+            help="Maximum bytes per item on disk, stored vectors included.",
+        ),
+    ] = None,
+    max_memory_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--memory-bytes",
+            help="Maximum bytes per item in memory, where vectors that are stored for "
+            "re-ranking do not stay.",
+        ),
+    ] = None,
+    minimise: Annotated[
+        str | None,
+        typer.Option(
+            help="What to minimise for a minimum quality: bytes (on disk) or memory. "
+            "Default: bytes, unless --bytes bounds them."
+        ),
     ] = None,
     encode_us: Annotated[
         float | None,
@@ -79,7 +98,8 @@ def tune(
             "--bits",
             "-b",
             help="Number of bits to try; may be repeated. Default: powers of two up "
-            "to --bytes, or to 1024 or four per feature; if bytes are minimised, "
+            "to the maximum of bytes, or to 1024 or four per feature; if bytes are "
+            "minimised, "
             "also lengths below the best of these.",
         ),
     ] = None,
@@ -122,7 +142,12 @@ def tune(
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an existing configuration.")
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace an existing configuration, and measurements of other data or "
+            "settings.",
+        ),
     ] = False,
     as_json: Annotated[
         bool,
@@ -134,12 +159,14 @@ def tune(
     """Choose method, number of bits and shortlist by measuring on held-out queries.
 
     Quality, bytes and times can be bounded, alone or together. The first of quality,
-    bytes and time to encode that has no bound is optimised. Metrics are measured on
-    rows that were not used for training.
+    bytes and time to encode that has no bound is optimised, or what --minimise names.
+    Metrics are measured on rows that were not used for training.
 
     Example: fewbits tune vectors.npy --recall 0.9 -o tuned.json
 
     Example: fewbits tune vectors.npy --bytes 32 --encode-us 100 -o tuned.json
+
+    Example: fewbits tune vectors.npy --memory-bytes 32 -o tuned.json
     """
     from fewbits import inputs
     from fewbits.training import tuning
@@ -148,7 +175,15 @@ def tune(
     _check_files(output, plot, kept, overwrite=overwrite)
     least = {"recall": recall, "map": mean_precision, "accuracy": accuracy}
     name, at_least = _wanted(least, quality, labels is not None)
-    target = tuning.Target(name, at_least, max_bytes, encode_us, query_ms)
+    target = tuning.Target(
+        name,
+        at_least,
+        max_bytes,
+        encode_us,
+        query_ms,
+        max_memory_bytes=max_memory_bytes,
+        minimise=minimise,
+    )
     place = place_of(device, methods or ())
     source = inputs.read(
         items,
@@ -169,6 +204,7 @@ def tune(
             minutes=minutes,
             max_rows=rows,
             journal=kept,
+            overwrite=overwrite,
         )
     if found.reached:
         found.save(output)

@@ -1,6 +1,7 @@
 """The result of ``fewbits tune`` in words, tables and plots."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from fewbits._extras import install_hint
 from fewbits.cli._printing import print_table, say
 from fewbits.errors import ArgumentError
 
-_NAMED = 3  #: Of the configurations that there was no time for.
+#: Kinds of what there was no time for; there are as many that are measured first.
+_NAMED = 5
 
 
 def print_tuning(found: Any, asked: Sequence[str]) -> None:
@@ -30,17 +32,23 @@ def print_tuning(found: Any, asked: Sequence[str]) -> None:
     if n := found.reported.n_constant_bits:
         say(f"note: {n} of the bits are constant over all items")
     if kept := found.best.configuration.keep_vectors:
-        alone = found.best.bytes_per_item - found.best.memory_bytes
-        typer.echo(
-            f"note: {kept} vectors are stored for re-ranking, so the codes save time, "
-            f"not space: {found.best.bytes_per_item:,} bytes per item, and "
-            f"{alone:,} for the vectors alone"
-        )
+        typer.echo(f"note: {kept} vectors are stored for re-ranking{_saved(found)}")
     elif found.best.bytes_per_item >= found.vector_bytes:
         say(
             f"note: a code takes {found.best.bytes_per_item:,} bytes, not less than a "
             f"float16 vector: {found.vector_bytes:,}"
         )
+
+
+def _saved(found: Any) -> str:
+    """Return what codes save beside stored vectors, and what these take."""
+    memory, disk = found.best.memory_bytes, found.best.bytes_per_item
+    if found.target.counts_memory:
+        return f": {memory:,} bytes per item in memory, and {disk:,} on disk"
+    return (
+        f", so the codes save time, not space: {disk:,} bytes per item, and "
+        f"{disk - memory:,} for the vectors alone"
+    )
 
 
 def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
@@ -60,15 +68,22 @@ def _untried(found: Any, methods: Sequence[str]) -> Iterator[str]:
         yield f"not tried unless named by --method: {', '.join(found.not_tried)}"
     if found.n_untried:
         yield (
-            f"time was up before {found.n_untried:,} more were measured "
-            f"({_first_untried(found)}): run again to resume, with more --minutes"
+            f"time was up before {found.n_untried:,} more were measured: "
+            f"{_first_untried(found)}; run again to resume, with more --minutes"
             f"{' and --overwrite' if found.reached else ''}"
         )
 
 
 def _first_untried(found: Any) -> str:
-    """Return the configurations that there was no time for, the first few of many."""
-    named = [each.described() for each in found.untried]
+    """Return what there was no time for, the first few kinds with their lengths."""
+    kinds: dict[str, list[int]] = {}
+    for each in found.untried:
+        kind = replace(each, n_bits=None).described()
+        kinds.setdefault(kind, []).append(each.n_bits or 0)
+    named = [
+        f"{kind} ({', '.join(map(str, sorted(bits)))} bits)" if all(bits) else kind
+        for kind, bits in kinds.items()
+    ]
     more = ["..."] if len(named) > _NAMED else []
     return "; ".join(named[:_NAMED] + more)
 
@@ -125,9 +140,8 @@ def _print_floats(found: Any) -> None:
 
 
 def plotted(found: Any) -> tuple[Any, ...]:
-    """Return the data of the plot, against encode time if the choice depends on it."""
-    cost = "encode time" if found.target.goes_by_time else "bytes"
-    return found.measured, found.frontier, found.measure, cost
+    """Return the data of the plot, against the cost that the choice depends on."""
+    return found.measured, found.frontier, found.measure, found.target.cost
 
 
 def _print_unconfirmed(found: Any) -> None:
@@ -157,7 +171,7 @@ def _missed(target: Any, found: Any) -> str:
 
 def _too_long(found: Any) -> str:
     asked = ", ".join(map(str, found.too_long))
-    return f"{asked} bits take more than {found.target.max_bytes_named}"
+    return f"{asked} bits take more than {found.target.max_code_bytes_named}"
 
 
 def refuse_unreached(found: Any, output: Path) -> None:
@@ -168,6 +182,9 @@ def refuse_unreached(found: Any, output: Path) -> None:
     barely = most is not None and best.encode_us <= most
     faster = "" if most is None or barely else _fastest(found)
     margin = ", which must stay 5% below" if barely else ""
+    in_memory = ""
+    if found.target.counts_memory:
+        in_memory = f" ({best.memory_bytes:,} in memory)"
     query = ""
     if found.target.max_query_ms is not None:
         query = f" to encode, {best.query_us / 1000:.2f} milliseconds per query"
@@ -175,8 +192,9 @@ def refuse_unreached(found: Any, output: Path) -> None:
     raise ArgumentError(
         f"nothing reaches {found.target.described()}: the closest is "
         f"{best.configuration.described()} with {found.target.named} of "
-        f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes and "
-        f"{best.encode_us:.2f} microseconds{query}{margin}{faster}{unchanged}"
+        f"{best.quality:.3f} ± {best.error:.3f}, {best.bytes_per_item:,} bytes"
+        f"{in_memory} and {best.encode_us:.2f} microseconds{query}{margin}{faster}"
+        f"{unchanged}"
     )
 
 

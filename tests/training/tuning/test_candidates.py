@@ -11,6 +11,7 @@ from fewbits.training.tuning._candidates import (
     candidates,
     default_methods,
     lengths,
+    stage,
     too_long,
     with_corrections,
     without_torch,
@@ -45,6 +46,10 @@ def test_lengths_reach_what_the_target_allows(max_bytes, n_features, longest):
 
 def test_lengths_that_are_asked_for():
     assert lengths(Target(at_least=0.9), 64, [8192, 16]) == (16, 8192)
+    in_memory = Target(max_memory_bytes=4, max_bytes=100)
+    assert lengths(in_memory, 64) == (16, 32)
+    assert too_long(in_memory, [32, 64]) == (64,)
+    assert with_corrections(in_memory, 64) == (16,)
     within = Target(max_bytes=4)
     assert lengths(within, 64, [64, 32, 16, 128]) == (16, 32)
     assert too_long(within, [64, 32, 16, 128]) == (64, 128)
@@ -94,7 +99,7 @@ def test_long_codes_are_last_and_nothing_waits_for_them():
 
 
 def test_defaults_come_first_and_where_quality_counts_the_longest():
-    names = ["sp", "neighbours"]
+    names = ["cbe", "sp"]
     made = candidates(names, [16, 64], 100, 0)
     n = len(names) * 2
     assert not any(each.parameters for each in made[:n])
@@ -104,9 +109,25 @@ def test_defaults_come_first_and_where_quality_counts_the_longest():
         len(made) // 2
     )
     assert [each.described() for each in made[:2]] == [
-        "neighbours, 64 bits",
+        "cbe, 64 bits",
         "sp, 64 bits",
     ]
+
+
+def test_anchors_of_every_length_come_first_and_the_cheap_ones_before_the_others():
+    methods = default_methods(Target(max_bytes=8), of_any_length=False)
+    for objective in ("quality", "bytes", "encode time"):
+        made = candidates(methods, [16, 32, 64], 100, 0, objective=objective)
+        stages = [stage(each) for each in made]
+        assert stages == sorted(stages)
+        assert (stages.count(0), stages.count(1)) == (3 * 3, 2 * 3)
+        if objective == "quality":
+            assert {each.n_bits for each in made[:3]} == {64}
+            assert [each.described() for each in made[9:12]] == [
+                "additive, 64 bits",
+                "neighbours, 64 bits",
+                "additive, 32 bits",
+            ]
 
 
 def test_where_bytes_count_a_middle_length_comes_first():
@@ -155,9 +176,9 @@ def test_what_is_known_to_be_good_comes_before_anything_else():
         made = candidates(methods, [64], 100, 0, objective=objective, corrected=[48])
         assert [each.described() for each in made[:5]] == [
             "itq, 64 bits, a random rotation",
-            "additive, 64 bits",
-            "additive, 48 bits, two bytes of corrections",
             "itq, 64 bits",
+            "additive, 48 bits, two bytes of corrections",
+            "additive, 64 bits",
             "neighbours, 64 bits",
         ]
 

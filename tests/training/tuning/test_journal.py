@@ -10,7 +10,7 @@ from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.learners.fitting import on_progress
 from fewbits.training.tuning import Target, _measuring, _race, _tune, tune
-from fewbits.training.tuning._journal import Journal
+from fewbits.training.tuning._journal import FORMAT, Journal
 
 X, y = load_digits(return_X_y=True)
 SOURCE = Input("vectors", X[:1000].astype(np.float32), None, "digits")
@@ -95,6 +95,17 @@ def test_other_data_and_settings_are_refused(path):
     other = Input("vectors", SOURCE.values[::-1], None, "other")
     with pytest.raises(ArtefactError, match="other data or settings"):
         tune(other, Target(max_bytes=4), **FEW, journal=path)
+    before = path.read_bytes()
+    with pytest.raises(ArtefactError, match="replace it by 'fewbits tune --overw"):
+        tune(other, Target(max_bytes=4), **FEW, journal=path)
+    assert path.read_bytes() == before
+    found = tune(other, Target(max_bytes=4), **FEW, journal=path, overwrite=True)
+    after = path.read_bytes()
+    assert lines(path)[0]["data"] == _tune.digest(other.values, None)
+    # And what is of the same data stays.
+    again = tune(other, Target(max_bytes=4), **FEW, journal=path, overwrite=True)
+    assert path.read_bytes() == after
+    assert again.configuration == found.configuration
     path.write_text("hello\n")
     with pytest.raises(ArtefactError, match="holds no measurements"):
         tune(SOURCE, Target(max_bytes=4), **FEW, journal=path)
@@ -263,9 +274,21 @@ def test_targets_out_of_range(options, message):
 def test_a_file_of_something_else_stays_as_it_is(tmp_path, content):
     path = tmp_path / "notes.jsonl"
     path.write_text(content)
-    with pytest.raises(ArtefactError):
+    for overwrite in (False, True):
+        with pytest.raises(ArtefactError, match="holds no measurements"):
+            Journal(path, {"k": 10}, overwrite=overwrite)
+    assert path.read_text() == content
+
+
+def test_measurements_of_another_version_are_replaced_if_asked_for(tmp_path):
+    path = tmp_path / "m.jsonl"
+    content = '{"format": "fewbits-measurements-0", "k": 10}\n{"unknown": 1}\n'
+    path.write_text(content)
+    with pytest.raises(ArtefactError, match=r"settings \(format\)"):
         Journal(path, {"k": 10})
     assert path.read_text() == content
+    Journal(path, {"k": 10}, overwrite=True)
+    assert [each["format"] for each in lines(path)] == [FORMAT]
 
 
 def test_a_first_line_that_was_cut_off_is_written_again(tmp_path):

@@ -1,6 +1,7 @@
 """The frontier as characters and as a drawing."""
 
 import re
+from dataclasses import replace
 
 from fewbits.training.tuning import frontier_drawing, frontier_text
 from tests.training.tuning._measured import measured
@@ -37,6 +38,13 @@ def test_time_may_be_drawn_in_place_of_bytes(tmp_path):
     assert svg.count('class="dot class-0"') == 2
     assert "microseconds to encode a vector (logarithmic)</text>" in svg
     assert "lsh, 16 bits: 0.300, 2 bytes, 9.00 microseconds" in svg
+
+
+def test_bytes_in_memory_may_be_drawn():
+    stored = [replace(each, bytes_per_item=500) for each in FOUND]
+    title, *_, below = frontier_text(stored, stored, "map", "memory").splitlines()
+    assert title == "map against bytes per item in memory (logarithmic)"
+    assert below.split() == ["2", "8", "32", "128", "256"]
 
 
 def test_an_axis_between_two_powers_of_two_has_its_ends():

@@ -1,9 +1,12 @@
 """What is best where nothing keeps all bounds."""
 
+from dataclasses import replace
+
 import pytest
 
 from fewbits.errors import ArgumentError
 from fewbits.training.tuning import FloatScan, Target, Tuning
+from fewbits.training.tuning._target import frontier
 from tests.training.tuning._measured import measured
 
 
@@ -54,8 +57,61 @@ def test_what_a_full_scan_outruns_is_not_preferred():
     assert best(Target(at_least=0.85), slow, quick) is slow
     # ... and nobody waits for a scan of such a time.
     small = measured(0.9, query_us=190.0, scan_us=180.0)
-    assert not small.slower_than_scan
+    assert small.slower_than_scan
+    assert not small.outrun_by_scan
     assert best(Target(max_bytes=8), small, quick) is small
+
+
+def with_vectors(quality, in_memory, on_disk):
+    return replace(measured(quality, in_memory), bytes_per_item=on_disk)
+
+
+def test_memory_can_be_bounded_and_disk_is_not():
+    codes, short, long = (
+        with_vectors(*each) for each in ((0.8, 8, 8), (0.99, 8, 80), (1.0, 16, 88))
+    )
+    found = codes, short, long
+    assert best(Target(max_memory_bytes=8), *found) is short
+    assert best(Target(max_memory_bytes=8, max_bytes=16), *found) is codes
+    assert best(Target(max_bytes=100), *found) is long
+    assert best(Target(at_least=0.9, max_memory_bytes=16), *found) is short
+    assert Target(max_memory_bytes=8).objective == "quality"
+    assert Target(at_least=0.9, max_memory_bytes=8).objective == "bytes"
+    assert Target(max_memory_bytes=8).described() == "8 bytes per item in memory"
+
+
+def test_memory_can_be_minimised():
+    long, short = with_vectors(0.95, 64, 64), with_vectors(0.95, 4, 200)
+    dear = with_vectors(0.99, 4, 400)
+    target = Target(at_least=0.9, minimise="memory")
+    assert best(target, long, short, dear) is short
+    assert best(Target(at_least=0.9), long, short, dear) is long
+    within = Target(at_least=0.9, max_bytes=100, minimise="memory")
+    assert within.objective == "bytes"
+    assert best(within, long, short, dear) is long
+    assert (target.cost, Target(at_least=0.9).cost) == ("memory", "bytes")
+    # All three are on the frontier where bytes in memory count.
+    assert frontier([long, short, dear], target) == [short, dear, long]
+    assert frontier([long, short, dear], Target(at_least=0.9)) == [long, dear]
+
+
+def test_of_what_takes_too_much_memory_the_least_is_nearest():
+    target = Target(max_memory_bytes=4)
+    much, little = with_vectors(0.9, 16, 80), with_vectors(0.5, 8, 200)
+    assert best(target, much, little) is little
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_memory_bytes": 0}, "an item takes a byte at least, got 0"),
+        ({"max_bytes": 8, "minimise": "memory"}, "a minimum quality is needed"),
+        ({"at_least": 0.9, "minimise": "time"}, "must be bytes or memory, got 'time'"),
+    ],
+)
+def test_what_of_memory_cannot_be_asked_for(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        Target(**options)
 
 
 def test_a_query_takes_no_longer_than_allowed():
@@ -79,6 +135,8 @@ def test_a_query_takes_no_longer_than_allowed():
         (Target(at_least=0.96, max_bytes=16), None),
         (Target(max_bytes=8), None),
         (Target(max_bytes=16), "int8"),
+        (Target(max_memory_bytes=16), "int8"),
+        (Target(max_memory_bytes=8), None),
         (Target(max_query_ms=0.1), None),
         (Target(max_query_ms=1), "int8"),
     ],

@@ -356,6 +356,24 @@ def test_the_longest_codes_are_alone_where_quality_counts(learning_takes):
     assert ["neighbours, 16 bits", "neighbours, 8 bits"] in together
 
 
+def test_anchors_of_every_length_are_measured_before_anything_else(learning_takes):
+    """Prefixes cost nothing, and do not come before them either."""
+    begun = learning_takes(lambda _: 0.0)
+    options = {"methods": ["pcah", "itq", "neighbours"], "n_bits": [16, 32]}
+    tune(digits(), Target(max_bytes=4), **options)
+    first = [words for group in begun for words, n in group if n == begun[0][0][1]]
+    assert first == [
+        "itq, 32 bits, a random rotation",
+        "itq, 32 bits",
+        "itq, 16 bits, a random rotation",
+        "itq, 16 bits",
+        "neighbours, 32 bits",
+        "neighbours, 16 bits",
+        *first[6:],
+    ]
+    assert first[6:8] == ["pcah, 32 bits", "pcah, 16 bits"]
+
+
 @pytest.mark.parametrize(("minutes", "n_longer"), [(None, 3), (1, 0)])
 def test_the_best_are_trained_longer_where_there_is_time(
     learning_takes, monkeypatch, minutes, n_longer

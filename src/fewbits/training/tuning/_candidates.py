@@ -38,14 +38,16 @@ METHODS = (
     "fast-neighbours",
 )
 #: What is measured before anything else, and goes on to all rows: what is known to be
-#: good, and what costs nothing; what learns in a second comes first.
+#: good, and what costs nothing. From the shortest time to learn to the longest; some
+#: learn in about a second.
 ANCHORS: tuple[tuple[str, dict[str, int]], ...] = (
     ("itq", {"n_iter": 0}),
-    ("additive", {}),
-    ("additive", {"correction": True}),
     ("itq", {}),
+    ("additive", {"correction": True}),
+    ("additive", {}),
     ("neighbours", {}),
 )
+_N_CHEAP = 3
 _AXES = "pcah"  # has no more bits than there are features
 _SHORTEST = 16
 #: The longest where nothing bounds bytes: so many bits, or so many for each feature.
@@ -99,19 +101,20 @@ def lengths(
     if asked:
         return _fitting(target, asked)
     longest = min(_HALF_PRECISION * n_features, MAX_BITS)
-    if target.max_bytes is None:
+    if target.max_code_bytes is None:
         longest = min(longest, max(_USUAL, _BITS_PER_FEATURE * n_features))
     else:
-        longest = min(longest, 8 * target.max_bytes)
+        longest = min(longest, 8 * target.max_code_bytes)
     powers = (2**i for i in range(longest.bit_length()))
     return tuple(sorted({longest, *(n for n in powers if n >= _SHORTEST)}))
 
 
 def too_long(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     """Return the lengths that take more bytes than allowed."""
-    if target.max_bytes is None:
+    most = target.max_code_bytes
+    if most is None:
         return ()
-    return tuple(sorted({n for n in asked if n > 8 * target.max_bytes}))
+    return tuple(sorted({n for n in asked if n > 8 * most}))
 
 
 def own_lengths(methods: Sequence[str], n_features: int) -> tuple[int, ...]:
@@ -144,9 +147,9 @@ def with_corrections(
     """
     if target.quality == "map":
         return ()
-    if target.max_bytes is None:
+    if target.max_code_bytes is None:
         return lengths(target, n_features, asked)
-    rest = target.max_bytes - CORRECTION_BYTES
+    rest = target.max_code_bytes - CORRECTION_BYTES
     if rest < 1 or (asked and n_bytes(min(asked)) > rest):
         return ()
     return lengths(replace(target, max_bytes=rest), n_features, asked)
@@ -157,7 +160,7 @@ def _fitting(target: Target, asked: Sequence[int]) -> tuple[int, ...]:
     fitting = wanted.difference(too_long(target, asked))
     if not fitting:
         raise ArgumentError(
-            f"{min(asked)} bits take more than {target.max_bytes_named}"
+            f"{min(asked)} bits take more than {target.max_code_bytes_named}"
         )
     return tuple(sorted(fitting))
 
@@ -175,11 +178,12 @@ def candidates(
 
     Those with corrections have the lengths `corrected`, if given.
 
-    `ANCHORS` come first, and defaults before variants. Very long codes are last: one of
-    these may take longer than everything else. Where quality is the `objective`, within
-    so many bytes, the longest codes that these allow are the best, and shorter ones are
-    tried while there is time. Where bytes are, codes of a middle length show whether
-    shorter ones suffice, or longer ones are needed.
+    `ANCHORS` come first at every length, the cheap ones before the others, and defaults
+    before variants. Very long codes are last: one of these may take longer than
+    everything else. Where quality is the `objective`, within so many bytes, the longest
+    codes that these allow are the best, and shorter ones are tried while there is time.
+    Where bytes are, codes of a middle length show whether shorter ones suffice, or
+    longer ones are needed.
     """
     beside = lengths if corrected is None else corrected
     made = [
@@ -200,7 +204,8 @@ def candidates(
             return True, n_bits, place
         if objective == "bytes":
             return False, place, abs(math.log2(n_bits / middle)), -n_bits
-        return False, -n_bits if objective == "quality" else 0, place
+        longest_first = -n_bits if objective == "quality" else 0
+        return False, stage(each), longest_first, place
 
     return sorted(made, key=when)
 
@@ -208,6 +213,21 @@ def candidates(
 def is_anchor(learner: Configuration) -> bool:
     """Return whether something is measured before anything else."""
     return _place(learner) < len(ANCHORS)
+
+
+def stage(learner: Configuration) -> int:
+    """Return 0 for cheap anchors, 1 for the others, and 2 for everything else.
+
+    Very long codes are no anchors: each may take longer than all others.
+
+    Examples
+    --------
+    >>> [stage(Configuration(each, 64)) for each in ("itq", "neighbours", "sp")]
+    [0, 1, 2]
+    """
+    if not is_anchor(learner) or (learner.n_bits or 0) > _USUAL:
+        return 2
+    return int(_place(learner) >= _N_CHEAP)
 
 
 def _place(learner: Configuration) -> int:

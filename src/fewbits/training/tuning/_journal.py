@@ -13,7 +13,8 @@ from fewbits.learners.fitting import data_checksum
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._measured import Measured
 
-FORMAT = "fewbits-measurements-3"
+_FORMATS = "fewbits-measurements-"
+FORMAT = f"{_FORMATS}3"
 
 
 class Journal:
@@ -26,6 +27,8 @@ class Journal:
     about : mapping
         What the measurements depend on. The target is not part of it: another one uses
         the same measurements.
+    overwrite : bool, default=False
+        Whether measurements of something else are replaced.
 
     Raises
     ------
@@ -33,8 +36,10 @@ class Journal:
         When the file holds measurements of something else, or none.
     """
 
-    def __init__(self, path: Path | None, about: dict[str, Any]) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path | None, about: dict[str, Any], *, overwrite: bool = False
+    ) -> None:
+        self.path, self.overwrite = path, overwrite
         self._known: dict[tuple[int, str, str], list[Measured]] = {}
         header = {"format": FORMAT, **about}
         content = b"" if path is None or not path.exists() else path.read_bytes()
@@ -72,14 +77,19 @@ class Journal:
                 file.write(_line(line))
 
     def _read(self, lines: list[bytes], header: dict[str, Any]) -> bool:
-        """Read the journal, or start anew if it is of other data without results.
+        """Read the journal, or start anew if it is of other data and may be replaced.
 
         A run that failed, or was stopped at once, leaves nothing to lose.
         """
         try:
             first, *rest = map(json.loads, lines)
             then = dict(first)
-            for line in rest:
+            if not str(then.get("format")).startswith(_FORMATS):
+                raise ValueError("'fewbits tune' has not written it")
+            other = [name for name in header if then.get(name) != header[name]]
+            if other and (self.overwrite or not rest):
+                return False
+            for line in rest if not other else ():
                 n_items, key, kind = line["key"]
                 found = [Measured.from_dict(each) for each in line["found"]]
                 self._known[n_items, key, kind] = found
@@ -87,14 +97,11 @@ class Journal:
             raise ArtefactError(
                 f"{self.path} holds no measurements: {error}"
             ) from error
-        other = [name for name in header if then.get(name) != header[name]]
-        if other and not rest and "format" not in other:
-            return False
         if other:
             raise ArtefactError(
                 f"{self.path} holds measurements of other data or settings "
-                f"({', '.join(other)}); delete it, or name another file (on the "
-                "command line by --measurements)"
+                f"({', '.join(other)}): replace it by 'fewbits tune --overwrite' (in "
+                "Python by overwrite=True), or name another file by --measurements"
             )
         return True
 

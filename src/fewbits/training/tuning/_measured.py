@@ -53,8 +53,13 @@ class Measured:
 
     @property
     def slower_than_scan(self) -> bool:
+        """True if a full scan of the vectors is faster."""
+        return self.query_us > self.scan_us
+
+    @property
+    def outrun_by_scan(self) -> bool:
         """True if a full scan of the vectors is faster, and takes time that counts."""
-        return self.scan_us > _QUICK_SCAN_US and self.query_us > self.scan_us
+        return self.scan_us > _QUICK_SCAN_US and self.slower_than_scan
 
     def metrics(self) -> dict[str, Any]:
         """Return the numbers, rounded to their precision."""

@@ -13,6 +13,7 @@ _RIGHT = _WIDTH - 20
 #: Costs on the horizontal axis: names of metrics, and their labels.
 _COSTS = {
     "bytes": ("bytes_per_item", "bytes per item"),
+    "memory": ("memory_bytes", "bytes per item in memory"),
     "encode time": ("encode_us", "microseconds to encode a vector"),
 }
 #: Powers of two between the ends of an axis, at most, and how far from these.
@@ -33,7 +34,7 @@ def frontier_text(
         Dots, and circles for the Pareto frontier.
     quality : str
         Label of the vertical axis.
-    cost : {"bytes", "encode time"}, default="bytes"
+    cost : {"bytes", "memory", "encode time"}, default="bytes"
         Cost on the horizontal axis.
 
     Returns

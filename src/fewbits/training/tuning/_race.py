@@ -10,7 +10,7 @@ import numpy as np
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners.fitting import shared_steps
-from fewbits.training.tuning._candidates import is_anchor
+from fewbits.training.tuning._candidates import is_anchor, stage
 from fewbits.training.tuning._clock import Clock, TimeUp
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._finals import Finals
@@ -77,7 +77,7 @@ class Race:
                 ranked += self._quick(latest, ranked, planned[i])
                 ranked += self._anchors(latest, ranked)
             wanted = [each.configuration.learner for each in ranked]
-        left = sorted(self.untried, key=lambda each: each not in asked)
+        left = sorted(self.untried, key=lambda e: (stage(e), e not in asked))
         latest += self._trained_longer(trial, latest)
         latest += self._shortened(trial, latest)
         return latest + self._made_up(trial, left, latest)
@@ -113,12 +113,17 @@ class Race:
         found, done = list(known), 0
         is_last = len(trial.X) == len(self.parts.learn)
         end = np.inf if is_last else until
-        order = wanted if known else sorted(wanted, key=partial(self._when, trial))
+        takes_long = partial(self.clock.takes_long, len(trial.X))
+        order = wanted
+        if not known:  # quick candidates first, and then `ANCHORS`
+            order = sorted(
+                wanted, key=lambda each: takes_long(each) and 1 + stage(each)
+            )
         self._keep(found)  # nothing of fewer rows
         pending = grouped(order, nested_up_to=nested)
         with shared_steps():
             while pending:
-                group = take_next(pending, found, self.target)
+                group = take_next(pending, found, self.target, takes_long)
                 self._tell(done, len(wanted), group, found)
                 alone = (group[0].n_bits or 1) > nested
                 missing = self.measuring.missing(trial, group, alone=alone)
@@ -132,11 +137,6 @@ class Race:
                     self.untried += group
                 done += len(group)
         return found[len(known) :]
-
-    def _when(self, trial: Trial, learner: Configuration) -> tuple[bool, bool]:
-        """Return a key by which quick candidates come first, and then `ANCHORS`."""
-        long = self.clock.takes_long(len(trial.X), learner)
-        return long, long and not is_anchor(learner)
 
     def _metrics(
         self,
@@ -156,7 +156,9 @@ class Race:
             self.clock.stopped(group, began, len(trial.X))
             return []
         return [
-            each for each in found if self.target.affords_bytes(each.bytes_per_item)
+            each
+            for each in found
+            if self.target.affords_bytes(each.bytes_per_item, each.memory_bytes)
         ]
 
     def _keep(self, found: list[Measured]) -> None:
@@ -173,7 +175,7 @@ class Race:
         """Report the current measurement, and the best so far."""
         if self.notes is not None:
             best = min(found, key=self.target.rank, default=None)
-            self.notes(f"{self.stage}: {_note(group, best)}")
+            self.notes(f"{self.stage}: {_note(group, best, self.target)}")
         if self.progress is not None:
             self.progress(done, total)
 
@@ -314,11 +316,11 @@ def _kind(found: Measured) -> str:
     return found.configuration.changed(n_bits=0).learner.key
 
 
-def _note(group: Sequence[Configuration], best: Measured | None) -> str:
+def _note(group: Sequence[Configuration], best: Measured | None, target: Target) -> str:
     """Return a description of the group being learnt, after the best so far."""
     words = group[0].described()
     if len(group) > 1:
         words = f"{replace(group[0], n_bits=None).described()}, {len(group)} lengths"
     if best is None:
         return words
-    return f"best {best.quality:.3f} in {best.bytes_per_item:,} bytes; {words}"
+    return f"best {best.quality:.3f} in {target.sizes(best)[0]:,} bytes; {words}"

@@ -11,6 +11,8 @@ from fewbits.training.tuning._floats import vector_bytes
 from fewbits.training.tuning._measured import Measured
 
 QUALITIES = ("recall", "map", "accuracy")
+#: Bytes that can be minimised: all of them on disk, or those that stay in memory.
+MINIMISED = ("bytes", "memory")
 #: Smaller differences of quality are ignored: the cheaper configuration is taken.
 _DIGITS = 3
 #: A time must stay below its bound by this share; and what exceeds it in a single
@@ -28,7 +30,7 @@ class Target:
 
     Without a bound on quality, that is quality; otherwise bytes; with a bound on both,
     encode time, where less than about a factor of 1.4 does not count against quality;
-    and with all three bounds quality again.
+    and with all three bounds quality again. `minimise` says otherwise.
 
     Parameters
     ----------
@@ -38,18 +40,25 @@ class Target:
     at_least : float, default=None
         Minimum quality, above 0 and at most 1.
     max_bytes : int, default=None
-        Maximum bytes per item.
+        Maximum bytes per item on disk: the code, and the vector where one is stored.
     max_encode_us : float, default=None
         Maximum time in microseconds to encode a single vector on this
         machine; the choice stays 5 % below.
     max_query_ms : float, default=None
         Maximum time in milliseconds from a single vector to its answer, one query at a
         time; as above.
+    max_memory_bytes : int, default=None
+        Maximum bytes per item in memory: the code, since stored vectors are read from
+        disk as they are needed.
+    minimise : {"bytes", "memory"}, default=None
+        The bytes to minimise for a minimum quality, whatever else is bounded: on disk,
+        or in memory.
 
     Notes
     -----
     What a full scan of the vectors outruns is preferred to nothing that meets the
-    bounds, unless such a scan takes less than .2 ms.
+    bounds, unless such a scan takes less than .2 ms: so short a time varies by more
+    than it matters, and the choice would vary with it.
 
     Raises
     ------
@@ -60,6 +69,8 @@ class Target:
     --------
     >>> Target(at_least=0.9).objective, Target(max_bytes=32).objective
     ('bytes', 'quality')
+    >>> Target(at_least=0.9, max_bytes=400, minimise="memory").objective
+    'bytes'
     """
 
     quality: str = "recall"
@@ -67,6 +78,8 @@ class Target:
     max_bytes: int | None = None
     max_encode_us: float | None = None
     max_query_ms: float | None = None
+    max_memory_bytes: int | None = None
+    minimise: str | None = None
 
     def __post_init__(self) -> None:
         if self.quality not in QUALITIES:
@@ -77,8 +90,9 @@ class Target:
             raise ArgumentError(
                 f"{self.quality} lies above 0 and at most 1, got {self.at_least:g}"
             )
-        if self.max_bytes is not None and self.max_bytes < 1:
-            raise ArgumentError(f"an item takes a byte at least, got {self.max_bytes}")
+        for most in (self.max_bytes, self.max_memory_bytes):
+            if most is not None and most < 1:
+                raise ArgumentError(f"an item takes a byte at least, got {most}")
         if self.max_encode_us is not None and not self.max_encode_us > 0:
             raise ArgumentError(
                 f"encoding takes more than 0 microseconds, got {self.max_encode_us:g}"
@@ -87,10 +101,26 @@ class Target:
             raise ArgumentError(
                 f"a query takes more than 0 milliseconds, got {self.max_query_ms:g}"
             )
-        if {self.at_least, self.max_bytes, *self._max_times} == {None}:
+        bounds = self.at_least, self.max_bytes, self.max_memory_bytes, *self._max_times
+        if {*bounds} == {None}:
             raise ArgumentError(
                 "give a target: a minimum quality, a maximum of bytes or of time "
-                "(--recall 0.9, --bytes 32, --encode-us 20 or --query-ms 1)"
+                "(--recall 0.9, --bytes 32, --memory-bytes 32, --encode-us 20 or "
+                "--query-ms 1)"
+            )
+        self._check_minimised()
+
+    def _check_minimised(self) -> None:
+        if self.minimise is None:
+            return
+        if self.minimise not in MINIMISED:
+            raise ArgumentError(
+                f"minimise must be {' or '.join(MINIMISED)}, got {self.minimise!r}"
+            )
+        if self.at_least is None:
+            raise ArgumentError(
+                f"a minimum quality is needed to minimise {self.minimise}, such as a "
+                f"{self.quality} of 0.9"
             )
 
     @property
@@ -102,7 +132,7 @@ class Target:
         """The quantity that is optimised within the bounds."""
         if self.at_least is None:
             return "quality"
-        if self.max_bytes is None:
+        if self.minimise or self.max_bytes is None:
             return "bytes"
         return "encode time" if self.max_encode_us is None else "quality"
 
@@ -114,9 +144,35 @@ class Target:
         )
 
     @property
-    def max_bytes_named(self) -> str:
-        """The bytes with their noun."""
-        return "1 byte" if self.max_bytes == 1 else f"{self.max_bytes} bytes"
+    def max_code_bytes(self) -> int | None:
+        """The most that a code may take, which is in memory and on disk."""
+        bounds = self.max_bytes, self.max_memory_bytes
+        return min((each for each in bounds if each is not None), default=None)
+
+    @property
+    def max_code_bytes_named(self) -> str:
+        """The same with its noun."""
+        return _bytes(self.max_code_bytes or 0)
+
+    @property
+    def counts_memory(self) -> bool:
+        """True if the choice depends on bytes in memory."""
+        return self.max_memory_bytes is not None or self.minimise == "memory"
+
+    @property
+    def cost(self) -> str:
+        """The cost to draw quality against: bytes, memory or encode time."""
+        if self.goes_by_time:
+            return "encode time"
+        on_disk = self.objective == "bytes" and self.minimise != "memory"
+        return "memory" if self.counts_memory and not on_disk else "bytes"
+
+    def sizes(self, found: Measured) -> tuple[int, ...]:
+        """Return the bytes that the choice depends on, first those to minimise."""
+        sizes = (found.bytes_per_item, found.memory_bytes)
+        if self.minimise == "memory":
+            return sizes[::-1]
+        return sizes if self.counts_memory else sizes[:1]
 
     @property
     def goes_by_time(self) -> bool:
@@ -137,9 +193,8 @@ class Target:
 
         A time at the bound in one measurement exceeds it in half of all others.
         """
-        return self.affords_bytes(found.bytes_per_item) and self.meets_times(
-            found, _TIME_MARGIN
-        )
+        sizes = found.bytes_per_item, found.memory_bytes
+        return self.affords_bytes(*sizes) and self.meets_times(found, _TIME_MARGIN)
 
     def meets_times(self, found: Measured, margin: float = 0.0) -> bool:
         """Return whether both times meet their bounds, by a margin of these."""
@@ -149,9 +204,10 @@ class Target:
             for time, most in zip(times, self._max_times, strict=True)
         )
 
-    def affords_bytes(self, n_bytes: int) -> bool:
+    def affords_bytes(self, on_disk: int, in_memory: int) -> bool:
         """Return whether an item may take so many bytes."""
-        return self.max_bytes is None or n_bytes <= self.max_bytes
+        bounds = (on_disk, self.max_bytes), (in_memory, self.max_memory_bytes)
+        return all(most is None or size <= most for size, most in bounds)
 
     def affords_vectors(self, n_features: int) -> bool:
         """Return whether a vector may be kept beside a code, in some precision."""
@@ -174,14 +230,15 @@ class Target:
         Configurations within all cost bounds come first, by quality.
         """
         quality = -round(found.quality, _DIGITS)
-        costs = found.bytes_per_item, found.configuration.shortlist or 0
+        sizes, shortlist = self.sizes(found), found.configuration.shortlist or 0
+        costs = *sizes, shortlist
         if not self.affords(found):
             return 2, self._excess(found), quality, *costs
         if not self.meets(found):
             return 1, quality, *costs
-        scan = found.slower_than_scan
+        scan = found.outrun_by_scan
         if self.objective == "bytes":
-            return 0, scan, costs[0], quality, costs[1]
+            return 0, scan, *sizes, quality, shortlist
         if self.objective == "encode time":
             return 0, scan, _magnitude(found.encode_us), quality, *costs
         return 0, scan, quality, *costs
@@ -197,6 +254,8 @@ class Target:
             shares.append(self.at_least / max(sure, 10.0**-_DIGITS))
         if self.max_bytes is not None:
             shares.append(found.bytes_per_item / self.max_bytes)
+        if self.max_memory_bytes is not None:
+            shares.append(found.memory_bytes / self.max_memory_bytes)
         if self.max_encode_us is not None:
             most = (1 - _TIME_MARGIN) * self.max_encode_us
             shares.append(_rounded(found.encode_us) / most)
@@ -211,7 +270,9 @@ class Target:
         if self.at_least is not None:
             bounds.append(f"{self.named} of {self.at_least:g}")
         if self.max_bytes is not None:
-            bounds.append(f"{self.max_bytes_named} per item")
+            bounds.append(f"{_bytes(self.max_bytes)} per item")
+        if self.max_memory_bytes is not None:
+            bounds.append(f"{_bytes(self.max_memory_bytes)} per item in memory")
         if self.max_encode_us is not None:
             bounds.append(f"{self.max_encode_us:g} microseconds to encode")
         if self.max_query_ms is not None:
@@ -220,18 +281,22 @@ class Target:
         return f"{first} with {' and '.join(others)}" if others else first
 
 
+def _bytes(n: int) -> str:
+    return "1 byte" if n == 1 else f"{n} bytes"
+
+
 def frontier(found: Iterable[Measured], target: Target) -> list[Measured]:
     """Return the Pareto frontier of bytes and quality, fewest bytes first.
 
-    And of encode time, where the choice depends on it. Of equals the shorter shortlist
-    stays.
+    And of encode time and bytes in memory, where the choice depends on them. Of equals
+    the shorter shortlist stays.
 
     Parameters
     ----------
     found : iterable of Measured
         Of the same number of items.
     target : Target
-        Says whether encode times count.
+        Says what counts.
 
     Returns
     -------
@@ -251,8 +316,8 @@ def _point(found: Measured, target: Target) -> tuple[float, ...]:
     if target.goes_by_time:
         bounded = target.max_encode_us is not None
         fast = found.encode_us if bounded else _magnitude(found.encode_us)
-    shortlist = found.configuration.shortlist or 0
-    return (found.bytes_per_item, -round(found.quality, _DIGITS), fast, shortlist)
+    quality, shortlist = round(found.quality, _DIGITS), found.configuration.shortlist
+    return (*target.sizes(found), -quality, fast, shortlist or 0)
 
 
 def _magnitude(encode_us: float) -> float:
@@ -266,7 +331,7 @@ def _rounded(encode_us: float) -> float:
 
 
 def _covers(one: Measured, other: Measured, target: Target) -> bool:
-    mine, theirs = _point(one, target)[:3], _point(other, target)[:3]
+    mine, theirs = _point(one, target)[:-1], _point(other, target)[:-1]
     return all(a <= b for a, b in zip(mine, theirs, strict=True))
 
 

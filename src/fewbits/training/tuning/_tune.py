@@ -18,7 +18,6 @@ from fewbits.training._fit import features_of
 from fewbits.training._methods import DEEP_METHODS, METHODS
 from fewbits.training.tuning._candidates import (
     beyond_axes,
-    is_anchor,
     own_lengths,
     too_long,
     without_torch,
@@ -26,6 +25,7 @@ from fewbits.training.tuning._candidates import (
 from fewbits.training.tuning._configuration import Configuration
 from fewbits.training.tuning._journal import Journal, digest
 from fewbits.training.tuning._parts import Parts, split
+from fewbits.training.tuning._prospects import first_untried
 from fewbits.training.tuning._race import Notes, Progress, Race
 from fewbits.training.tuning._target import Target, frontier
 from fewbits.training.tuning._tuning import Tuning
@@ -49,6 +49,7 @@ def tune(
     minutes: float | None = None,
     max_rows: int = 200_000,
     journal: str | Path | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
     notes: Notes | None = None,
 ) -> Tuning:
@@ -58,8 +59,9 @@ def tune(
     other half is searched, and queries are in neither. Every candidate begins with a
     sixteenth of both halves or so; the better third by the target, and what is on the
     frontier of bytes and quality, go on with four times as many, until all rows take
-    part. ITQ, a random rotation and neighbour-preserving codes are measured first, and
-    to the end. An eighth of the rows, 1000 at most, are validation queries, or a
+    part. At every length a random rotation, additive codes, ITQ and
+    neighbour-preserving codes are measured before anything else, and the best of each
+    with all rows. An eighth of the rows, 1000 at most, are validation queries, or a
     hundredth of more than 100,000 rows, 5000 at most. As many others are test queries
     for the choice.
 
@@ -97,6 +99,8 @@ def tune(
     journal : str or Path, default=None
         A file for all measurements; a later call, after an interrupt or with
         another target, resumes from it.
+    overwrite : bool, default=False
+        Whether a journal of other data or settings is replaced.
     progress : callable, default=None
         Called with (candidates done, candidates of this round), and while items become
         features with (items done, all items).
@@ -114,7 +118,8 @@ def tune(
         When there are too few rows, labels are missing or all different, or nothing
         can be tried.
     ArtefactError
-        When the journal is of other data or settings.
+        When the journal is of other data or settings and may not be replaced, or is
+        no journal.
 
     Examples
     --------
@@ -143,7 +148,8 @@ def tune(
         random_state=random_state,
         max_rows=max_rows,
     )
-    kept = Journal(None if journal is None else Path(journal), about)
+    path = None if journal is None else Path(journal)
+    kept = Journal(path, about, overwrite=overwrite)
     race = Race(parts, target, int(k), kept, minutes, progress, notes)
     measured = race.retimed(race.run(wanted))
     best = min(measured, key=target.rank)
@@ -158,7 +164,7 @@ def tune(
             target, [*(n_bits or ()), *own_lengths(methods or (), X.shape[1])]
         ),
         beyond_axes=beyond_axes(methods or (), n_bits or (), X.shape[1]),
-        untried=tuple(sorted(race.untried, key=lambda each: not is_anchor(each))),
+        untried=first_untried(race.untried, measured, target),
         not_tried=_not_tried(wanted),
         floats=tuple(race.floats()),
         without_torch=() if methods else without_torch(target),

@@ -93,7 +93,7 @@ class Tuning:
     def _as_good(self, floats: FloatScan) -> bool:
         """Return whether vectors are as good as the choice in what is optimised."""
         if self.target.objective == "bytes":
-            small = floats.bytes_per_item <= self.best.bytes_per_item
+            small = floats.bytes_per_item <= self.target.sizes(self.best)[0]
             return small and floats.query_us <= self.best.query_us
         good = floats.quality >= self.reported.quality
         return good and self.target.objective == "quality"
@@ -102,7 +102,8 @@ class Tuning:
         most = self.target.max_query_ms
         fast = most is None or floats.query_us <= 1000 * most
         good = floats.quality >= (self.target.at_least or 0)
-        return fast and good and self.target.affords_bytes(floats.bytes_per_item)
+        size = floats.bytes_per_item
+        return fast and good and self.target.affords_bytes(size, size)
 
     @property
     def configuration(self) -> Configuration:

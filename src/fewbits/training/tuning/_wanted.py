@@ -67,6 +67,6 @@ def _within_bytes(
     if not kept:
         raise ArgumentError(
             f"{', '.join(methods)} makes {own[0]} bits, more than "
-            f"{target.max_bytes_named}"
+            f"{target.max_code_bytes_named}"
         )
     return kept
