@@ -3,11 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from fewbits._labels import as_classes
 from fewbits._typing import IdArray
-from fewbits.errors import ArgumentError
 
 
 def identical_rows(X: Any) -> IdArray:
@@ -38,13 +35,3 @@ def copies(X: Any, groups: IdArray | None) -> IdArray:
     graph = coo_array((np.ones(len(same), np.int8), ends), shape=(size, size))
     numbers = connected_components(graph, directed=False)[1][same]
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64, copy=False)
-
-
-def as_groups(groups: ArrayLike | None, n: int) -> IdArray | None:
-    """Return the number of the group of each of `n` items."""
-    if groups is None:
-        return None
-    given = np.shape(groups)
-    if given[:1] != (n,):
-        raise ArgumentError(f"need one group for each of {n} items, got shape {given}")
-    return as_classes(groups, n, "groups")[1]

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from fewbits._checks import check_choice, check_rate
 from fewbits._features import as_finite
 from fewbits._intervals import fewest_values, mean_limits
-from fewbits._labels import as_classes
+from fewbits._labels import as_classes, as_groups
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
-from fewbits.ood._copies import as_groups, copies
+from fewbits.ood._copies import copies
 from fewbits.ood._ridge import LeftOut, Matrix
 from fewbits.ood._scores import SCORES, RejectionScore
 
@@ -231,7 +231,7 @@ def learn_rejection(
     learner = SCORES[check_choice(score, "score", SCORES)]
     features = as_finite(X)
     names, classes = as_classes(labels, len(features))
-    given = as_groups(groups, len(features))
+    given = None if groups is None else as_groups(groups, len(features))
     if len(names) < 2:
         raise ArgumentError(f"rejection needs at least 2 classes, got {len(names)}")
     rows = _some(classes)
