@@ -132,6 +132,14 @@ def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArra
     return classes, numbers.astype(np.int64, copy=False)
 
 
+def as_groups(groups: Any, n: int) -> IdArray:
+    """Return the number of the group of each of `n` items, named as labels are."""
+    given = np.shape(groups)
+    if given not in ((n,), (n, 1)):
+        raise ArgumentError(f"need one group for each of {n} items, got shape {given}")
+    return as_classes(groups, n, "groups")[1]
+
+
 def label_kind(labels: Array) -> str:
     """Return whether labels from `as_labels` are strings, booleans or numbers."""
     return {"U": "strings", "O": "strings", "b": "booleans"}.get(

@@ -114,6 +114,32 @@ def test_out_of_distribution_items_are_of_no_class(tmp_path):
     assert "top must be at least 0" in run(*question, "--top", -1, code=2)
 
 
+# Four classes do not need sixteen bits.
+@pytest.mark.filterwarnings("ignore:among the codes of training items, 2 of 16 bits")
+def test_copies_are_named_by_a_column(tmp_path):
+    rng = np.random.default_rng(1)
+    groups = np.repeat([f"film {i}" for i in range(len(X) // 4)], 4)
+    frames = np.repeat(X[::4], 4, 0) + 0.01 * rng.normal(size=X.shape)
+    labels = np.repeat(NAMES[y][::4], 4)
+    table = {"vector": list(frames), "label": labels, "film": groups}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    fit = ["fit", tmp_path / "t.parquet", "--column", "vector", "--labels", "label"]
+    fit += ["-o", tmp_path / "b", "--overwrite", "--seed", 0]
+    deep = [*fit, "-m", "llc", "-b", 16, *SETTINGS]
+    counted = []
+    for more in ([], ["--groups", "film"], ["--groups", "film", "--rows", 60]):
+        run(*deep, *more)
+        counted.append(Bundle.load(tmp_path / "b").rejecting.n_items)
+    assert counted[:2] == [len(X), len(X) // 4]
+    assert counted[2] < 60
+    for more, told in (
+        (["--groups", "film"], "groups are for rejection, which deep methods learn"),
+        (["--groups", "reel"], "'reel'"),
+        (["--groups", "film", "--id", "film"], "another column than --id"),
+    ):
+        assert told in run(*fit, *more, code=2)
+
+
 def test_without_items_kept_aside(folder, tmp_path):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
     few = ["--set", "training.max_epochs=1", "--set", "training.validation=0"]

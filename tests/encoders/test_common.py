@@ -229,7 +229,7 @@ class TestCodes:
                 encoder.prefix(n_bits)
 
     def test_are_reported_block_by_block(self, encoder, digits, monkeypatch):
-        monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 64 * 100)
+        monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
         seen = []
         encoder.encode(digits[:250], progress=lambda *done: seen.append(done))
         assert seen == [(100, 250), (200, 250), (250, 250)]
@@ -262,11 +262,11 @@ class TestFeatures:
         expected = encoder.encode(digits)
         np.save(tmp_path / "digits.npy", digits)
         mapped = np.load(tmp_path / "digits.npy", mmap_mode="r")
-        monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 64 * 100)
+        monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
         np.testing.assert_array_equal(encoder.encode(mapped), expected)
 
     def test_must_be_finite(self, encoder, digits, monkeypatch):
-        monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 64 * 100)
+        monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
         bad, told = digits.astype(np.float64), r"finite in float32, got .* in row 321, "
         for value in (np.nan, np.inf, -np.inf, 1e39):
             bad[321, 5] = value

@@ -34,7 +34,7 @@ def test_bytes_of_any_real_dtype(dtype):
 
 
 def test_blocks(monkeypatch):
-    monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 4 * 5 * 25)
+    monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 5 * 25)
     seen = []
     found = ENCODER.encode(CODES, progress=lambda *done: seen.append(done))
     np.testing.assert_array_equal(found, CODES)

@@ -22,7 +22,9 @@ def test_labels_stay_with_their_items(tmp_path):
     assert len({*numbers}) == 20
     assert numbers == sorted(numbers)
     assert found.labels.tolist() == [f"k{i}" for i in numbers]
-    assert found.columns() == {"text": found.values}
+    assert found.ids is None
+    assert found.columns()["text"] == found.values
+    assert found.columns()["kind"].to_pylist() == found.labels.tolist()
     again, other = source.sample(20, 3), source.sample(20, 4)
     assert found.values == again.values != other.values
 

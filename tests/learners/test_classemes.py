@@ -46,6 +46,15 @@ def test_more_bits_repeat_classes_with_other_rows(digits):
     assert (bits[:, :10] == bits[:, 10:20]).mean() > 0.95
 
 
+def test_bits_that_repeat_others_are_told(digits):
+    X = np.repeat(np.eye(6), 10, axis=0)  # every sample has the same machines
+    y = np.repeat(np.arange(6), 10)
+    with pytest.warns(UserWarning, match="only 6 of 30 bits are different on the tr"):
+        assert Classemes(30, random_state=0).fit(X, y).n_different_bits_ == 6
+    X, y = digits
+    assert Classemes(random_state=0).fit(X[:300], y[:300]).n_different_bits_ == 10
+
+
 def test_bootstrap_draws_from_each_class_as_many_as_it_has():
     numbers = np.repeat(np.arange(3), [1, 5, 100])
     drawn = bootstrap(numbers, np.random.RandomState(0))

@@ -48,6 +48,22 @@ def test_the_same_bundle(method, more):
         assert one == other
 
 
+def test_groups_of_copies_reach_rejection():
+    pytest.importorskip("torch")
+    settings = {"training.max_epochs": 1, "network.hidden": ()}
+    learner = make_learner("csq", 16, 0, settings).fit(X, names)
+    options = {"method": "csq", "n_bits": 16, "parameters": settings}
+    groups = np.arange(400) // 2
+    fitted = fit_bundle(Input("vectors", X, names, "digits"), groups=groups, **options)
+    for found in (fitted, bundle_of(learner, X, names, groups=groups)):
+        assert found.rejecting.n_items == 200
+    with pytest.raises(ArgumentError, match="need one group for each of 400 items, go"):
+        bundle_of(learner, X, names, groups=groups[:-1])
+    shallow = ITQ(4, random_state=0).fit(X)
+    with pytest.raises(ArgumentError, match="which deep methods learn from items of o"):
+        bundle_of(shallow, X, names, groups=groups)
+
+
 def test_behind_a_kernel_map():
     learner = KernelMapped(ITQ(n_bits=8, random_state=0), kernel="chi2").fit(X)
     bundle = bundle_of(learner, X)

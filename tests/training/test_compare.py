@@ -6,6 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
 from sklearn.metrics import average_precision_score
 
 from fewbits import compare
@@ -132,6 +133,9 @@ def test_a_plot_names_every_method(found, tmp_path):
     named = ("ANN mAP", "label mAP", "recall", "SVM", "seconds to learn", "to encode")
     assert all(words in text for words in named)
     assert text.count("translate(") == text.count(">a<") == 7
+    with pytest.raises(ArgumentError, match=r"written to a \.svg file, got .*all.png"):
+        found.plot().save(tmp_path / "all.png")
+    assert not (tmp_path / "all.png").exists()
 
 
 def test_what_cannot_be_learnt_is_said_and_the_rest_measured():
@@ -162,6 +166,15 @@ def test_an_interrupt_leaves_what_was_measured():
         ("lsh", 16, {"n_fit": 1000}, "no base"),
         ("lsh", 16, {"k": 1000}, "too few for k=1000"),
         ("magic", 16, {}, "no method"),
+        (ITQ, 16, {}, r"got the class ITQ: give a learner, such as ITQ\(\)"),
+        ([ITQ], 16, {}, "got the class ITQ"),
+        ({"a": ITQ}, 16, {}, "got the class ITQ"),
+        (["lsh", PCA()], 16, {}, "a name or a learner of fewbits, got PCA"),
+        (None, 16, {}, "a name or a learner of fewbits, got None"),
+        ("lsh", 16.0, {}, "a number of bits must be a whole number, got 16.0"),
+        ("lsh", [16, 32.5], {}, "a number of bits must be a whole number, got 32.5"),
+        ("lsh", "16", {}, "a number of bits must be a whole number, got '16'"),
+        ("lsh", None, {}, "a number of bits must be a whole number, got None"),
     ],
 )
 def test_mistakes_are_one_line(methods, bits, options, message):

@@ -74,7 +74,7 @@ def test_several_labels_per_item(parts):
 
 
 def test_a_memory_map_is_not_copied(tmp_path, monkeypatch):
-    monkeypatch.setattr("fewbits.encoders._features._BLOCK_BYTES", 1 << 18)
+    monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 1 << 18)
     np.save(tmp_path / "x.npy", np.tile(X.astype(np.float64), (1000, 1)))
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     tracemalloc.start()

@@ -76,6 +76,15 @@ def fit(
     labels: LabelColumn = None,
     id_column: NoFeature = None,
     skip_blank: SkipBlank = False,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of a table that is the same for copies of one item, such as "
+            "augmentations of an image or frames of a video. The rate of 'classify "
+            "--max-false-reject-rate' needs it where there are copies; identical "
+            "items are recognised. For deep methods."
+        ),
+    ] = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -157,6 +166,8 @@ def fit(
     from fewbits.bundle import Bundle
 
     Bundle.check_target(output, overwrite=overwrite)
+    if groups is not None and groups == id_column:
+        raise ArgumentError("ids differ: --groups needs another column than --id")
     parameters = _parameters(settings or [], seed, checkpoint)
     chosen = _configuration(config).changed(
         method=method,
@@ -174,6 +185,7 @@ def fit(
             column=column,
             label_column=labels,
             id_column=id_column,
+            keep=False if groups is None else (groups,),
             skip_blank=skip_blank,
         )
         if rows is not None:
@@ -186,7 +198,11 @@ def fit(
             place,
         ):
             bundle = training.fit_bundle(
-                source, **options, kernel_map=kernel_map, progress=progress
+                source,
+                **options,
+                kernel_map=kernel_map,
+                groups=None if groups is None else source.beside[groups],
+                progress=progress,
             )
         if caught:
             stop_early(bundle, output, caught[-1], checkpoint)

@@ -1,5 +1,6 @@
 """Encoders: immutable maps from features to codes, without torch or scikit-learn."""
 
+from fewbits._features import as_features, feature_blocks
 from fewbits.encoders._additive import AdditiveEncoder
 from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
@@ -8,7 +9,6 @@ from fewbits.encoders._block_diagonal import BlockDiagonalEncoder
 from fewbits.encoders._block_hadamard import BLOCK_WIDTHS, BlockHadamardEncoder
 from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
-from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._hadamard import HadamardEncoder
 from fewbits.encoders._homogeneous import KERNELS, KernelMap, kernel_map
 from fewbits.encoders._io import load

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._features import as_features, feature_blocks
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, Tensors, frozen
-from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.encoders._linear import (
     LinearEncoder,
     as_query_encoder,

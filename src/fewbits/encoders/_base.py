@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._checks import whole_number
+from fewbits._features import as_features, feature_blocks
 from fewbits._files import atomic_write
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
-from fewbits.encoders._features import as_features, feature_blocks
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._features import as_features, feature_blocks
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, frozen
-from fewbits.encoders._features import as_features, feature_blocks
 
 if TYPE_CHECKING:
     from fewbits.index import Corrections

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
+from fewbits._features import as_features, row_spans
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes, prefix
 from fewbits.encoders._base import Encoder, Progress, Tensors
-from fewbits.encoders._features import as_features, row_spans
 from fewbits.errors import FeatureError
 
 MAX_BITS = 65_536

@@ -75,7 +75,7 @@ class Input:
         Returns
         -------
         Input
-            In the order of the file, without ids and other columns.
+            In the order of the file, without ids.
         """
         if check_count(n_rows, "the number of rows") >= len(self):
             return self
@@ -86,7 +86,8 @@ class Input:
         is_array = isinstance(self.values, np.ndarray)
         values = self.values[rows] if is_array else [self.values[row] for row in rows]
         labels = None if self.labels is None else self.labels[rows]
-        return replace(self, values=values, labels=labels, ids=None, beside={})
+        beside = {name: column.take(rows) for name, column in self.beside.items()}
+        return replace(self, values=values, labels=labels, ids=None, beside=beside)
 
     def labels_hint(self) -> str:
         """Describe how labels are given, for messages."""

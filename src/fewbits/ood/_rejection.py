@@ -4,13 +4,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fewbits._checks import check_choice, check_rate
+from fewbits._features import as_finite
 from fewbits._intervals import fewest_values, mean_limits
-from fewbits._labels import as_classes
+from fewbits._labels import as_classes, as_groups
 from fewbits._repr import one_line
-from fewbits.errors import ArgumentError, FeatureError
+from fewbits._typing import IdArray
+from fewbits.errors import ArgumentError
+from fewbits.ood._copies import copies
 from fewbits.ood._ridge import LeftOut, Matrix
 from fewbits.ood._scores import SCORES, RejectionScore
 
@@ -34,8 +37,9 @@ class RejectionThreshold(NamedTuple):
         five known classes, which cannot tell. Often too high where classes are few: it
         is measured with one class left out, and then scores are higher.
     false_accept_interval : tuple of float or None
-        95 % confidence interval of that share, over classes. Never of width 0: a class
-        in n may be accepted without being seen.
+        95 % confidence interval of that share, over classes: two-sided, or one-sided,
+        from 0 to at most the rate that is held, where that is the false-accept rate.
+        Never of width 0: a class in n may be accepted without being seen.
     """
 
     threshold: float
@@ -65,7 +69,7 @@ class Rejection:
     standard_errors : ndarray of shape (m,)
         Of `false_accept`, over classes.
     n_items, n_classes : int
-        From which they are estimated.
+        From which they are estimated; items that are left out together are one.
     """
 
     score: RejectionScore = field(repr=False)
@@ -115,7 +119,9 @@ class Rejection:
         if max_false_reject_rate is not None:
             return self._told(self._holding_rejected(max_false_reject_rate))
         assert max_false_accept_rate is not None
-        return self._told(self._holding_accepted(max_false_accept_rate))
+        place = self._holding_accepted(max_false_accept_rate)
+        upper = float(self._upper()[place])
+        return self._told(place)._replace(false_accept_interval=(0.0, upper))
 
     def _holding_rejected(self, rate: float) -> int:
         check_rate(rate, "max_false_reject_rate")
@@ -124,7 +130,7 @@ class Rejection:
             needed = int(np.ceil(1 / rate)) - 1
             raise ArgumentError(
                 f"max_false_reject_rate={rate:g} needs at least {needed} known items, "
-                f"but {self.n_items} were learnt from"
+                f"but {self.n_items} were learnt from, copies counted once"
             )
         return place
 
@@ -169,7 +175,11 @@ class Rejection:
 
 
 def learn_rejection(
-    X: ArrayLike, labels: ArrayLike, *, score: str = next(iter(SCORES))
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    score: str = next(iter(SCORES)),
 ) -> Rejection:
     """Learn to tell items of known classes from those of new ones.
 
@@ -177,12 +187,21 @@ def learn_rejection(
     seconds in all. No item of an unknown class is needed. Features must
     not have been trained on these classes.
 
+    Copies of an item have to be left out with it, or far more known items are rejected
+    than promised. Identical rows always are; copies that are not identical, such as
+    augmentations of an image or frames of a video, need `groups`.
+
     Parameters
     ----------
     X : array-like of shape (n, n_features)
         Of more than 10,000 items some are drawn.
     labels : array-like of shape (n,)
         At least two classes.
+    groups : array-like of shape (n,), default=None
+        Strings or whole numbers, the same for items that are copies of each other; for
+        instance the number of the image, or the name of the video. Groups that hold
+        identical rows are one, and each counts as one item. The rate of false
+        rejections then holds for items of new groups.
     score : {"random features", "ridge"}, default="random features"
         The largest response of a ridge regression to classes, from random Fourier
         features or from the features themselves.
@@ -194,9 +213,11 @@ def learn_rejection(
     Raises
     ------
     FeatureError
-        When `X` is not a matrix of finite numbers.
+        When `X` is not a matrix of numbers that are finite in float32, or all its rows
+        are the same.
     ArgumentError
-        When lengths differ, there is one class only, or no such score.
+        When lengths differ, a label or group is missing, there is one class only, or no
+        such score.
 
     Examples
     --------
@@ -208,20 +229,19 @@ def learn_rejection(
     (True, True)
     """
     learner = SCORES[check_choice(score, "score", SCORES)]
-    features = np.asarray(X)
-    if features.ndim != 2 or not np.isfinite(features).all():
-        raise FeatureError(
-            f"need finite features (n, n_features), got shape {features.shape}"
-        )
+    features = as_finite(X)
     names, classes = as_classes(labels, len(features))
+    given = None if groups is None else as_groups(groups, len(features))
     if len(names) < 2:
         raise ArgumentError(f"rejection needs at least 2 classes, got {len(names)}")
     rows = _some(classes)
-    found, left_out = learner.learn(features[rows], classes[rows])
-    return _with_rates(found, left_out, classes[rows])
+    X, classes = features[rows], classes[rows]
+    alike = copies(X, None if given is None else given[rows])
+    found, left_out = learner.learn(X, classes, alike)
+    return _with_rates(found, left_out, classes, alike)
 
 
-def _some(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _some(classes: IdArray) -> IdArray:
     """Return items to learn from: some at random, and one of each class."""
     order = np.random.default_rng(0).permutation(len(classes))
     firsts = np.unique(classes[order], return_index=True)[1]
@@ -229,14 +249,15 @@ def _some(classes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _with_rates(
-    score: RejectionScore, left_out: LeftOut, classes: NDArray[np.int64]
+    score: RejectionScore, left_out: LeftOut, classes: IdArray, groups: IdArray
 ) -> Rejection:
-    known = np.sort(left_out.known)
     shares = np.linspace(0, 1, _GRID)
     grid = [np.quantile(each, shares, method="nearest") for each in left_out]
     above = np.nextafter(max(part[-1] for part in grid), np.inf)
     thresholds = np.unique(np.concatenate([*grid, [above]]))
-    rejected = (np.searchsorted(known, thresholds) + 1) / (len(known) + 1)
+    n_groups = int(groups.max()) + 1
+    below = _groups_below(left_out.known, groups, thresholds)
+    rejected = (below + 1) / (n_groups + 1)
     accepted = np.stack(
         [
             1 - np.searchsorted(np.sort(own), thresholds) / len(own)
@@ -245,11 +266,19 @@ def _with_rates(
     )
     errors = accepted.std(axis=0, ddof=1) / np.sqrt(len(accepted))
     mean = accepted.mean(axis=0)
-    return Rejection(
-        score, thresholds, rejected, mean, errors, len(known), len(accepted)
-    )
+    counts = n_groups, len(accepted)
+    return Rejection(score, thresholds, rejected, mean, errors, *counts)
 
 
-def _by_class(values: Matrix, classes: NDArray[np.int64]) -> list[Matrix]:
+def _groups_below(values: Matrix, groups: IdArray, thresholds: Matrix) -> Matrix:
+    """Return how many groups lie below each threshold: of each, the share that does."""
+    order = np.argsort(values, kind="stable")
+    shares = (1 / np.bincount(groups))[groups[order]]
+    total = np.concatenate([[0], np.cumsum(shares)])
+    below: Matrix = total[np.searchsorted(values[order], thresholds)]
+    return below
+
+
+def _by_class(values: Matrix, classes: IdArray) -> list[Matrix]:
     order = np.argsort(classes, kind="stable")
     return np.split(values[order], np.cumsum(np.bincount(classes))[:-1])

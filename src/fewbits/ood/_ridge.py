@@ -19,7 +19,7 @@ class LeftOut(NamedTuple):
     Attributes
     ----------
     known : ndarray of shape (n,)
-        Of a model that is learnt without the item.
+        Of a model that is learnt without the item and its copies.
     unknown : ndarray of shape (n,)
         Of a model that is learnt without the item's class.
     """
@@ -65,24 +65,55 @@ class Ridge:
         np.add.at(sums, classes, A * roots)
         return cls(A, roots, classes, inverse, inverse @ sums.T)
 
-    def left_out(self) -> LeftOut:
+    def left_out(self, groups: IdArray) -> LeftOut:
         """Return the largest responses to items, leaving out each and its class.
 
         Both are exact, without learning again: by the Sherman-Morrison and the Woodbury
         identity. The items of a class have targets of 0 in all other columns, so that
-        without them only the inverse changes there.
+        without them only the inverse changes there. Items of one group are left out
+        together.
         """
         responses = self.A @ self.weights
-        leverage = np.einsum("ij,ij->i", self.A @ self.inverse, self.A)
-        rows = np.arange(len(responses))
         unknown = np.empty(len(responses))
         for c in range(self.weights.shape[1]):
             own = np.flatnonzero(self.classes == c)
             others = np.delete(responses[own], c, axis=1)
             unknown[own] = self._without(own, others, c).max(axis=1)
-        responses[rows, self.classes] -= leverage * self.roots[:, 0]
-        known = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
+        known = self._without_groups(responses, groups)
         return LeftOut(known / self.roots[:, 0], unknown / self.roots[:, 0])
+
+    def _without_groups(self, responses: Matrix, groups: IdArray) -> Matrix:
+        """Return the largest response to each item, learnt without its group."""
+        seen = self.A @ self.inverse
+        sizes = np.bincount(groups)
+        by_group = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
+        together = [
+            (own, self._without_group(own, responses[own], seen[own]).max(axis=1))
+            for own in by_group
+            if len(own) > 1
+        ]
+        leverage = np.einsum("ij,ij->i", seen, self.A)
+        rows = np.arange(len(responses))
+        responses[rows, self.classes] -= leverage * self.roots[:, 0]
+        known: Matrix = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
+        for own, found in together:
+            known[own] = found
+        return known
+
+    def _without_group(
+        self, own: IdArray, responses: Matrix, seen: Matrix
+    ) -> NDArray[Any]:
+        """Return responses to these items, learnt without them, whatever class."""
+        A = self.A[own]
+        targets = np.zeros_like(responses)
+        targets[np.arange(len(own)), self.classes[own]] = self.roots[own, 0]
+        if len(own) <= A.shape[1]:
+            among = seen @ A.T
+            rest = responses - among @ targets
+            return np.linalg.solve(np.eye(len(own)) - among, rest)
+        left = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
+        weights = self.weights - self.inverse @ (A.T @ targets)
+        return A @ np.linalg.solve(left, weights)
 
     def _without(self, own: IdArray, responses: Matrix, c: int) -> NDArray[Any]:
         """Return what other classes respond to items of class c, learnt without it."""

@@ -2,15 +2,17 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._features import as_finite
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.errors import FeatureError
+from fewbits.ood._copies import identical_rows
 from fewbits.ood._ridge import LeftOut, Matrix, Ridge
 
 _PENALTIES = (1e-2, 1e-1, 1.0)
@@ -44,7 +46,7 @@ class RejectionScore(ABC):
     @staticmethod
     @abstractmethod
     def width(n: int, n_features: int) -> int:
-        """Return how many numbers the regression sees of each of `n` items."""
+        """Return how many numbers the regression sees of each of `n` unlike items."""
 
     @staticmethod
     @abstractmethod
@@ -54,20 +56,26 @@ class RejectionScore(ABC):
     @classmethod
     @final
     def learn(
-        cls, X: NDArray[np.floating], classes: IdArray
+        cls, X: NDArray[Any], classes: IdArray, groups: IdArray | None = None
     ) -> tuple["RejectionScore", LeftOut]:
         """Return the score, and what it would have been without items and classes.
 
+        Items of a group are left out together; without groups, identical ones are.
         The penalty is that which tells items that are left out from those whose class
         is left out best, by the area under the ROC curve.
         """
         mean, scale = X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
         scale[scale <= 1e-6 * (np.abs(mean) + scale.max(initial=0))] = 1
-        seen = cls.expand((X - mean) / scale, cls.width(*X.shape))
+        same = identical_rows(X)
+        if not same.any():
+            raise FeatureError("every row of X is the same: there is nothing to learn")
+        groups = same if groups is None else groups
+        width = cls.width(int(same.max()) + 1, X.shape[1])
+        seen = cls.expand((X - mean) / scale, width)
         best, weights, left_out = -1.0, np.empty(0), None
         for penalty in _PENALTIES:
             ridge = Ridge.fit(seen, classes, penalty)
-            found = ridge.left_out()
+            found = ridge.left_out(groups)
             area = _auroc(*found)
             if area > best:
                 best, weights, left_out = area, ridge.weights, found
@@ -91,13 +99,10 @@ class RejectionScore(ABC):
         Raises
         ------
         FeatureError
-            When there are not as many features as were learnt from.
+            When `X` is not a matrix of as many features as were learnt from, or one is
+            not finite in float32; names the row.
         """
-        X = np.atleast_2d(np.asarray(X))
-        if X.shape[1:] != self.mean.shape:
-            raise FeatureError(
-                f"need {len(self.mean)} features, got an array of shape {X.shape}"
-            )
+        X = as_finite(X, len(self.mean))
         *weights, constants = self.weights
         linear, scores = np.asarray(weights), np.empty(len(X))
         for span in spans(len(X), _BLOCK):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fewbits._files import atomic_write
 from fewbits._repr import one_line
+from fewbits.errors import ArgumentError
 from fewbits.report._style import COLOURS, DRAWINGS
 from fewbits.report.html import Html, element
 
@@ -41,7 +42,16 @@ class Drawing:
         return self._element(*self.parts, style=f"max-width: {self.width}px")
 
     def save(self, path: str | Path) -> None:
-        """Write the drawing as an SVG file, in light or dark as the reader prefers."""
+        """Write the drawing as an SVG file, in light or dark as the reader prefers.
+
+        Raises
+        ------
+        ArgumentError
+            When the name of the file does not end in .svg.
+        """
+        is_file = Path(path).is_file() or not Path(path).exists()  # no device or pipe
+        if is_file and Path(path).suffix.lower() != ".svg":
+            raise ArgumentError(f"drawings are written to a .svg file, got {path}")
         style = element("style", Html(f"{COLOURS}{DRAWINGS}{_FONT}"))
         size = {"width": self.width, "height": self.height}
         source = _FORBIDDEN.sub("\ufffd", self._element(style, *self.parts, **size))

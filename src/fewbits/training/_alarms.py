@@ -1,4 +1,4 @@
-"""Warnings about labels before learning, and about codes after it."""
+"""Warnings about labels and groups before learning, and about codes after it."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._labels import as_label_rows
+from fewbits._labels import as_groups, as_label_rows
 from fewbits._warnings import warn_user
 from fewbits.analysis.bits import diagnose_codes
 from fewbits.encoders import Encoder
@@ -91,6 +91,23 @@ def check_two_classes(source: Input, method: str) -> None:
             f"{method} needs at least 2 classes, and all labels of {source.source} are "
             "the same"
         )
+
+
+def check_groups(groups: Any, n: int, deep: bool, labels: Any) -> None:
+    """Refuse groups that are not one for each item, or where none reject.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if groups is None:
+        return
+    if not deep or np.ndim(labels) != 1:
+        raise ArgumentError(
+            "groups are for rejection, which deep methods learn from items of one "
+            "class each: leave the groups out"
+        )
+    as_groups(groups, n)
 
 
 def warn_of_codes(

@@ -14,6 +14,7 @@ from fewbits.bundle import Bundle, Metadata
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError
 from fewbits.learners import KernelMapped, Learner
+from fewbits.training._alarms import check_groups
 from fewbits.training._classes import classes_of
 from fewbits.training._methods import PYTHON_ONLY, decomposed, method_of
 
@@ -29,6 +30,7 @@ def bundle_of(
     y: Any = None,
     *,
     backbone: str | None = None,
+    groups: Any = None,
 ) -> Bundle:
     """Make a bundle of a learner that you have fitted yourself.
 
@@ -48,15 +50,18 @@ def bundle_of(
     backbone : str, default=None
         Id of the backbone that extracts the features; None when the bundle is
         to take features. A learner with a backbone of its own needs one.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other; calibration of rejection
+        leaves them out together, see `fewbits.ood.learn_rejection`.
 
     Raises
     ------
     ArgumentError
-        When labels or a backbone are missing or unknown, labels are not for each item
-        or of other classes than the learner was fitted to, or the backbone makes
-        another number of features than it takes, or other features of some of the
-        images (of 0 to 255, or of 0 to 1: normalised ones are not compared), or all
-        images are black.
+        When labels or a backbone are missing or unknown, labels or groups are not for
+        each item, labels of other classes than the learner was fitted to, or the
+        backbone makes another number of features than it takes, or other features of
+        some of the images (of 0 to 255, or of 0 to 1: normalised ones are not
+        compared), or all images are black.
     FeatureError
         When X is not a matrix with the learner's number of features.
     NotFittedError
@@ -87,6 +92,7 @@ def bundle_of(
         )
     extractor = None if backbone is None else _suitable(learner, backbone)
     features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
+    check_groups(groups, len(features), hasattr(inner, "held_out_"), y)
     if own and extractor is not None:
         _check_same_features(extractor, X, features)
     method = method_of(inner)
@@ -96,7 +102,7 @@ def bundle_of(
         facts["feature_names"] = learner.feature_names_in_.tolist()
     if inner is not learner:
         facts["kernel_map"] = learner.get_params()["kernel"]
-    return assembled(learner, features, y, extractor, facts)
+    return assembled(learner, features, y, extractor, facts, groups)
 
 
 def assembled(
@@ -105,9 +111,10 @@ def assembled(
     labels: Any,
     extractor: Backbone | None,
     facts: Mapping[str, Any],
+    groups: Any = None,
 ) -> Bundle:
     """Return the bundle of a fitted learner, and of the features it was fitted to."""
-    found = classes_of(learner, features, labels)
+    found = classes_of(learner, features, labels, groups)
     facts = {**facts, **chosen_of(learner), **found.facts, "trained_on": len(features)}
     return Bundle(
         learner.encoder_,

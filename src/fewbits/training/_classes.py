@@ -30,7 +30,7 @@ class Classes(NamedTuple):
     facts: dict[str, Any]
 
 
-def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
+def classes_of(learner: Any, features: Any, labels: Any, groups: Any = None) -> Classes:
     """Return the class codes and calibration of a deep learner, if it is one.
 
     The codes are those learnt for the classes, or the centres that the loss pulls
@@ -45,6 +45,8 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
         Training data of the learner. The rows that it held out calibrate
         probabilities; with several labels an item they set the score thresholds. All
         rows teach rejection, unless their features were trained on the classes.
+    groups : array-like of shape (n,), default=None
+        Of rows that are copies of each other, for rejection.
 
     Warns
     -----
@@ -64,7 +66,7 @@ def classes_of(learner: Any, features: Any, labels: Any) -> Classes:
     if np.ndim(labels) > 1:
         facts |= _of_several(book, learner, features, labels, rows)
         return Classes(book, None, None, facts)
-    rejection = _rejection(inner, features, labels)
+    rejection = _rejection(inner, features, labels, groups)
     if not len(rows):
         return Classes(book, None, rejection, facts)
     held_out, classes = features[rows], np.asarray(labels)[rows]
@@ -107,7 +109,9 @@ def _of_several(
     return facts
 
 
-def _rejection(learner: Any, features: Any, labels: Any) -> Rejection | None:
+def _rejection(
+    learner: Any, features: Any, labels: Any, groups: Any
+) -> Rejection | None:
     """Learn to reject, where that can be calibrated.
 
     A backbone that was trained on the classes would make new ones look too far.
@@ -116,4 +120,6 @@ def _rejection(learner: Any, features: Any, labels: Any) -> Rejection | None:
     trained = network is not None and network.backbone is not None
     if trained and network.trainable != 0:
         return None
-    return None if len(np.unique(labels)) < 2 else learn_rejection(features, labels)
+    if len(np.unique(labels)) < 2:
+        return None
+    return learn_rejection(features, labels, groups=groups)

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,8 +162,9 @@ def compare(
 def _named(methods: Methods) -> dict[str, str | Learner]:
     """Return what is compared by name."""
     if isinstance(methods, Mapping):
-        return dict(methods)
-    given = [methods] if isinstance(methods, str | Learner) else list(methods)
+        return {name: _method(each) for name, each in methods.items()}
+    several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
+    given = [_method(each) for each in (methods if several else [methods])]
     names = [each if isinstance(each, str) else method_of(each) for each in given]
     for name in names:
         if names.count(name) > 1:
@@ -174,8 +175,22 @@ def _named(methods: Methods) -> dict[str, str | Learner]:
     return dict(zip(names, given, strict=True))
 
 
+def _method(given: Any) -> str | Learner:
+    """Return a name or a learner, or refuse what is neither."""
+    if isinstance(given, str | Learner):
+        return given
+    if isinstance(given, type) and issubclass(given, Learner):
+        name = given.__name__
+        raise ArgumentError(f"got the class {name}: give a learner, such as {name}()")
+    raise ArgumentError(
+        "a method must be a name or a learner of fewbits, got "
+        f"{given if given is None else type(given).__name__}"
+    )
+
+
 def _lengths(bits: int | Sequence[int]) -> list[int]:
-    given = [bits] if isinstance(bits, int | np.integer) else list(bits)
+    several = isinstance(bits, Iterable) and not isinstance(bits, str)
+    given: Any = bits if several and getattr(bits, "ndim", 1) != 0 else [bits]
     return sorted({check_count(each, "a number of bits") for each in given})
 
 

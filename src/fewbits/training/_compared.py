@@ -113,7 +113,7 @@ class MethodComparison:
         Returns
         -------
         Drawing
-            Its ``save`` writes SVG.
+            Its ``save`` writes a .svg file.
 
         Raises
         ------

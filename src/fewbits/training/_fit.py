@@ -15,6 +15,7 @@ from fewbits.inputs import Input, read
 from fewbits.learners import Learner
 from fewbits.training._alarms import (
     check_classes,
+    check_groups,
     check_labelled,
     check_two_classes,
     checked_labels,
@@ -24,6 +25,7 @@ from fewbits.training._alarms import (
 )
 from fewbits.training._assemble import assembled, plain
 from fewbits.training._methods import (
+    DEEP_METHODS,
     PACKED,
     SUPERVISED,
     decomposed,
@@ -53,6 +55,7 @@ def fit_bundle(
     parameters: Mapping[str, Any] | None = None,
     kernel_map: str | None = None,
     remember: Mapping[str, Any] | None = None,
+    groups: Any = None,
     progress: Progress | None = None,
 ) -> Bundle:
     """Learn an encoder from `source` and return its bundle.
@@ -87,6 +90,10 @@ def fit_bundle(
     remember : mapping, default=None
         Further entries for the bundle's metadata, such as
         `fewbits.training.tuning.Configuration.search_info`.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other, such as augmentations of an
+        image or frames of a video: calibration of rejection leaves them out together,
+        see `fewbits.ood.learn_rejection`. For deep methods and one class an item.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -105,8 +112,8 @@ def fit_bundle(
     Raises
     ------
     ArgumentError
-        When the method, one of its parameters or the kernel is unknown, or labels are
-        missing or all different.
+        When the method, one of its parameters or the kernel is unknown, labels are
+        missing or all different, or groups are not one for each item, or of no use.
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
@@ -117,9 +124,10 @@ def fit_bundle(
         )
     source = checked_labels(source if isinstance(source, Input) else read(source))
     if method == PACKED:
-        unused = {"kernel_map": kernel_map, "backbone": backbone}
+        unused = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
         given = {name: value for name, value in unused.items() if value is not None}
         return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
+    check_groups(groups, len(source), method in DEEP_METHODS, source.labels)
     warn_of_bytes(source)
     extractor = backbone_of(source, backbone, progress)
     learner = make_learner(method, n_bits, random_state, parameters or {})
@@ -142,7 +150,12 @@ def fit_bundle(
     counted = hasattr(learner, "n_dead_bits_")
     warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)
     return assembled(
-        learner, features, source.labels, extractor, {**facts, **(remember or {})}
+        learner,
+        features,
+        source.labels,
+        extractor,
+        {**facts, **(remember or {})},
+        groups,
     )
 
 

@@ -11,7 +11,12 @@ from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._dead_bits import n_constant, tell_dead_bits
+from fewbits.learners._core._dead_bits import (
+    n_constant,
+    n_different,
+    tell_dead_bits,
+    tell_equal_bits,
+)
 from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import (
     check_class_weight,
@@ -62,6 +67,9 @@ class Classemes(Learner):
         The class that each bit stands for.
     n_dead_bits_ : int
         Bits that are constant on the training rows; a warning is given if any.
+    n_different_bits_ : int
+        Bits of which none is another one, or its opposite, on the training rows; a
+        warning is given if they are half of more bits than classes, or fewer.
     n_features_in_ : int
 
     Notes
@@ -138,7 +146,14 @@ class Classemes(Learner):
         labels = [numbers == k for k in range(K)]
         some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
         kept = np.concatenate([np.arange(last), last + some])
-        self.n_dead_bits_ = tell_dead_bits(n_constant(H[:, kept]), n_bits, _DEAD)
+        bits = H[:, kept]
+        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), n_bits, _DEAD)
+        # The machines of two classes are opposites, in every code.
+        self.n_different_bits_ = (
+            tell_equal_bits(bits, "take fewer bits")
+            if n_bits > K
+            else n_different(bits)
+        )
         self.bit_classes_ = self.classes_[kept % K]
         W = P @ A[kept].T
         return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)

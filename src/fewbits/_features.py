@@ -1,4 +1,4 @@
-"""Feature matrices as encoders take them: checked and in float32, block by block."""
+"""Feature matrices as they are taken: checked and in float32, block by block."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,6 +52,14 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
             f"expected {n_features} features, got {array.shape[1]} (shape "
             f"{array.shape})"
         )
+    return array
+
+
+def as_finite(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
+    """Return what `as_features` does, all of whose values are finite in float32."""
+    array = as_features(X, n_features)
+    for _ in feature_blocks(array):
+        pass
     return array
 
 
