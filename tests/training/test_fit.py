@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
+from fewbits.learners.supervised._held_out_classes import SHARES
 from fewbits.training import METHODS, fit_bundle
 from fewbits.training._methods import make_learner
 
@@ -33,6 +34,18 @@ def test_every_method(method):
     assert bundle.encode(X).shape[0] == 80
     assert bundle.summary()["method"] == method
     assert bundle.summary()["trained_on"] == 80
+
+
+def test_a_chosen_number_is_told():
+    told = {"supervision": "validated", "n_iter": 3}
+    found = fit_bundle(
+        vectors(), method="supervised-itq", n_bits=8, parameters=told
+    ).summary()
+    assert found["parameters"]["supervision"] == "validated"
+    assert found["chosen"]["supervision"] in SHARES
+    given = {"supervision": 0.25, "n_iter": 3}
+    plain = fit_bundle(vectors(), method="supervised-itq", n_bits=8, parameters=given)
+    assert "chosen" not in plain.summary()
 
 
 @pytest.mark.parametrize(
