@@ -14,7 +14,7 @@ from fewbits.learners.neighbours._config import FastNeighbourTraining, Neighbour
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
-from fewbits.learners.neighbours._training import ValidationSplit
+from fewbits.learners.neighbours._validation import ValidationSplit
 
 
 class FastNeighbourCodes(NeighbourLearner):
