@@ -351,6 +351,13 @@ every_map = pytest.mark.parametrize(
 )
 
 
+dense_maps = pytest.mark.parametrize(
+    "make",
+    [NeighbourCodes, partial(NeighbourCodes, n_hidden=8)],
+    ids=["plane", "network"],
+)
+
+
 def recall(learner, data, n_bits=None):
     database, queries, nearest = data
     encoder = learner.fit(database).encoder_
@@ -638,7 +645,7 @@ class TestLearner:
         with pytest.raises(FeatureError, match=f"too {size} for float32"):
             make(n_bits=4, n_iter=1, random_state=0).fit(X)
 
-    @every_map
+    @dense_maps
     @pytest.mark.parametrize(
         ("n", "n_held"), [(99, 0), (100, 25), (300, 75), (900, 100), (1500, 150)]
     )
@@ -648,7 +655,7 @@ class TestLearner:
         assert (len(split.rows), len(split.held_out)) == (n - n_held, n_held)
         assert len(np.unique([*split.rows, *split.held_out], axis=0)) == n
 
-    @every_map
+    @dense_maps
     @pytest.mark.parametrize(("shape", "few"), [((900, 12), True), ((1500, 12), False)])
     def test_rows_held_out_of_few_take_no_part_in_their_axes(self, make, shape, few):
         X, numbers = rows(*shape), np.arange(shape[0])
@@ -665,7 +672,17 @@ class TestLearner:
     def test_too_few_rows_to_hold_any_out_give_the_start(self, make, n, validation):
         assert was_trained(make, rows(n), validation=validation) == (not validation)
 
-    @every_map
+    @pytest.mark.usefixtures("few_steps")
+    @pytest.mark.parametrize("validation", [0.1, 0])
+    def test_fast_maps_of_few_rows_stay_at_their_start(self, validation):
+        trained = was_trained(FastNeighbourCodes, rows(990), validation=validation)
+        assert trained == (not validation)
+
+    def test_fast_maps_of_more_rows_hold_some_out(self):
+        split = FastNeighbourCodes(8)._split(rows(1000), np.arange(1000))[1]
+        assert len(split.held_out) == 100
+
+    @dense_maps
     @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("pays", [True, False])
     def test_training_on_few_rows_is_kept_on_a_gain(self, make, monkeypatch, pays):

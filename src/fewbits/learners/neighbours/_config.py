@@ -68,7 +68,11 @@ class FastNeighbourTraining(NeighbourTraining):
         Effective number of neighbours to preserve, of the `n_neighbours`.
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
+    validation : float, default=0.1
+        As of `NeighbourTraining`, but of fewer than 1,000 rows the start is the result:
+        too few could be held out to tell what is lost.
     """
 
     perplexity: float = 20.0
     learning_rate: float = 0.02
+    validation: float = 0.1

@@ -98,6 +98,8 @@ class FastNeighbourCodes(NeighbourLearner):
     """
 
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
+    #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
+    _fewest: ClassVar[int] = 1000
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -32,8 +32,6 @@ from fewbits.learners.neighbours._validation import ValidationSplit
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
-#: Of fewer rows, none are held out: nothing would tell whether training gains.
-_FEWEST = 100
 #: Held-out rows: more than their share where this is few, of very few a quarter.
 _FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 20_000
 #: Fewer rows, or fewer for each feature, have principal axes that fit them alone.
@@ -49,6 +47,8 @@ class NeighbourLearner(ResumableLearner):
     """
 
     uses_device = True
+    #: Of fewer rows, none are held out: nothing would tell whether training gains.
+    _fewest: ClassVar[int] = 100
 
     n_bits: int
     nested_bits: Sequence[int]
@@ -123,7 +123,7 @@ class NeighbourLearner(ResumableLearner):
         held-out ones take no part in them then, or they would look learnt, too.
         """
         n, share = len(numbers), self._training.validation
-        if not share or n < _FEWEST:
+        if not share or n < self._fewest:
             return self._framed(X, numbers, 0, numbers)
         least = min(_FEWEST_HELD_OUT, n // 4)
         n_held = min(max(int(share * n), least), _MOST_HELD_OUT)
