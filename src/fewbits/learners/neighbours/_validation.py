@@ -21,7 +21,7 @@ _MOST_QUERIES, _COMPARISONS = 5000, 4000  # of the held-out rows
 #: Fewer held-out rows come with few rows to learn from, which is where training loses.
 _MANY = 500
 #: Of these. The fifth nearest of 100 rows is no neighbour: on CIFAR-10 training found
-#: more of such, and lost a quarter of the ten nearest of 8,000.
+#: more of such, and lost a quarter of recall@10 among 8,000.
 _NEAREST_OF_FEW = 2
 
 
@@ -76,7 +76,7 @@ class ValidationSplit:
 
     @property
     def few(self) -> bool:
-        """Whether rows are held out, but so few that what they find is mostly noise."""
+        """Return whether the rows held out are so few that noise hides small gains."""
         return self.nearest is not None and len(self.held_out) < _MANY
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
