@@ -122,7 +122,9 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
 def test_torch_trains_alike(learner, name, n, monkeypatch):
     # For one short iteration: a sign that rounding flips changes all steps behind it.
     monkeypatch.setattr(_training, "_BATCHES", 25)
-    learner = clone(learner).set_params(n_iter=1, random_state=0)
+    # Nor do few held-out rows decide, which rounding may change, too.
+    options = {"n_iter": 1, "random_state": 0, "training__validation": 0}
+    learner = clone(learner).set_params(**options)
     expected = clone(learner).fit(X[:n])
     with on_device(name):
         found = clone(learner).fit(X[:n])
@@ -141,7 +143,7 @@ def test_torch_ends_about_where_numpy_does(name, learner):
     with on_device(name):
         found = clone(learner).fit(X)
     assert found.objective_[-1] == pytest.approx(expected.objective_[-1], rel=0.05)
-    assert found.recalls_[-1] == pytest.approx(expected.recalls_[-1], abs=0.1)
+    np.testing.assert_allclose(found.recalls_[-1:], expected.recalls_[-1:], atol=0.1)
     assert type(found.encoder_) is type(expected.encoder_)
 
 

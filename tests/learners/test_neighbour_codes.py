@@ -25,7 +25,7 @@ from fewbits.learners import (
 )
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.fitting import on_progress
-from fewbits.learners.neighbours import _training
+from fewbits.learners.neighbours import _neighbour_codes, _training, _validation
 from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
 from fewbits.learners.neighbours._graph import (
     Batch,
@@ -41,9 +41,11 @@ from fewbits.learners.neighbours._maps import (
     towards_tight,
 )
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
-from fewbits.learners.neighbours._training import (
-    Training,
+from fewbits.learners.neighbours._training import Training
+from fewbits.learners.neighbours._validation import (
+    Found,
     ValidationSplit,
+    gained,
 )
 from tests.learners._made import made
 
@@ -349,6 +351,13 @@ every_map = pytest.mark.parametrize(
 )
 
 
+dense_maps = pytest.mark.parametrize(
+    "make",
+    [NeighbourCodes, partial(NeighbourCodes, n_hidden=8)],
+    ids=["plane", "network"],
+)
+
+
 def recall(learner, data, n_bits=None):
     database, queries, nearest = data
     encoder = learner.fit(database).encoder_
@@ -358,7 +367,18 @@ def recall(learner, data, n_bits=None):
     return neighbour_recall(*codes, nearest, 10).value
 
 
-SOON = {"n_iter": 5, "random_state": 0}
+def was_trained(make, X, **settings):
+    """Return whether the rate of training makes a difference."""
+    settings = {"n_iter": 2, "random_state": 0, **settings}
+    slow, fast = (
+        made(make, 8, **settings, learning_rate=rate).fit(X).encoder_.fingerprint
+        for rate in (0.01, 0.04)
+    )
+    return bool(slow != fast)
+
+
+#: What training leads to, whatever the held-out ones of few rows say of it.
+SOON = {"n_iter": 5, "random_state": 0, "validation": 0}
 #: A third of what is gained on `waves`, or less, whichever the seed.
 GAIN = 0.03
 
@@ -487,9 +507,7 @@ class TestLearner:
 
     def test_a_tight_plane_has_singular_values_that_are_alike(self, waves):
         def spread(tightness, n_bits):
-            # The last iteration: an earlier one, or the start, is hardly pulled.
-            options = {**SOON, "validation": 0}
-            learner = made(NeighbourCodes, n_bits, tightness=tightness, **options)
+            learner = made(NeighbourCodes, n_bits, tightness=tightness, **SOON)
             encoder = learner.fit(waves[0]).encoder_
             values = np.linalg.svd(encoder.weights, compute_uv=False)
             values = values[values > 1e-3 * values[0]]
@@ -525,7 +543,7 @@ class TestLearner:
     @every_map
     @pytest.mark.usefixtures("few_steps")
     def test_rows_that_differ_may_all_be_kept_aside(self, make):
-        X = np.zeros((60, 5))
+        X = np.zeros((120, 5))
         X[7] = 1
         for seed in range(12):
             make(n_bits=4, n_iter=1, random_state=seed).fit(X)
@@ -608,7 +626,7 @@ class TestLearner:
         monkeypatch.setattr(NeighbourCodes, "_frame", frame)
         with on_progress(lambda *_: seen.append(seen[0]())):
             made(NeighbourCodes, 16, n_rows=500, n_iter=2).fit(digits[0])
-        assert seen[1:] == [None, None]
+        assert seen[1:3] == [None, None]
 
     def test_empty_bits_are_told_among_others_that_are_constant(self):
         learner = made(NeighbourCodes, 100, density=0.1, n_iter=2, random_state=0)
@@ -627,14 +645,92 @@ class TestLearner:
         with pytest.raises(FeatureError, match=f"too {size} for float32"):
             make(n_bits=4, n_iter=1, random_state=0).fit(X)
 
-    def test_few_rows_choose_among_iterations_too(self):
-        learner = made(NeighbourCodes, 8, n_iter=2, random_state=0)
-        split = learner._split(rows(90))
-        assert split.rows is split.held_out or (split.rows == split.held_out).all()
-        assert learner.fit(rows(90)).recalls_.shape == (3,)
+    @dense_maps
+    @pytest.mark.parametrize(
+        ("n", "n_held"), [(99, 0), (100, 25), (300, 75), (900, 100), (1500, 150)]
+    )
+    def test_rows_held_out_are_not_learnt_from(self, make, n, n_held):
+        X, numbers = rows(n), np.random.default_rng(1).permutation(n)
+        split = make(n_bits=8)._split(X, numbers)[1]
+        assert (len(split.rows), len(split.held_out)) == (n - n_held, n_held)
+        assert len(np.unique([*split.rows, *split.held_out], axis=0)) == n
+
+    @dense_maps
+    @pytest.mark.parametrize(("shape", "few"), [((900, 12), True), ((1500, 12), False)])
+    def test_rows_held_out_of_few_take_no_part_in_their_axes(self, make, shape, few):
+        X, numbers = rows(*shape), np.arange(shape[0])
+        frames = []
+        for factor in (1, 3):
+            Z = X.copy()
+            Z[:90] *= factor
+            frames.append(make(n_bits=8)._split(Z, numbers)[0])
+        assert (frames[0].scale == frames[1].scale) == few
+
+    @every_map
+    @pytest.mark.usefixtures("few_steps")
+    @pytest.mark.parametrize(("n", "validation"), [(90, 0.1), (90, 0), (300, 0)])
+    def test_too_few_rows_to_hold_any_out_give_the_start(self, make, n, validation):
+        assert was_trained(make, rows(n), validation=validation) == (not validation)
+
+    @pytest.mark.usefixtures("few_steps")
+    @pytest.mark.parametrize("validation", [0.1, 0])
+    def test_fast_maps_of_few_rows_stay_at_their_start(self, validation):
+        trained = was_trained(FastNeighbourCodes, rows(990), validation=validation)
+        assert trained == (not validation)
+
+    def test_fast_maps_of_more_rows_hold_some_out(self):
+        split = FastNeighbourCodes(8)._split(rows(1000), np.arange(1000))[1]
+        assert len(split.held_out) == 100
+
+    @dense_maps
+    @pytest.mark.usefixtures("few_steps")
+    @pytest.mark.parametrize("pays", [True, False])
+    def test_training_on_few_rows_is_kept_on_a_gain(self, make, monkeypatch, pays):
+        monkeypatch.setattr(_training, "gained", lambda *_: pays)
+        monkeypatch.setattr(ValidationSplit, "recall", lambda *_: 0.5)
+        assert was_trained(make, rows(300)) == pays
+
+    @pytest.mark.usefixtures("few_steps")
+    @pytest.mark.parametrize("n", [90, 300])
+    def test_the_start_of_few_rows_is_that_of_all(self, monkeypatch, n):
+        monkeypatch.setattr(_training, "gained", lambda *_: False)
+        seen, original = [], _neighbour_codes.scaled_itq
+
+        def scaled_itq(V, *others):
+            seen.append(len(V))
+            return original(V, *others)
+
+        monkeypatch.setattr(_neighbour_codes, "scaled_itq", scaled_itq)
+        NeighbourCodes(8, n_iter=1, random_state=0).fit(rows(n))
+        assert seen[-1] == n
+
+    def test_clear_gains_on_few_rows_are_kept(self, waves):
+        learner = made(NeighbourCodes, 16, **{**SOON, "validation": 0.1})
+        assert recall(learner, waves) > recall(ITQ(16, random_state=0), waves) + GAIN
+
+    def test_few_rows_lose_nothing_on_those_that_come_later(self):
+        """Training takes weak features, which all differ in, for what sets rows apart.
+
+        It would lose half of what the start finds.
+        """
+        rng = np.random.default_rng(0)
+        axes = np.linalg.qr(rng.normal(size=(300, 16)))[0]
+        X = rng.normal(size=(2400, 16)) @ axes.T + 0.2 * rng.normal(size=(2400, 300))
+        queries, base = X[400:500], X[500:]
+        nearest = exact_neighbours(queries, base, 10).ids
+
+        def found(learner):
+            encoder = learner.fit(X[:400]).encoder_
+            codes = encoder.encode(queries), encoder.encode(base)
+            return neighbour_recall(*codes, nearest, 10).value
+
+        itq = found(ITQ(16, random_state=0))
+        trained = found(made(NeighbourCodes, 16, **SOON))
+        chosen = found(made(NeighbourCodes, 16, **{**SOON, "validation": 0.1}))
+        assert trained < itq - GAIN < chosen
 
     def test_nothing_kept_aside(self, waves):
-        learner = made(NeighbourCodes, 16, **SOON, validation=0)
+        learner = made(NeighbourCodes, 16, **SOON)
         assert recall(learner, waves) > recall(LSH(16, random_state=0), waves) + GAIN
         assert learner.recalls_.shape == (0,)
 
@@ -690,7 +786,8 @@ class TestFastLearner:
 
     def test_codes_longer_than_the_features(self, waves):
         learner = made(FastNeighbourCodes, 100, **SOON)
-        assert recall(learner, waves) > learner.recalls_[0] + GAIN
+        start = made(FastNeighbourCodes, 100, **SOON, learning_rate=1e-9)
+        assert recall(learner, waves) > recall(start, waves) + GAIN
         assert learner.encoder_.weights.shape == (4, 2, 32, 16)
         assert recall(learner, waves, 100) > recall(learner, waves, 32) + GAIN
 
@@ -710,7 +807,7 @@ class TestFastLearner:
     def test_as_many_bits_as_features_are_rotations(self, waves):
         blocks = []
         for n_bits in (16, 32):
-            learner = made(FastNeighbourCodes, n_bits, **SOON, validation=0)
+            learner = made(FastNeighbourCodes, n_bits, **SOON)
             weights = learner.fit(waves[0]).encoder_.weights
             blocks.append(weights.reshape(-1, 16, 16).astype(float))
         loose, tight = (np.linalg.svd(each, compute_uv=False) for each in blocks)
@@ -725,7 +822,7 @@ class TestTraining:
     def test_rows_kept_aside_are_searched_among_themselves(
         self, monkeypatch, comparisons, k
     ):
-        monkeypatch.setattr(_training, "_COMPARISONS", comparisons)
+        monkeypatch.setattr(_validation, "_COMPARISONS", comparisons)
         held_out = rows(120, seed=1)
         split = ValidationSplit(rows(30), held_out)
         nearest = [brute_nearest(held_out, row, k) for row in range(120)]
@@ -736,14 +833,14 @@ class TestTraining:
         assert split.recall(plane, [12]) == pytest.approx(found[1])
 
     def test_only_the_first_of_many_rows_kept_aside_are_queries(self, monkeypatch):
-        monkeypatch.setattr(_training, "_MOST_QUERIES", 7)
+        monkeypatch.setattr(_validation, "_MOST_QUERIES", 7)
         split = ValidationSplit(rows(80), rows(200, seed=1))
         assert split.nearest.shape == (7, 10)
 
     def test_equal_rows_need_not_find_themselves(self):
         ids = np.array([[0, 3, 4], [3, 1, 4], [3, 4, 5]])
         np.testing.assert_array_equal(
-            _training.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
+            _validation.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
         )
 
     @pytest.mark.parametrize(
@@ -751,6 +848,7 @@ class TestTraining:
     )
     def test_the_last_iteration_is_kept_or_the_start(self, monkeypatch, found, best):
         """The start where it finds more than the end of training, beyond its error."""
+        monkeypatch.setattr(ValidationSplit, "few", False)
         recalls = iter(found)
         monkeypatch.setattr(ValidationSplit, "recall", lambda *_: next(recalls) / 10)
         X, plane = rows(60, 5), LinearMap(rows(5, 4), rows(1, 4)[0])
@@ -764,6 +862,45 @@ class TestTraining:
         for own, kept in zip(training.best().arrays, seen[best], strict=True):
             np.testing.assert_array_equal(own, kept)
         assert not any((seen[best][0] == each[0]).all() for each in seen[:best])
+
+    @pytest.mark.parametrize(
+        ("by_codes", "by_scores", "expected"),
+        [
+            ([1, 0, 0, 0] * 25, [0, 0, 0, 0] * 25, True),
+            ([1, 0, 0, 0] * 25, [0, 0, 0, -1] * 25, False),
+            ([1, -1, 0, 0] * 25, [1, 1, 1, 1] * 25, False),
+            ([1, 1, -1, -1] * 25 + [1], [0] * 101, False),  # within the error
+            ([-1, 0, 0, 0] * 25, [1, 0, 0, 0] * 25, False),
+            ([0] * 100, [1] * 100, False),
+        ],
+    )
+    def test_gains_are_by_codes_and_no_loss_by_scores(
+        self, by_codes, by_scores, expected
+    ):
+        before = Found(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
+        after = Found(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
+        assert gained(before, after) == expected
+
+    def test_few_rows_find_their_nearest_by_codes_and_by_scores(self):
+        V = rows(200, seed=1)
+        V = V[np.unique(V >= 0, axis=0, return_index=True)[1]]  # no ties by scores
+        nearest = [brute_nearest(V, row, 2) for row in range(len(V))]
+        split = ValidationSplit(rows(30), V)
+        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
+        found = split.found(plane, [12])
+        assert found.by_codes.mean() == pytest.approx(nearest_by_signs(V, 2, nearest))
+        differ = (V >= 0)[:, None] != (V >= 0)
+        apart = (np.abs(V)[:, None] * differ).sum(axis=2)
+        np.fill_diagonal(apart, np.inf)
+        first = np.argsort(apart, axis=1)[:, :2]
+        hits = [np.isin(*both).mean() for both in zip(first, nearest, strict=True)]
+        np.testing.assert_allclose(found.by_scores, hits)
+
+    def test_few_rows_count_alike_at_every_length(self):
+        split = ValidationSplit(rows(30), rows(120, seed=1))
+        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
+        both, *each = (split.found(plane, n) for n in ([6, 12], [6], [12]))
+        np.testing.assert_allclose(both.by_codes, (each[0][0] + each[1][0]) / 2)
 
     def test_states_are_copies_only_where_they_are_needed(self):
         plane = LinearMap(rows(5, 4), rows(1, 4)[0])

@@ -32,9 +32,12 @@ class NeighbourTraining(Config):
     validation : float, default=0.1
         Share of the rows, 20,000 at most, that is held out and searched among itself,
         as rows that come later are: where the start finds more of their nearest
-        neighbours, by over a standard error, training is undone. Where that would be
-        fewer than 50 rows, all are learnt from, and 2,000 of them choose. 0 keeps what
-        was trained.
+        neighbours, by over a standard error, training is undone. Of fewer than 1,000
+        rows 100 are held out, a quarter at most. Where fewer than 500 are, training is
+        kept only if the two nearest are found more often, by over a standard error, and
+        by scores no less often. Of fewer than 100 rows none are: that would be too few
+        to tell, and the start is the result. 0 holds none out and keeps what was
+        trained. Sparse maps have no start to go back to.
     """
 
     perplexity: float = 10.0
@@ -65,7 +68,11 @@ class FastNeighbourTraining(NeighbourTraining):
         Effective number of neighbours to preserve, of the `n_neighbours`.
     learning_rate : float, default=0.02
         Of Adam, for blocks that start as rotations, up to 100; it falls to 0.
+    validation : float, default=0.1
+        As of `NeighbourTraining`, but of fewer than 1,000 rows the start is the result:
+        too few could be held out to tell what is lost.
     """
 
     perplexity: float = 20.0
     learning_rate: float = 0.02
+    validation: float = 0.1

@@ -14,7 +14,7 @@ from fewbits.learners.neighbours._config import FastNeighbourTraining, Neighbour
 from fewbits.learners.neighbours._frame import Frame, plain_frame
 from fewbits.learners.neighbours._learner import NeighbourLearner
 from fewbits.learners.neighbours._rounds import BlockHadamardMap
-from fewbits.learners.neighbours._training import ValidationSplit
+from fewbits.learners.neighbours._validation import ValidationSplit
 
 
 class FastNeighbourCodes(NeighbourLearner):
@@ -98,6 +98,8 @@ class FastNeighbourCodes(NeighbourLearner):
     """
 
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
+    #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
+    _fewest: ClassVar[int] = 1000
 
     def __init__(
         self,

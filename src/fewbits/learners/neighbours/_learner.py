@@ -2,8 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -25,14 +26,16 @@ from fewbits.learners.neighbours._config import NeighbourTraining
 from fewbits.learners.neighbours._frame import Frame
 from fewbits.learners.neighbours._graph import neighbour_graph
 from fewbits.learners.neighbours._maps import Map
-from fewbits.learners.neighbours._training import (
-    Training,
-    ValidationSplit,
-)
+from fewbits.learners.neighbours._training import Training
+from fewbits.learners.neighbours._validation import ValidationSplit
 
 Float32Array = NDArray[np.float32]
+IntArray = NDArray[np.int64]
 
-_FEWEST_HELD_OUT, _MOST_HELD_OUT, _MOST_CHOOSING = 50, 20_000, 2000
+#: Held-out rows: more than their share where this is few, of very few a quarter.
+_FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 20_000
+#: Fewer rows, or fewer for each feature, have principal axes that fit them alone.
+_FEW, _FEW_FOR_EACH = 1000, 3
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
 _DEAD = " on the training rows; a shorter code would say as much"
 
@@ -44,6 +47,8 @@ class NeighbourLearner(ResumableLearner):
     """
 
     uses_device = True
+    #: Of fewer rows, none are held out: nothing would tell whether training gains.
+    _fewest: ClassVar[int] = 100
 
     n_bits: int
     nested_bits: Sequence[int]
@@ -69,12 +74,13 @@ class NeighbourLearner(ResumableLearner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         rng = check_random_state(self.random_state)
-        frame, V = self._rows(X, rng)
-        split = self._split(V)
+        numbers = self._drawn(X, rng)
+        frame, split = self._split(X, numbers)
         # Drawn before the start, which differs between lengths and maps: the same seed
         # asks for the same neighbours whatever is trained on them.
         anchors = rng.permutation(len(split.rows))[: self._training.n_anchors]
         seeds = rng.randint(2**31 - 1, size=self.n_iter)
+        draws = deepcopy(rng)
         training = Training(
             self._start(split, rng),
             split,
@@ -86,7 +92,12 @@ class NeighbourLearner(ResumableLearner):
         states = partial(self._states, training, anchors, seeds)
         training.restore(self._resume(states, self._state(training), X))
         self.recalls_ = np.array(training.recalls if len(split.held_out) else [])
-        encoder = self._encoder(training.best(), frame, split.rows, rng)
+        trained = training.best(trusted=self._training.validation == 0)
+        if training.undone and self._few(X, numbers):
+            # No row has to be left out any more. By the same draws.
+            frame, split = self._framed(X, numbers, 0, numbers)
+            trained = self._start(split, draws)
+        encoder = self._encoder(trained, frame, split.rows, rng)
         # Of the encoder: what it computes from features is rounded otherwise.
         self.n_dead_bits_ = warn_constant_bits(encoder, X, _DEAD)
         return encoder
@@ -97,29 +108,50 @@ class NeighbourLearner(ResumableLearner):
         """Return the encoder of features that training led to."""
         return trained.encoder(frame)
 
-    def _split(self, V: Float32Array) -> ValidationSplit:
-        """Hold out rows for validation; of few rows, validate on training rows."""
-        share = self._training.validation
-        n = min(_MOST_HELD_OUT, int(share * len(V)))
-        if share and n < _FEWEST_HELD_OUT:
-            return ValidationSplit(V, V[:_MOST_CHOOSING])
-        return ValidationSplit(V[n:], V[:n])
-
-    def _rows(self, X: Array, rng: RandomState) -> tuple[Frame, Float32Array]:
-        """Return the rows that take part, shuffled, and the frame that they are in."""
-        taking_part: Readable = X
+    def _drawn(self, X: Array, rng: RandomState) -> IntArray:
+        """Return the numbers of the rows that take part, shuffled."""
         n_rows = self._training.n_rows
-        if len(X) > n_rows:
-            drawn = np.sort(rng.choice(len(X), n_rows, replace=False))
-            taking_part = ChosenRows(X, drawn)
-        frame = self._frame(taking_part)
-        return frame, frame.rows(taking_part, rng.permutation(len(taking_part)))
+        if len(X) <= n_rows:
+            return rng.permutation(len(X))
+        drawn = np.sort(rng.choice(len(X), n_rows, replace=False))
+        return drawn[rng.permutation(n_rows)]
+
+    def _split(self, X: Array, numbers: IntArray) -> tuple[Frame, ValidationSplit]:
+        """Hold out the first of these rows for validation, but none of too few.
+
+        Axes of few rows hold what sets these apart, and later rows do not have: the
+        held-out ones take no part in them then, or they would look learnt, too.
+        """
+        n, share = len(numbers), self._training.validation
+        if not share or n < self._fewest:
+            return self._framed(X, numbers, 0, numbers)
+        least = min(_FEWEST_HELD_OUT, n // 4)
+        n_held = min(max(int(share * n), least), _MOST_HELD_OUT)
+        framed = numbers
+        if self._few(X, numbers):
+            learnt = X[numbers[n_held:]]
+            if (learnt != learnt[0]).any():  # those that differ may all be held out
+                framed = numbers[n_held:]
+        return self._framed(X, numbers, n_held, framed)
+
+    def _few(self, X: Array, numbers: IntArray) -> bool:
+        n_features: int = X.shape[1]
+        return len(numbers) < max(_FEW, _FEW_FOR_EACH * n_features)
+
+    def _framed(
+        self, X: Array, numbers: IntArray, n_held: int, framed: IntArray
+    ) -> tuple[Frame, ValidationSplit]:
+        """Return the rows of these numbers, in the frame of some of them."""
+        of = X if len(framed) == len(X) else ChosenRows(X, np.sort(framed))
+        frame = self._frame(of)
+        V = frame.rows(X, numbers)
+        return frame, ValidationSplit(V[n_held:], V[:n_held])
 
     def _states(
         self,
         training: Training,
-        anchors: NDArray[np.int64],
-        seeds: NDArray[np.int64],
+        anchors: IntArray,
+        seeds: IntArray,
         start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
         """Yield the states after the iterations that follow `start`.

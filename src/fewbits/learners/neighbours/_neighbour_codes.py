@@ -32,7 +32,7 @@ from fewbits.learners.neighbours._maps import (
     NetworkMap,
     SparseLinearMap,
 )
-from fewbits.learners.neighbours._training import ValidationSplit
+from fewbits.learners.neighbours._validation import ValidationSplit
 from fewbits.learners.unsupervised._itq import ITQ
 
 Float32Array = NDArray[np.float32]

@@ -4,21 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import hamming_topk, pack, prefix
-from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.learners._core._checkpoint import Arrays
 from fewbits.learners._core._device import Matrix, current_backend, namespace
-from fewbits.learners._core._rows import parts
 from fewbits.learners._core._threads import threads_for
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.neighbours._graph import Batch, NeighbourGraph
 from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
 from fewbits.learners.neighbours._maps import Map
-
-Float32Array = NDArray[np.float32]
+from fewbits.learners.neighbours._validation import ValidationSplit, gained
 
 #: Of an iteration, where codes are long: shorter ones gain from twice as many.
 _BATCHES, _LONG = 50, 129
@@ -28,85 +22,6 @@ _ANCHORS, _NEAR, _FAR = 8, 40, 40
 #: Of agreements, at first; whatever the length, it ends at 10 to 30. When it started at
 #: a quarter for each bit, one near row had all of the probability where codes are long.
 _SCALE = 16.0
-_RECALL_AT = 10
-_MOST_QUERIES, _COMPARISONS = 5000, 4000  # of the held-out rows
-
-
-class ValidationSplit:
-    """Training rows, and held-out rows that are searched among themselves.
-
-    A later search ranks rows that were not learnt from for queries that were not
-    either: rows that were would be found too easily. Held-out rows are fewer than those
-    that are searched later, and the tenth nearest of few is farther away than codes
-    have to see: only as many count as 4,000 comparisons need, ten at most, and no more
-    than a twentieth of the rows.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, n_inputs)
-        Shuffled.
-    held_out : ndarray of shape (m, n_inputs)
-        There may be none; of few rows, they are among those that are learnt from.
-
-    Attributes
-    ----------
-    rows_there : ndarray or Tensor
-        The same where they are computed with.
-    nearest : ndarray of shape (n_queries, k) or None
-        The nearest held-out rows of the first ones.
-    """
-
-    def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
-        self.rows, self.held_out = rows, held_out
-        self.rows_there = current_backend().put(rows)
-        self.nearest: IdArray | None = None
-        if len(held_out) > 1:
-            asked = held_out[:_MOST_QUERIES]
-            wanted, most = -(-_COMPARISONS // len(asked)), len(held_out) // 20
-            k = min(_RECALL_AT, wanted, max(1, most))
-            found = exact_neighbours(asked, held_out, k + 1)
-            self.nearest = without_itself(found.ids)
-            self._held_out_there = current_backend().put(held_out)
-
-    def recall(self, map: Map, lengths: Sequence[int]) -> float:
-        """Return the share of them that codes find, a mean over the lengths.
-
-        It is 0 when nothing is held out. Ties are broken by place, which is a chance,
-        as rows are shuffled: their expectation takes ten times as long.
-        """
-        if self.nearest is None:
-            return 0.0
-        whole, found = codes_of(map, self._held_out_there), []
-        n, k = self.nearest.shape
-        for length in lengths:
-            codes = prefix(whole, length)
-            first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
-            found.append(search_recall(first, self.nearest).value)
-        return float(np.mean(found))
-
-    def error(self, recall: float) -> float:
-        """Return the standard error of a recall."""
-        n = 1 if self.nearest is None else self.nearest.size
-        return float(np.sqrt(recall * (1 - recall) / n))
-
-
-def without_itself(ids: IdArray) -> IdArray:
-    """Return lines without their own numbers, or the last, where these are not there.
-
-    They are not where more rows than are asked for are the same.
-    """
-    own = ids == np.arange(len(ids))[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    found: IdArray = ids[~own].reshape(len(ids), -1)
-    return found
-
-
-def codes_of(map: Map, rows: Matrix) -> CodeArray:
-    """Return the codes of rows, some at a time: their scores may be many."""
-    n_bits = map.scores(rows[:1]).shape[1]
-    some = parts(len(rows), max(n_bits, rows.shape[1]))
-    scores = (map.scores(rows[each]) for each in some)
-    return np.concatenate([pack(current_backend().get(each >= 0)) for each in scores])
 
 
 class Training:
@@ -129,6 +44,8 @@ class Training:
     recalls : list of float
         Of the held-out rows, at the start and after each iteration: means over the
         lengths, else a nested code would be judged as if it were never cut.
+    undone : bool
+        Whether `best` went back to the start.
     """
 
     def __init__(
@@ -147,7 +64,7 @@ class Training:
         self._adam = Adam([*map.parameters, self._log_scale])
         self._start = map.kept() if map.ready else None
         self._last = map.kept()
-        self.recalls = [split.recall(map, lengths)]
+        self.recalls, self.undone = [split.recall(map, lengths)], False
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
@@ -179,14 +96,15 @@ class Training:
         self.map.settle()
         return loss.value
 
-    def best(self) -> Map:
-        """Return the map after the last iteration, or the start if that finds more.
+    def best(self, *, trusted: bool = False) -> Map:
+        """Return the map after the last iteration, or the start if that is better.
 
-        That is more than the error of what few rows find. Steps get smaller until the
-        end: an iteration amid them that finds more does so by chance.
+        Steps get smaller until the end: an iteration amid them that finds more does so
+        by chance. Where no rows are held out, the end counts as better if `trusted`.
         """
-        lost = self.recalls[0] - self.recalls[-1]
-        if self._start and lost > self.split.error(self.recalls[0]):
+        known = self.split.nearest is not None
+        if self._start and not (self._pays(self._start) if known else trusted):
+            self.undone = True
             self.map.restore(self._start)
         else:
             self.map.restore(self._last)
@@ -194,6 +112,23 @@ class Training:
             self.map.prepare(1.0)
             self.map.settle()
         return self.map
+
+    def _pays(self, start: list[Matrix]) -> bool:
+        """Return whether held-out rows speak for what was trained.
+
+        It must find no less of them, beyond the error. What few rows teach is mostly
+        lost on others: it must be shown to find more, too.
+        """
+        lost = self.recalls[0] - self.recalls[-1]
+        if lost > self.split.error(self.recalls[0]):
+            return False
+        if not self.split.few:
+            return True
+        found = []
+        for kept in (start, self._last):
+            self.map.restore(kept)
+            found.append(self.split.found(self.map, self.lengths))
+        return gained(*found)
 
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
