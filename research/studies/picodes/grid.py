@@ -20,7 +20,6 @@ from research.studies.picodes.novel import (
     CHOSEN_AT,
     COMPONENTS,
     N_LEARN,
-    TUNED,
     code_metrics,
     components_metrics,
     float_metrics,
@@ -29,10 +28,10 @@ from research.studies.picodes.novel import (
 )
 from research.studies.picodes.search import (
     EXAMPLES,
-    N_TARGETS,
     RANKS,
     collection_of,
     search_metrics,
+    targets_of,
 )
 
 if TYPE_CHECKING:
@@ -41,20 +40,29 @@ if TYPE_CHECKING:
 DATA, SEEDS = ("caltech101-1280", "caltech101-classic", "icd10"), (0, 1, 2)
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
 #: Measured where it decides; figures of DBC with gamma = 1 are stored as such.
-DECIDING, DECIDING_AT = ("ECOC", "DBC"), (32, 64, 128, 512)
-DECIDING_ON = ("icd10", "caltech101-1280", "digits")
+DECIDING_AT, DECIDING_ON = (32, 64, 128, 512), ("icd10", "caltech101-1280", "digits")
 #: There are no more classemes than known classes, to be reduced.
 RFE, RFE_UP_TO = "classemes + RFE", 64
 #: The paper has codes of 512 bits reach classemes that learn from five times as much.
 FEW, FEW_AT = f"PiCoDes, {N_LEARN // 5} items a class", 512
-#: The longest codes of PiCoDes that are learnt in other ways than the best; of some
-#: ways there are longer ones.
+#: Learnt from components chosen at 64 bits, not from as many as bits, 128 at least. So
+#: are all ways to learn but the best, and what learns from few classes or items.
+CHOSEN = ", chosen components"
+RELAXED = "relaxed PiCoDes, T = 1"
+#: The longest codes that are not learnt from chosen components.
+DEFAULT_UP_TO = 256
+#: The longest codes that are learnt in other ways; of some ways there are longer ones.
 ABLATED_UP_TO = 64
 LONGER, LONGER_AT = "caltech101-1280", (128, 256)
 KNOWN_AT, N_KNOWN = 128, (10, 25, 50, 75)
 KNOWN_ICD10 = (10, 25, 50, 100, 200)
-KNOWN_METHODS = (*("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ", "PiCoDes"),)
-SEARCHED, SEARCHED_AT = ("LSH", "SH", "ITQ", "CCA-ITQ", "PiCoDes"), (256, 2048)
+KNOWN_METHODS = ("float", "class", "classemes", "LSH", "ITQ", "CCA-ITQ")
+KNOWN_METHODS += (f"PiCoDes{CHOSEN}",)
+#: No class of the classic descriptors has as many items as examples are needed.
+SEARCHED_IN = ("caltech101-1280", "icd10")
+SEARCHED = (*("LSH", "SH", "ITQ", "CCA-ITQ", "ECOC", "PiCoDes", RELAXED),)
+#: The longest show size and time.
+SEARCHED_AT = {64: SEARCHED, 256: SEARCHED, 2048: ("LSH",)}
 TINY = ("float", "class", "LSH", "ITQ")
 #: Of the paper's searches, and of its problem.
 PAPER_ITEMS, PAPER_ROWS, PAPER_CLASSES, PAPER_BITS = 150_000, 79_770, 2659, 2048
@@ -68,19 +76,18 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
         yield from tiny_tasks()
         return
     for seed in SEEDS:
-        for experiment, load in (
-            ("novel_classes", problem_of),
-            ("class_search", collection_of),
-        ):
-            for n in COMPONENTS:
-                at = {"experiment": experiment, "data": "icd10", "components": n}
-                measure = partial(_loaded, components_metrics, load, ("icd10", seed), n)
-                yield task("components", {**at, "seed": seed}, measure)
+        for n in COMPONENTS:
+            at = {"experiment": "novel_classes", "data": "icd10", "components": n}
+            measure = partial(
+                _loaded, components_metrics, problem_of, ("icd10", seed), n
+            )
+            yield task("components", {**at, "seed": seed}, measure)
     for data in DATA:
         for seed in SEEDS:
             yield from novel(data, seed)
             yield from known(data, seed)
-            yield from search(data, seed)
+            if data in SEARCHED_IN:
+                yield from search(data, seed)
     yield from cost()
 
 
@@ -119,11 +126,14 @@ def novel_cells(data: str, seed: int) -> Iterator[tuple[str, int, Any, Any]]:
     yield "classemes", 0, code_metrics, (classemes(None, seed),)
     if is_classic(data):
         yield "LP-beta", 0, kinds_metrics, ()
+    from_chosen = partial(code_metrics, from_chosen=True)
     few = PiCoDes(FEW_AT, random_state=seed)
-    yield FEW, FEW_AT, code_metrics, (few, N_LEARN // 5)
+    yield FEW, FEW_AT, from_chosen, (few, N_LEARN // 5)
     for n_bits in LENGTHS:
         for method, learner in learners(data, n_bits, seed).items():
             yield method, n_bits, code_metrics, (learner,)
+        for method, learner in other_ways(data, n_bits, seed).items():
+            yield method, n_bits, from_chosen, (learner,)
 
 
 def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
@@ -131,10 +141,19 @@ def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
     found = learners_of(n_bits, seed)
     del found["DBC, by category"]
     if data not in DECIDING_ON or n_bits not in DECIDING_AT:
-        found = {name: each for name, each in found.items() if name not in DECIDING}
+        del found["DBC"]
     if n_bits <= RFE_UP_TO:
         found[RFE] = classemes(n_bits, seed)
+    if n_bits > DEFAULT_UP_TO:
+        del found["PiCoDes"]
+        return found
+    return found | {RELAXED: RelaxedPiCoDes(n_bits, random_state=seed)}
+
+
+def other_ways(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
+    """Return PiCoDes that are to learn from chosen components, by name."""
     both: dict[str, Any] = {"n_bits": n_bits, "random_state": seed}
+    found: dict[str, Learner] = {f"PiCoDes{CHOSEN}": PiCoDes(**both)}
     if n_bits <= ABLATED_UP_TO or (data == LONGER and n_bits in LONGER_AT):
         found |= {
             "PiCoDes, random start": PiCoDes(**both, init="random"),
@@ -143,15 +162,10 @@ def learners(data: str, n_bits: int, seed: int) -> dict[str, Learner]:
                 RelaxedPiCoDes, **both, final_temperature=0.1
             ),
         }
-    if n_bits in LONGER_AT and data in DECIDING_ON:
-        found |= {
-            f"relaxed PiCoDes, T = 1, of {n}": RelaxedPiCoDes(**both, n_components=n)
-            for n in {TUNED, n_bits}
-        }
     if n_bits > ABLATED_UP_TO:
         return found
     return found | {
-        "relaxed PiCoDes, T = 1": RelaxedPiCoDes(**both),
+        f"{RELAXED}{CHOSEN}": RelaxedPiCoDes(**both),
         "relaxed PiCoDes, random start": configured(
             RelaxedPiCoDes, **both, init="random", final_temperature=0.1
         ),
@@ -175,9 +189,9 @@ def search(data: str, seed: int, *options: int) -> Iterator[Task]:
         ("class", 0): PredictedClass(),
         ("classemes", 0): classemes(None, seed),
     }
-    for n_bits in SEARCHED_AT:
-        found = learners_of(n_bits, seed)
-        lineup |= {(method, n_bits): found[method] for method in SEARCHED}
+    for n_bits, methods in SEARCHED_AT.items():
+        found = learners(data, n_bits, seed)
+        lineup |= {(method, n_bits): found[method] for method in methods}
     for (method, n_bits), learner in lineup.items():
         at = {"data": data, "bits": n_bits, "method": method, "seed": seed}
         on = (collection_of, (data, seed, *options))
@@ -220,15 +234,14 @@ def _gain(line: list[Record]) -> Record:
 
 def _by_examples(record: Record) -> Iterator[Record]:
     """Yield the precision of a search from so many examples, and what it takes."""
-    found, items = record.metrics, record.metrics["items"]
-    taken = {"item_bytes": found["bytes"] / items}
-    if "rank_seconds" in found and 10 * items >= PAPER_ITEMS:
-        # Learning does not grow with the items.
-        learning = found["search_seconds"] - found["rank_seconds"]
-        taken["seconds"] = learning + PAPER_ITEMS / items * found["rank_seconds"]
+    found, rank = record.metrics, RANKS.index(targets_of(record.settings["data"]))
+    taken = {"item_bytes": found["item_bytes"]}
+    if 10 * found["items"] >= PAPER_ITEMS:
+        # Learning does not grow with the items, so it is less.
+        taken["seconds"] = PAPER_ITEMS / found["items"] * found["search_seconds"]
     for n in EXAMPLES:
-        precision = found["precision"][str(n)][RANKS.index(N_TARGETS)]
         each = with_settings(record, examples=n)
+        precision = found["precision"][str(n)][rank]
         yield replace(each, metrics={"precision": precision, **taken})
 
 
@@ -236,6 +249,7 @@ def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
     return {
         "sets": DATA,
+        "examples": EXAMPLES,
         "days": lambda n_iter: _days(study, n_iter),
         "ms": lambda method: _milliseconds(study, method),
         "components": _components(study),
@@ -244,7 +258,7 @@ def page(study: "Study") -> dict[str, Any]:
 
 def _components(study: "Study") -> str:
     """Return the numbers of components that were chosen on ICD-10, by seed."""
-    at = {"data": "icd10", "bits": CHOSEN_AT, "method": "PiCoDes"}
+    at = {"data": "icd10", "bits": CHOSEN_AT, "method": f"PiCoDes{CHOSEN}"}
     found = sorted(study.select("novel", **at), key=lambda each: each.seed)
     chosen = (each.metrics["components"] for each in found)
     return ", ".join("all" if n is None else str(n) for n in chosen) + " (by seed)"

@@ -16,6 +16,7 @@ from sklearn.decomposition import PCA
 
 from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import PiCoDes, RelaxedPiCoDes
+from fewbits.learners.supervised.picodes._start import LEAST_COMPONENTS
 from research.common.classic import prepared
 from research.common.features import first_of_each, load_features
 from research.common.lp_beta import lp_beta_metrics
@@ -112,11 +113,20 @@ def problem_of(*args: Any) -> Problem:
     return Problem(*args)
 
 
-def code_metrics(problem: Problem, learner: Any, n_learn: int = N_LEARN) -> Metrics:
-    """Learn on known classes; score a linear SVM on novel ones."""
+def code_metrics(
+    problem: Problem,
+    learner: Any,
+    n_learn: int = N_LEARN,
+    *,
+    from_chosen: bool = False,
+) -> Metrics:
+    """Learn on known classes; score a linear SVM on novel ones.
+
+    PiCoDes learn from as many components as is their default, or as were chosen.
+    """
     X, learn = problem.X, first_of_each(problem.learn, problem.y, n_learn)
     ours = isinstance(learner, PiCoDes | RelaxedPiCoDes)
-    if ours and learner.n_components is None:
+    if from_chosen:
         learner.set_params(n_components=problem.n_components or X.shape[1])
     start = time.process_time()  # other processes do not count
     with warnings.catch_warnings():
@@ -131,7 +141,8 @@ def code_metrics(problem: Problem, learner: Any, n_learn: int = N_LEARN) -> Metr
     }
     if ours:
         found["objective"] = learner.objective_.tolist()
-        found |= {"idle": learner.n_idle_classes_, "components": learner.n_components}
+        n = learner.n_components or max(encoder.n_bits, LEAST_COMPONENTS)
+        found |= {"idle": learner.n_idle_classes_, "components": n}
     return found
 
 

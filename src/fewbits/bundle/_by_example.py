@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from fewbits.bundle._collection import CollectionMixin
 from fewbits.bundle._examples import (
+    COST,
     N_RANDOM,
     ClassMembers,
     ClassRows,
@@ -34,7 +35,7 @@ class ExampleMixin(CollectionMixin):
         filter: Any = None,
         allowed: Any = None,
         n_random: int = N_RANDOM,
-        C: float = 100.0,
+        C: float = COST,
         random_state: int = 0,
     ) -> ClassMembers:
         """Rank the collection by how well it fits a class that examples define.
@@ -109,7 +110,7 @@ class ExampleMixin(CollectionMixin):
         filter: Any = None,
         allowed: Any = None,
         n_random: int = N_RANDOM,
-        C: float = 100.0,
+        C: float = COST,
         random_state: int = 0,
     ) -> ClassRows:
         """Return what `search_by_example` does, with rows of the collection for ids.

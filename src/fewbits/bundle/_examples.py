@@ -16,6 +16,8 @@ from fewbits.errors import ArgumentError
 
 #: Random items of a collection that stand for everything else.
 N_RANDOM = 1000
+#: Weight of the errors for one example.
+COST = 100.0
 
 
 class ClassMembers(NamedTuple):
@@ -103,8 +105,7 @@ def rank_by_class(
         raise ArgumentError(f"item {item} is given as a member and as none")
     unknown = np.ones(len(items), np.bool_)
     unknown[np.concatenate([members.rows, others.rows])] = False
-    rng = np.random.default_rng(random_state)
-    drawn = np.sort(rng.permutation(np.flatnonzero(unknown))[:n_random])
+    drawn = random_rows(unknown, n_random, random_state)
     negatives = np.concatenate([others.all_codes(items), items.codes[drawn]])
     if not len(negatives):
         raise ArgumentError(
@@ -116,13 +117,26 @@ def rank_by_class(
         positives,
         negatives,
         n_bits,
-        C=C * len(positives) ** 0.5,
-        balance=balance_of(len(positives), len(negatives)),
+        **svm_settings(len(positives), len(negatives), C),
         random_state=random_state,
     )
     scores = model.scores(items.codes)
     rows = best_scores(scores, k, unknown if allowed is None else unknown & allowed)
     return ClassRows(scores[rows], rows)
+
+
+def random_rows(
+    unknown: NDArray[np.bool_], n: int, random_state: int
+) -> NDArray[np.int64]:
+    """Draw rows that stand for everything else, rising."""
+    rng = np.random.default_rng(random_state)
+    drawn: NDArray[np.int64] = np.sort(rng.permutation(np.flatnonzero(unknown))[:n])
+    return drawn
+
+
+def svm_settings(n_members: int, n_others: int, C: float) -> dict[str, float]:
+    """Return what `learn_class` is given; `C` is that for one example."""
+    return {"C": C * n_members**0.5, "balance": balance_of(n_members, n_others)}
 
 
 def balance_of(n_members: int, n_others: int) -> float:
