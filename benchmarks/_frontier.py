@@ -10,6 +10,7 @@ _COLOURS = {
     "sign": "#009E73",
     "ITQ": "#0072B2",
     "additive": "#E69F00",
+    "additive + 2 bytes": "#56B4E9",
     "neighbours": "#CC79A7",
 }
 

@@ -257,7 +257,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
     ],
 )
 def test_end_of_a_fit_can_be_interrupted(learner, module, last_step, path, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     resumed = clone(learner).set_params(checkpoint=path)

@@ -113,8 +113,9 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
 def test_rows_that_are_drawn_are_not_copied():
     X = np.random.default_rng(0).normal(size=(20_000, 400))
     learner = made(FastNeighbourCodes, 16, n_rows=19_999)
+    numbers = learner._drawn(X, np.random.RandomState(0))
     tracemalloc.start()
-    learner._rows(X, np.random.RandomState(0))
+    learner._framed(X, numbers, 0, numbers)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < X.nbytes  # half of it for the rows in float32
