@@ -1,4 +1,4 @@
-"""How far items belong to classes, from the scores of a network."""
+"""Memberships of items in classes, from the scores of a network."""
 
 from typing import NamedTuple
 
