@@ -39,12 +39,14 @@ def with_linear_path(
         direct = direct + W @ of_scores
         if members is None:
             return LinearEncoder(direct, bias, zero_bit=1)
-    layers, last = _beside(hidden, direct)
+    inner, last = _through(direct)
+    carry, last = _both(inner), _both(last.T).T
+    layers = _passing(hidden, carry)
     if hidden:
         last = np.vstack([W @ of_scores, last])
+        carry = np.eye(len(last))
     if members is not None:
         U, u = W @ members.weights, b @ members.weights + members.bias
-        carry = np.eye(len(last)) if hidden else _both(_passed(direct))
         U = np.vstack([U, np.zeros((len(carry) - len(U), U.shape[1]))])
         thresholds = np.concatenate([u + LIMIT, u - LIMIT])
         layers.append((np.hstack([U, U, carry]), _padded(thresholds, carry.shape[1])))
@@ -54,24 +56,21 @@ def with_linear_path(
     return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
 
 
-def _beside(
-    hidden: list[Layer], direct: Float64Array
-) -> tuple[list[Layer], Float64Array]:
-    """Return hidden layers that pass on x, and what maps that to ``x @ direct``."""
-    layers, carry = [], _both(_passed(direct))
-    for i, (W, b) in enumerate(hidden):
+def _through(direct: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return two maps whose product it is, with bits or features between them."""
+    d, n_bits = direct.shape
+    return (direct, np.eye(n_bits)) if n_bits < d else (np.eye(d), direct)
+
+
+def _passing(hidden: list[Layer], carry: Float64Array) -> list[Layer]:
+    """Return hidden layers that pass on what `carry` makes of x."""
+    layers: list[Layer] = []
+    for W, b in hidden:
         # The first layer meets x, the others what the one before has passed on.
-        wide = block_diag(W, carry) if i else np.hstack([W, carry])
+        wide = block_diag(W, carry) if layers else np.hstack([W, carry])
         layers.append((wide, _padded(b, carry.shape[1])))
         carry = np.eye(carry.shape[1])
-    d, n_bits = direct.shape
-    return layers, _both((np.eye(n_bits) if n_bits < d else direct).T).T
-
-
-def _passed(direct: Float64Array) -> Float64Array:
-    """Return the map from x to what is passed on: bits, where they are fewer."""
-    d, n_bits = direct.shape
-    return direct if n_bits < d else np.eye(d)
+    return layers
 
 
 def _both(M: Float64Array) -> Float64Array:

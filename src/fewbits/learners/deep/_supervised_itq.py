@@ -35,7 +35,7 @@ Float64Array = NDArray[np.float64]
 
 #: Scores of the network that are rotated together with the features.
 _N_SCORES = 64
-#: Classes whose memberships are.
+#: With more classes there are no memberships beside them.
 _MOST_CLASSES = 1024
 
 
@@ -54,9 +54,8 @@ class DeepSupervisedITQ(Learner):
     supervision : float or 'validated', default=0.5
         Share of the variance that comes from the network, from 0, which is `ITQ`, to 1.
         'validated' chooses it: classes and rows are held out, and the share taken with
-        the best harmonic mean of mAP on known classes and on those held out
-        (Xian et al., 2019).
-        It trains three networks more, on at most 20,000 rows.
+        the best harmonic mean of mAP on known classes and on those held out (Xian et
+        al., 2019). It trains three networks more, on at most 20,000 rows.
     network : NetworkConfig or None, default=None
         Hidden layers, by default one; there is no backbone.
     training : TrainingConfig or None, default=None

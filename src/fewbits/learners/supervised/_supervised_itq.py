@@ -38,9 +38,8 @@ class SupervisedITQ(RotationLearner):
     supervision : float or 'validated', default=0.5
         Share of the variance that comes from supervised directions, from 0 to 1.
         'validated' chooses it: classes and rows are held out, and the share taken with
-        the best harmonic mean of mAP on known classes and on those held out
-        (Xian et al., 2019).
-        It takes a few times as long, on at most 20,000 rows.
+        the best harmonic mean of mAP on known classes and on those held out (Xian et
+        al., 2019). It takes a few times as long, on at most 20,000 rows.
     reg : float, default=1.0
         Regulariser of the canonical correlations, as in `CCAITQ`.
     relative : bool, default=True
