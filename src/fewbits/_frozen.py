@@ -1,6 +1,6 @@
 """Arrays that cannot change.
 
-NumPy's read-only flag alone does not help: whoever holds an array that owns its memory
+NumPy's read-only flag alone does not help: the holder of an array that owns its memory
 can set the flag back. What cannot change lies in an object that cannot: ``bytes``, or a
 memory map opened for reading.
 """
@@ -27,7 +27,7 @@ def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
         Of any dtype but Python objects.
     arrow : bool, default=True
         Whether to trust Arrow that its memory is not written to. That of a polars
-        column may be a NumPy array of somebody's.
+        column may be a NumPy array of the caller's.
 
     Returns
     -------

@@ -110,7 +110,7 @@ def _orientation(image: Any) -> int:
 
 
 def _upright(image: Any, orientation: int) -> Any:
-    """Return a PIL image as somebody with the EXIF `orientation` has to see it."""
+    """Return a PIL image turned upright by its EXIF `orientation`."""
     from PIL.Image import Transpose
 
     turns = {

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when somebody asks for them."""
+"""Names of a package that are imported on first use."""
 
 import sys
 from collections.abc import Callable, Mapping

@@ -21,7 +21,7 @@ Notes = Callable[[str], None]
 
 
 class Progress(NamedTuple):
-    """Who is told of iterations."""
+    """Callbacks that receive the progress of iterations."""
 
     listener: Listener
     notes: Notes | None
@@ -50,7 +50,7 @@ class Runtime:
     threads : int or None
         Most threads to use.
     progress : Progress or None
-        Who is told of iterations.
+        Callbacks that receive the progress of iterations.
     shared_steps : StepCache or None
         Intermediate results of earlier fits.
     done_checkpoints : list of Path or None

@@ -1,4 +1,4 @@
-"""Warnings that point at the line of whoever called the package."""
+"""Warnings that point at the line that called the package."""
 
 import sys
 import warnings

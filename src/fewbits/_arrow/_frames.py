@@ -61,7 +61,7 @@ def typed_table(frame: Any) -> Any:
 
 
 def as_frame(items: Any) -> Any:
-    """Return rows or columns of Python, or what gives a table of Arrow's, as a table.
+    """Return rows or columns of Python, or what gives an Arrow table, as a table.
 
     A dict of columns, a list of dicts, a RecordBatchReader, which is read to its end,
     or a dataset of pyarrow; anything else is returned as it is.
@@ -153,7 +153,7 @@ def as_column(column: Any) -> Any:
 def typed_column(column: Any) -> Any:
     """Return what `as_column` does, but of the type that it has.
 
-    In memory of its own, unless it is Arrow's: others change values in place.
+    In memory of its own, unless it is Arrow's: other libraries write in place.
     """
     with _naming("must be a list of values of one type"):
         found = stored_column(_column(column))

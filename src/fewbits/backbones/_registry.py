@@ -7,7 +7,7 @@ from fewbits.backbones import _classic_files, _onnx_files
 from fewbits.backbones._base import Backbone
 from fewbits.errors import ArgumentError
 
-#: Module and class by id: none is imported before somebody asks for it.
+#: Module and class by id, imported on first use.
 _BACKBONES = {
     "wordllama-256": ("_wordllama", "WordLlama"),
     "efficientnet-lite0-96": ("_efficientnet", "EfficientNetLite0At96"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fewbits.bundle._bundle import Bundle
 
 Progress = Callable[[int, int], None]
-#: Classes of which the page tells what sets them apart.
+#: Classes whose distinctive attributes are on the page.
 PROFILES = 30
 #: Bits on the page, unless the caller chooses them.
 SHOWN_BITS = 32
@@ -193,7 +193,7 @@ def _proposals(
 
 
 def _profiles(bundle: "Bundle", classes: NDArray[Any]) -> list[ClassProfile]:
-    """Return what sets the most frequent classes apart."""
+    """Return the distinctive attributes of the most frequent classes."""
     found, counts = np.unique(classes, return_counts=True)
     if len(found) < 2:
         return []

@@ -93,13 +93,13 @@ class Bundle(
         """Write the bundle; a crash leaves either the old bundle or the new one.
 
         A collection that was loaded from this folder stays there as it is now, with
-        what others have added to it since.
+        what other writers have added to it since.
 
         Raises
         ------
         ArgumentError
             When the collection was made of that of this folder, as by `with_column`,
-            and rows would be lost which others have written there since.
+            and rows would be lost which other writers have added there since.
         ArtefactError
             When the folder is a file, or holds files of something else.
         OSError

@@ -50,7 +50,7 @@ def write_folder(
             sync_folder(folder)  # the new manifest may be there already
             _clean(folder, names)
         if isinstance(error, OSError) and error.errno is not None:
-            # Nobody knows the temporary file that the system names.
+            # The system names a temporary file that the caller does not know.
             raise OSError(error.errno, error.strerror, str(folder)) from error
         raise
     _clean(folder, names)
@@ -63,7 +63,7 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
     ------
     ArtefactError
         When the folder is a file, or holds files but no manifest of ours; without
-        `overwrite` also when it holds a bundle, or what is left of one.
+        `overwrite` also when it holds a bundle, or the remains of one.
     OSError
         When it is not there and cannot be made.
     """
@@ -87,7 +87,7 @@ def check_target(folder: Path, *, overwrite: bool = True) -> None:
 
 
 def _check_parents(folder: Path) -> None:
-    """Refuse a folder that nobody can make."""
+    """Refuse a folder that cannot be created."""
     above = next(each for each in folder.absolute().parents if each.exists())
     if not above.is_dir():
         raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(folder))
@@ -149,8 +149,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def read_whole(folder: Path, read: Callable[[dict[str, Any]], T]) -> T:
     """Return what is read of a bundle by its manifest.
 
-    It is read again where somebody saves another bundle in its place meanwhile, when
-    the files of the first go.
+    It is read again where another bundle is saved in its place meanwhile, which
+    removes the files of the first.
     """
     while True:
         manifest = read_manifest(folder)
@@ -240,7 +240,7 @@ def _clean(folder: Path, names: Collection[str]) -> None:
         for stem, suffix in (name.rsplit(".", 1) for name in names)
     ]
     patterns.append(re.compile(rf"\.{re.escape(MANIFEST)}\..*\.tmp"))
-    # It tells of the files that were there.
+    # It describes the files that were there.
     patterns.append(re.compile(rf"(\.(?=.*tmp))?{re.escape(VERIFIED)}(\..*\.tmp)?"))
     for path in folder.iterdir():
         ours = any(pattern.fullmatch(path.name) for pattern in patterns)

@@ -167,7 +167,7 @@ class GrowingMixin(CollectionMixin):
         -------
         Bundle
         int
-            Items that this call has deleted, whatever others change meanwhile.
+            Items that this call has deleted, whatever other writers do meanwhile.
 
         Examples
         --------
@@ -194,8 +194,8 @@ class GrowingMixin(CollectionMixin):
         while rows come and go, so that a folder is at most twice what lives in it. Then
         tables of multi-index hashing are written where they find neighbours faster,
         unless the index is ``"flat"``, see `with_index`: processes that ask much need
-        not make them. They take up to six times the room of the codes. What a save that
-        was killed has left is removed.
+        not make them. They take up to six times the room of the codes. Remains of a
+        save that was killed are removed.
 
         Parameters
         ----------
@@ -214,8 +214,8 @@ class GrowingMixin(CollectionMixin):
     def snapshot(self, number: int | None = None) -> Self:
         """Return this bundle with the items that its folder has now.
 
-        What others commit later does not change it, and what it reads stays on the
-        disk as long as it is used.
+        Later commits do not change it, and what it reads stays on the disk as long as
+        it is used.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class GrowingMixin(CollectionMixin):
 
 
 def _those_there(items: Items, ids: Any) -> Any:
-    """Return those of some ids that items have, as a column of Arrow's."""
+    """Return those of some ids that items have, as an Arrow column."""
     import pyarrow as pa
 
     column = id_column(ids, items.has_text_ids)

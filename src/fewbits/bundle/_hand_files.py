@@ -21,7 +21,7 @@ def read_by_hand(
     ----------
     path : str or Path
     what : str
-        What should be there, with an example, for whoever wrote something else.
+        What should be there, with an example, for the error message.
     fits : callable
         Takes a key and its value.
 

@@ -54,7 +54,7 @@ def checked_ids(ids: Any, n: int) -> Any:
 
 
 def ids_of(column: Any) -> NDArray[Any]:
-    """Return a column of ids as an array that nobody can change."""
+    """Return a column of ids as a read-only array."""
     if is_text(column.type):
         texts = np.fromiter(column.to_pylist(), dtype=object, count=len(column))
         return read_only(texts)

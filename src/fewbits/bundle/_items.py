@@ -153,7 +153,7 @@ class Items(UserColumns):
 
     @cached_property
     def id_column(self) -> Any:
-        """Ids of the items, int64 or large_string, as a column of Arrow's."""
+        """Ids of the items, int64 or large_string, as an Arrow column."""
         import pyarrow as pa
 
         columns = [_chunked(run.only(run.part.ids)) for run in self._runs]
@@ -362,7 +362,7 @@ class Items(UserColumns):
         return rows[rows >= 0]
 
     def find(self, column: Any) -> IdArray:
-        """Return the row of each id of a column of Arrow's, -1 where there is none."""
+        """Return the row of each id of an Arrow column, -1 where it is missing."""
         rows = np.full(len(column), -1, np.int64)
         for run in self._runs:
             rows = np.maximum(rows, run.rows(run.part.find(column)))

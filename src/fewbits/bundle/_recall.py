@@ -119,8 +119,8 @@ class RecallMixin(SearchMixin):
         -----
         Items at the same distance count in the order of their rows, in the truth as
         in the answers. `fewbits.evaluation.statistics.mean_interval` makes the
-        interval. It tells of queries like those of the sample, also where all rows
-        were asked.
+        interval. It holds for queries like those of the sample, also where all rows
+        were queries.
 
         Examples
         --------

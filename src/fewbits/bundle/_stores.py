@@ -16,7 +16,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 
 _NAME = re.compile(r"items-[0-9a-f]{12}")
-_SAVING = ".saving.tmp"  # there while somebody saves
+_SAVING = ".saving.tmp"  # there during a save
 #: The folder and commit of the store that items in memory were put into last.
 _SAVED: WeakKeyDictionary[Items, tuple[Path, int]] = WeakKeyDictionary()
 
@@ -54,7 +54,7 @@ def write_items(folder: Path, items: Items | None, encoder: Encoder) -> str | No
 
 @contextlib.contextmanager
 def told_by_folder(folder: Path) -> Iterator[None]:
-    """Name the folder in errors of the system: nobody knows the files within."""
+    """Name the folder in errors of the system, not the files inside it."""
     try:
         yield
     except OSError as error:
@@ -163,7 +163,7 @@ def check_named(store: Any) -> None:
 
 
 def one_saves(folder: Path) -> contextlib.AbstractContextManager[bool]:
-    """Let nobody else write the manifest of a bundle meanwhile."""
+    """Exclude other writers of a bundle's manifest in the block."""
     from fewbits.store import one_at_a_time
 
     return one_at_a_time(folder / _SAVING)
@@ -171,9 +171,9 @@ def one_saves(folder: Path) -> contextlib.AbstractContextManager[bool]:
 
 @contextlib.contextmanager
 def replacing_items(folder: Path) -> Iterator[None]:
-    """Let nobody else save to a folder, nor write to its collection, meanwhile.
+    """Exclude other saves to a folder, and writes to its collection, in the block.
 
-    Afterwards, remove the stores that no manifest names. One that somebody reads is
+    Afterwards, remove the stores that no manifest names. One that is being read is
     left for the next time.
     """
     try:
@@ -189,7 +189,7 @@ def replacing_items(folder: Path) -> Iterator[None]:
 
 
 def remove_unnamed(folder: Path) -> None:
-    """Remove the stores that no manifest names, unless somebody uses them or saves."""
+    """Remove the stores that no manifest names, unless in use or during a save."""
     from fewbits.store import one_at_a_time
 
     with (

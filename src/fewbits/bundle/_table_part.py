@@ -106,7 +106,7 @@ class TablePart(Immutable):
 
     @property
     def ids(self) -> Any:
-        """Ids as a column of Arrow's."""
+        """Ids as an Arrow column."""
         return self._table[ID]
 
     @cached_property
@@ -145,7 +145,7 @@ class TablePart(Immutable):
         return self._table.select(known if names is None else names)
 
     def find(self, ids: Any) -> IdArray:
-        """Return the row of each id of a column of Arrow's, -1 where there is none."""
+        """Return the row of each id of an Arrow column, -1 where it is missing."""
         return self._lookup.rows(ids)
 
     @cached_property
@@ -160,7 +160,7 @@ class TablePart(Immutable):
 
 
 def fixed_binary(codes: CodeArray) -> Any:
-    """Return codes as a column of Arrow's."""
+    """Return codes as an Arrow column."""
     import pyarrow as pa
 
     kind = pa.binary(codes.shape[1])
@@ -200,7 +200,7 @@ def _roomy(column: Any) -> Any:
 
 
 def own_column(column: Any) -> Any:
-    """Copy a column of Arrow's that may lie over an array which somebody changes."""
+    """Copy an Arrow column whose memory may be an array that can still change."""
     buffers = [each for chunk in column.chunks for each in chunk.buffers()]
     changes = any(each is not None and each.is_mutable for each in buffers)
     return own_memory(column) if changes else column

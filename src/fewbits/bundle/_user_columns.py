@@ -35,7 +35,7 @@ class UserColumns(Immutable):
     @property
     @abstractmethod
     def id_column(self) -> Any:
-        """Ids of the items as a column of Arrow's."""
+        """Ids of the items as an Arrow column."""
 
     @cached_property
     def columns(self) -> list[str]:

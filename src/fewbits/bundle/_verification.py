@@ -118,6 +118,6 @@ def last_verified(folder: str | Path) -> Verification | None:
 
 
 def forget(folder: Path) -> None:
-    """Remove the note: the files are not those that it tells of."""
+    """Remove the note: the files are not those that it describes."""
     with contextlib.suppress(OSError):
         (folder / VERIFIED).unlink()

@@ -32,7 +32,7 @@ class ItemsWriter(Protocol):
         ...
 
     def delete(self, ids: Any) -> int:
-        """Delete the rows with these ids, a column of Arrow's; return how many."""
+        """Delete the rows with these ids, an Arrow column; return how many."""
         ...
 
     def commit(self) -> Items:
@@ -77,7 +77,7 @@ class _MemoryWriter:
         import pyarrow as pa
 
         if ID not in table.column_names:
-            # Ids that were deleted may come again, as nobody remembers them.
+            # Ids that were deleted may be reused, as they are not recorded.
             largest = int(self._table[ID].to_numpy().max(initial=-1))
             if largest + len(table) > _LARGEST_ID:
                 raise ArgumentError(

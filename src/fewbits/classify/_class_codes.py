@@ -46,7 +46,7 @@ their own, got 8
 
 
 def class_codes(codes: CodeArray, n_bits: int) -> CodeArray:
-    """Return codes that are fit for classes as an array that nobody can change."""
+    """Return codes that are valid for classes, as a read-only array."""
     array = as_codes(codes, n_bits=n_bits)
     if not len(array):
         raise ArgumentError("a codebook needs at least one class, got none")

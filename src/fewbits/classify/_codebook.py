@@ -195,7 +195,7 @@ class Codebook(Immutable):
     def prefix(self, n_bits: int) -> Self:
         """Return the codebook of the first `n_bits` bits, with the same names.
 
-        Nested books are learnt so that each prefix tells the classes apart.
+        Nested books are learnt so that each prefix distinguishes the classes.
 
         Raises
         ------

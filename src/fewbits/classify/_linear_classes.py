@@ -72,7 +72,7 @@ def learn_classes(
     most: int = 20_000,
     random_state: int = 0,
 ) -> LinearClasses:
-    """Learn to tell classes apart by their items' bits.
+    """Learn to distinguish classes by their items' bits.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def select_bits(
     C: float = 100.0,
     random_state: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the bits that speak most for or against a class.
+    """Return the bits that are the strongest evidence for or against a class.
 
     A linear SVM whose weights are held back by their absolute values leaves most of
     them at 0. The class is then learnt from the others: ``learn_class(..., bits=...)``.

@@ -63,7 +63,7 @@ def write_rows(
     with progress_bar("encoding") as progress:
         grown = getattr(loaded, verb)(source, timeout=wait, progress=progress)
     del loaded  # which holds the files of the state before
-    # Others may have written meanwhile, so the numbers of before and after do not say.
+    # Other writers may have committed meanwhile: comparing sizes would be wrong.
     done = {"add": "added", "upsert": "upserted"}[verb]
     print_change(bundle, grown, as_json, **{done: len(source)})
 

@@ -104,7 +104,7 @@ class Connection:
 
 
 def error_of(status: int, content: bytes, url: str) -> FewbitsError:
-    """Return the error that an answer tells of, with the server's message."""
+    """Return the error that a response reports, with the server's message."""
     try:
         told = json.loads(content)["error"]
         code, message = str(told["code"]), str(told["message"])
@@ -120,7 +120,7 @@ def _dumped(fields: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a scalar of NumPy's as Python's."""
+    """Return a NumPy scalar as a Python one."""
     if isinstance(value, np.generic):
         return value.item()
     raise ArgumentError(f"a server takes plain values, got {type(value).__name__}")

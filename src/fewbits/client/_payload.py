@@ -1,4 +1,4 @@
-"""Raw items and rows as tables of Arrow's, which keep their types."""
+"""Raw items and rows as Arrow tables, which keep their types."""
 
 import io
 from collections.abc import Iterator, Sequence

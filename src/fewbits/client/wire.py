@@ -1,6 +1,6 @@
 """The wire format: media types, Arrow streams, error codes.
 
-Bulk goes as a stream of Arrow's: one table, and the other fields of the request or
+Bulk goes as an Arrow stream: one table, and the other fields of the request or
 answer as JSON in the metadata of its schema.
 """
 
@@ -21,7 +21,7 @@ from fewbits.errors import (
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 BYTES = "application/octet-stream"
-#: Names of errors as answers tell them, and the errors that clients raise.
+#: Names of errors in responses, and the exceptions that clients raise.
 ERRORS: dict[str, type[FewbitsError]] = {
     "feature_error": FeatureError,
     "code_error": CodeError,
@@ -37,7 +37,7 @@ __all__ = ["ARROW", "BYTES", "ERRORS", "JSON", "read_stream", "write_stream"]
 
 
 def write_stream(table: Any, fields: str) -> bytes:
-    """Return a table and the JSON of other fields as a stream of Arrow's.
+    """Return a table and the JSON of other fields as an Arrow stream.
 
     Parameters
     ----------

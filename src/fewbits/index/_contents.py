@@ -122,7 +122,7 @@ class Contents:
     def freeze(self) -> Self:
         """Refuse changes from now on, for good.
 
-        Codes that somebody could still write to are copied; memory maps opened for
+        Codes that could still be written to are copied; memory maps opened for
         reading are not. Threads may search a frozen index at the same time. A copy made
         by `copy.copy` is not frozen, and shares the codes until it is changed.
 

@@ -69,7 +69,7 @@ def _plan(n: int, n_bits: int, radius: int, m: int) -> Plan:
 
 
 def _skew(bits: NDArray[np.uint8], plan: Plan, n: int) -> float:
-    """Return the cost of the comparisons with equal parts that a sample tells of."""
+    """Return the cost of comparisons with equal parts, estimated from a sample."""
     if len(bits) < 2:
         return 0.0
     cost = 0.0

@@ -79,7 +79,7 @@ class LazyTables:
         """
         if self._tables is None:
             self._spared += spared
-            # Whoever comes while another makes them scans.
+            # A thread that comes while another makes them does a scan.
             while self._pays() and self._lock.acquire(blocking=False):
                 try:
                     self._made()

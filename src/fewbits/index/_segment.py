@@ -143,7 +143,7 @@ class Segment:
         ids = frozen_array(self.id_room[: self.size])
         order = None if self.order is None else frozen_array(self.order)
         live = None if self.live is None else frozen_array(self.live)
-        # Tables of codes that somebody could change are not those of the copy.
+        # Tables of codes that could still change are not those of the copy.
         stay = np.may_share_memory(codes, self.code_room)
         tables = self.tables if stay else TableCache()
         same = type(self)(codes, ids, self.size, order, live, tables)

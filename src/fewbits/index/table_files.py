@@ -1,6 +1,6 @@
 """Tables of multi-index hashing as bytes, which spare making them again.
 
-Whoever keeps the bytes sees to it that they are whole, and of the same codes. What is
+The caller ensures that the bytes are intact, and of the same codes. What is
 read here leads no search out of its arrays, whatever it is: there are no tables then.
 """
 

@@ -53,7 +53,7 @@ def blank_cells(column: Any) -> list[int]:
 def without_blank(
     table: Table, needed: dict[int, str], source: str, *, has_ids: bool
 ) -> Table:
-    """Return the rows that have what is needed, and warn of others.
+    """Return the rows that have what is needed, and warn of the rest.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Table of the attributes that set each class apart."""
+"""Table of the distinctive attributes of each class."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +31,7 @@ def profile_table(
     header = element("tr", *(element("th", title, scope="col") for title in titles))
     rows = [_row(profile, names, set(shown)) for profile in profiles]
     table = element("table", element("thead", header), element("tbody", *rows))
-    # Whoever has no mouse scrolls what can be focused.
+    # Focusable, so that it can be scrolled by keyboard.
     scrolled = element(
         "div",
         table,

@@ -48,7 +48,7 @@ def overview(sheet: Sheet, bits: Sequence[int]) -> Html:
     )
     rows = [_overview_row(sheet, bit) for bit in bits]
     table = element("table", element("thead", header), element("tbody", *rows))
-    # Whoever has no mouse scrolls what can be focused.
+    # Focusable, so that it can be scrolled by keyboard.
     return element(
         "div",
         table,

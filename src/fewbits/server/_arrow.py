@@ -1,4 +1,4 @@
-"""Answers as tables of Arrow's."""
+"""Answers as Arrow tables."""
 
 from typing import Any
 

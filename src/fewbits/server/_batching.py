@@ -149,7 +149,7 @@ class Batcher:
 
 def _tell(answers: "Sequence[tuple[asyncio.Future[Any], Any]]") -> None:
     for future, answer in answers:
-        if future.done():  # nobody waits any more
+        if future.done():  # no longer awaited
             continue
         if isinstance(answer, Exception):
             future.set_exception(answer)

@@ -29,7 +29,7 @@ _OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
 class Body(BaseModel):
     """Base of request bodies; unknown fields are errors.
 
-    A stream of Arrow's brings its other fields as metadata of the schema.
+    An Arrow stream brings its other fields as metadata of the schema.
     """
 
     # Each is built by its first request, not by the start.

@@ -37,7 +37,7 @@ class Snapshot:
 class Live:
     """The newest snapshot of a folder, or of a bundle in memory.
 
-    Reading it is one attribute: whoever took it keeps it. The swap is one assignment.
+    Reading it is one attribute: a reader keeps its own. The swap is one assignment.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Live:
             _ = changed.index
             self.snapshot = self._made(changed)
             if self._folder is not None and self._state is not None:
-                # What others write meanwhile has another number, and is seen then.
+                # A commit of another writer has another number, and is seen then.
                 self._state = f"{self._state.partition('/')[0]}/{changed.commit}"
             return self.snapshot
 

@@ -13,14 +13,14 @@ _LOGGER = logging.getLogger("fewbits.server")
 def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
     """Log an event with facts about it."""
     if _LOGGER.isEnabledFor(level):
-        # Without looking for the line of code that it comes from, which no line tells.
+        # Without looking for the line of code that it comes from, which no line shows.
         record = logging.LogRecord(_LOGGER.name, level, "", 0, event, None, None)
         record.facts = facts
         _LOGGER.handle(record)
 
 
 def log_failure(event: str, error: BaseException, **facts: Any) -> None:
-    """Log an error that nobody expected, with where it came from."""
+    """Log an unexpected error, with its traceback."""
     _LOGGER.error(event, exc_info=error, extra={"facts": facts})
 
 
@@ -56,7 +56,7 @@ class PlainLines(logging.Formatter):
 
 def set_up_logs() -> None:
     """Write the logs of the service to standard error."""
-    # No line tells them, and finding them out takes half the time of a record.
+    # No line shows them, and collecting them takes half the time of a record.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())

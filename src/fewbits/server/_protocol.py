@@ -74,7 +74,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         # uvicorn forgets its own timer when anything comes: the rest of a body that
-        # nobody reads, or an empty line.
+        # is not read, or an empty line.
         if self._timer is None and self.cycle.response_complete:
             self._await(self.timeout_keep_alive)
 

@@ -30,7 +30,7 @@ class Incoming:
         length = headers.get("content-length", "0")
         #: Whether something of it has not been read.
         self.is_pending = length != "0" or "transfer-encoding" in headers
-        # Who waits to be asked for a body has not sent it.
+        # A client that expects 100 Continue has not sent the body.
         self._is_sent = "expect" not in headers
         self._receive = receive
 

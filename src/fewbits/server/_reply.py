@@ -1,4 +1,4 @@
-"""Answers as JSON, as a table of Arrow's, or as bytes."""
+"""Answers as JSON, as an Arrow table, or as bytes."""
 
 from typing import Any
 

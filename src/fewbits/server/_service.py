@@ -33,7 +33,7 @@ class Service:
         self.work = Work(settings.n_threads, most, limit)
         #: Changes follow each other, and reads do not wait for them.
         self.changes = Work(1, most, limit, finishes=True)
-        #: What takes seconds or more: nobody else waits where it is given up.
+        #: What takes seconds or more: where it times out, no other request waits.
         self.heavy = Work(1, most, limit)
         #: The last one of this process.
         self.verified: Verification | None = None

@@ -31,7 +31,7 @@ class Settings:
         Other pages that may call it from a browser, such as ``https://a.example``.
     max_body_bytes : int, default=33_554_432
     max_json_bytes : int, default=8_388_608
-        Of a body in JSON, which takes more memory and time than one of Arrow's.
+        Of a body in JSON, which takes more memory and time than one in Arrow.
     max_held_bytes : int, default=268_435_456
         Bodies of all requests together; more are refused with 429.
     max_queries : int, default=10_000
@@ -52,7 +52,7 @@ class Settings:
         Requests that are processed concurrently; None takes the number of cores, at
         least 2.
     time_limit : float, default=30.0
-        Seconds until a request is given up with 503.
+        Seconds until a request is answered with 503.
     head_time_limit : float, default=10.0
         Seconds within which the head of a request must arrive.
     body_time_limit : float, default=30.0
@@ -180,7 +180,7 @@ def _check_token(token: str) -> None:
 
 
 def read_token(path: str | Path) -> str:
-    """Return the token in a file, which nobody else should be able to read.
+    """Return the token in a file, which other users should not be able to read.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class Shards:
         return "/".join(each.snapshot for each in self._searchers)
 
     async def health(self) -> tuple[list[Body], list[str]]:
-        """Return the health of the shards that answer, and the names of others."""
+        """Return the health of the shards that answer, and the names of the rest."""
         return self._apart(await self._ask("/v1/health", self._all()))
 
     async def fault(self) -> str:
@@ -49,7 +49,7 @@ class Shards:
         return ""
 
     async def facts(self) -> tuple[list[Body], list[str]]:
-        """Return the facts of the shards that answer, and the names of others."""
+        """Return the facts of the shards that answer, and the names of the rest."""
         found = await self._ask("/v1/facts", self._all())
         self._compare(found)
         return self._apart(found)

@@ -19,7 +19,7 @@ class TooSlow(Exception):
 class Work:
     """Runs functions in threads; refuses more than may wait, gives up what is late.
 
-    Python cannot stop a thread: work that was given up still counts until it ends.
+    Python cannot stop a thread: work that timed out still counts until it ends.
 
     Parameters
     ----------

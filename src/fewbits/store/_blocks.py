@@ -36,7 +36,7 @@ class SummedFile:
     Parameters
     ----------
     file : OutFile
-        Synced and closed by whoever opened it.
+        Synced and closed by the caller.
     """
 
     closed = False

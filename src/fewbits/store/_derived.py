@@ -23,7 +23,7 @@ _MAGIC = b"fewbits der 1\n\0\0"
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:
     """Write the file of a segment, in the place of one that is there.
 
-    For whoever has the lock of the store: what others write is collected meanwhile.
+    The caller holds the lock of the store; without it, the file could be collected.
 
     Raises
     ------

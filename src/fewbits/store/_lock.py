@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 _PAUSE = 0.02  # seconds between two attempts
-#: The file system has no locks; on media that nobody writes to none is needed.
+#: The file system has no locks; on read-only media none is needed.
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL}
 
 
@@ -74,15 +74,15 @@ class FileLock:
 
 @contextmanager
 def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
-    """Wait until nobody else is in a block of this path; the file is gone afterwards.
+    """Wait for exclusive use of a path in the block; the file is gone afterwards.
 
-    Where the file system has no locks, nobody waits.
+    Where the file system has no locks, it does not wait.
 
     Parameters
     ----------
     path : Path
     waits : bool, default=True
-        Otherwise the block gets False at once where somebody is in one, or there are no
+        Otherwise the block gets False at once where the path is in use, or there are no
         locks.
     """
     lock = _taken_once(path, waits=waits)
@@ -90,7 +90,7 @@ def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
         yield waits or lock is not None
     finally:
         if lock is not None:
-            with contextlib.suppress(OSError):  # Windows keeps what others wait for
+            with contextlib.suppress(OSError):  # Windows keeps open files
                 path.unlink()
             lock.release()
 
@@ -144,7 +144,7 @@ else:
         )
 
     def _range() -> _Overlapped:
-        # Far behind the end, since Windows lets nobody read what is locked.
+        # Far behind the end, since Windows refuses to read what is locked.
         return _Overlapped(offset_high=0x7FFFFFFF)
 
     def _lock(descriptor: int, *, shared: bool) -> bool:

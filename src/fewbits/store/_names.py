@@ -32,7 +32,7 @@ def kind_of(name: str) -> str:
 
 
 def new_token() -> str:
-    """Return 16 hexadecimal digits that nobody has used."""
+    """Return a unique token of 16 hexadecimal digits."""
     return secrets.token_hex(8)
 
 

@@ -40,8 +40,8 @@ def publish(disk: Disk, manifest: Manifest) -> None:
 def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """Remove the files that neither the newest state nor a held one names.
 
-    For whoever has the lock of the store. A file that cannot be removed stays until the
-    next time: Windows keeps what is mapped.
+    The caller holds the lock of the store. A file that cannot be removed stays until
+    the next time: Windows keeps what is mapped.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
 
 
 def _unheld(disk: Disk, number: int) -> FileLock | None:
-    """Lock a state that nobody holds."""
+    """Lock a state that no reader holds."""
     try:
         return disk.lock(manifest_name(number), shared=False)
     except OSError:
@@ -83,7 +83,7 @@ def _unheld(disk: Disk, number: int) -> FileLock | None:
 def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
     states = [newest]
     for number in held:
-        # Nobody can read from a state whose manifest is damaged.
+        # A state whose manifest is damaged cannot be read.
         with contextlib.suppress(ArtefactError, OSError):
             states.append(read_manifest(disk, number))
     kept = {name for state in states for name in state.names()}

@@ -1,4 +1,4 @@
-"""A whole collection goes, where nobody needs it."""
+"""Removal of a whole collection that is not in use."""
 
 import contextlib
 from pathlib import Path
@@ -14,7 +14,7 @@ from fewbits.store._names import (
 
 
 def remove_store(folder: str | Path) -> bool:
-    """Remove a collection, unless somebody reads from it or writes to it.
+    """Remove a collection, unless it is being read or written.
 
     Other files stay, and with them the folder.
 

@@ -30,7 +30,7 @@ from fewbits.store._snapshot import Part
 from fewbits.store._sources import Stored
 from fewbits.store._verify import newest_readable, verified
 
-_SHOWN = 1000  # ids of lost rows that are told
+_SHOWN = 1000  # ids of lost rows that are reported
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Losses:
 
 
 def repaired(disk: Disk, drop_rows: bool = False) -> Repaired:
-    """Publish a state of all that is intact. For whoever has the lock of the store."""
+    """Publish a state of all that is intact. The caller holds the store's lock."""
     manifest, damages, top = newest_readable(disk)
     report = verified(disk, manifest, damages)
     if manifest is not None and report.is_intact:
@@ -127,8 +127,8 @@ def _undeleted(state: Manifest, losses: _Losses) -> int:
 def _kept_schema(disk: Disk, base: Manifest) -> Any:
     """Return the columns that stay: all, or those but vectors where one is lost.
 
-    A collection has vectors of all rows or of none, as whoever ranks by them, or
-    encodes them anew, needs all.
+    A collection has vectors of all rows or of none, as ranking by them, or encoding
+    them anew, needs all.
     """
     import pyarrow as pa
 

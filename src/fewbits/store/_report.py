@@ -20,7 +20,7 @@ class Damage:
         The range of the block; None for the whole file.
     rows : (int, int) or None
         The places of the segment's rows, the last not included, that lie in it, wholly
-        or in part; None where there are none, or nobody knows.
+        or in part; None where there are none, or it is unknown.
     columns : tuple of str
         The columns that have values there.
     is_derived : bool

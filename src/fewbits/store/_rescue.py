@@ -121,7 +121,7 @@ def _with_deletes(
         n = deleted_count(disk, entry.token, number)
         if n is not None and n <= entry.n_rows:
             return replace(entry, n_live=entry.n_rows - n, deletes=number)
-    if numbers and numbers[0] <= top:  # repair tells of as many as the head says
+    if numbers and numbers[0] <= top:  # repair reports as many as the head says
         n = min(stated_count(disk, entry.token, numbers[0]), entry.n_rows - 1)
         return replace(entry, n_live=entry.n_rows - n, deletes=numbers[0])
     return entry

@@ -124,7 +124,7 @@ class Salvage:
         Of whose schema the segment is.
     entry : SegmentEntry
     mends : bool, default=False
-        Put single flipped bits back, where verifying only tells of them.
+        Put single flipped bits back, where verifying only reports them.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class Salvage:
         sums = block_sums(data)
         whole = crc32c(sums.astype("<u4").tobytes()) == entry.crc
         if whole and len(data) == entry.n_bytes:
-            # The sums fit what Arrow cannot read where somebody forged both.
+            # The sums fit what Arrow cannot read where both were forged.
             with contextlib.suppress(pa.ArrowException, OSError, ValueError):
                 head, tail = arrow_frame(data)
                 return FileSums(sums, head, tail, entry.n_bytes)

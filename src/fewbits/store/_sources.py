@@ -151,7 +151,7 @@ class Given(Source):
 
 
 def owned(table: Any) -> Any:
-    """Return a table whose memory nobody else changes before it is written."""
+    """Return a table whose memory cannot change before it is written."""
     import pyarrow as pa
 
     def own(column: Any) -> Any:

@@ -167,7 +167,7 @@ class Store:
             except FileNotFoundError:
                 snapshot = None
             else:
-                if lock is None:  # somebody takes it away, or looks whether it is held
+                if lock is None:  # it is being removed, or checked for readers
                     time.sleep(_PAUSE)
                     continue
                 snapshot = self._held(wanted, lock)
@@ -182,7 +182,7 @@ class Store:
         """Return a state that is locked, or None when its files are gone already."""
         is_newest = number == newest_number(self._disk)
         manifest = needed_manifest(self._disk, number)
-        # What the newest state lacks is damage, of which whoever reads it learns.
+        # What the newest state lacks is damage, which is found when it is read.
         if is_newest or manifest.names() <= set(self._disk.names()):
             return Snapshot(self._disk, manifest, lock)
         lock.release()
@@ -192,7 +192,7 @@ class Store:
     def writer(
         self, timeout: float | None = 60.0, *, segment_bytes: int = FULL
     ) -> Iterator[Writer]:
-        """Open the collection for changes; others wait.
+        """Open the collection for changes; other writers wait.
 
         Parameters
         ----------
@@ -277,9 +277,9 @@ class Store:
             return state.number
 
     def collect(self) -> None:
-        """Remove the files of states that nobody holds any more, as a commit does.
+        """Remove the files of states that are no longer held, as a commit does.
 
-        Where somebody writes, it is left to them.
+        While a writer is open, this is left to it.
         """
         with contextlib.suppress(LockedError, OSError), self._locked(0.0):
             collect(self._disk, newest_manifest(self._disk))
@@ -295,7 +295,7 @@ class Store:
         manifest, damages, _ = newest_readable(self._disk)
         try:
             snapshot = self.snapshot()
-        except ArtefactError:  # of the manifest: nobody can write to such a store
+        except ArtefactError:  # of the manifest: such a store cannot be written to
             return verified(self._disk, manifest, damages)
         with snapshot:
             return verified(self._disk, snapshot.manifest, damages)

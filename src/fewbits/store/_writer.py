@@ -71,7 +71,7 @@ class Writer:
         self.close()
 
     def close(self) -> None:
-        """Drop what is not committed, and let others write."""
+        """Drop what is not committed, and release the lock."""
         try:
             if self._lock.is_own and self._fresh:
                 with contextlib.suppress(OSError):
@@ -322,7 +322,7 @@ class Writer:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Refuse all later calls when this fails: nobody knows what was done."""
+        """Refuse all later calls when this fails: what was done is unknown."""
         try:
             yield
         except BaseException:

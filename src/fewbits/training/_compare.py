@@ -279,7 +279,7 @@ def _are_telling(parts: _Parts, source: Input) -> bool:
 def _reason(
     y: NDArray[Any], asked: NDArray[Any], given: NDArray[Any], source: str
 ) -> str | None:
-    """Return why the labels of base and queries tell nothing, if that is so."""
+    """Return why the labels of base and queries are of no use, else None."""
     if (given == given[0]).all():
         return f"the labels of {source} are all the same"
     if (y == y[0]).all():

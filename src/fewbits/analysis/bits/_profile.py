@@ -1,4 +1,4 @@
-"""Attributes that set a class apart from the others."""
+"""Attributes that distinguish a class from the others."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -214,7 +214,7 @@ def filled(bundle: Bundle) -> Bundle:
     Raises
     ------
     ArgumentError
-        When it has none, and so nothing can be told of its bits.
+        When it has none, so that its bits cannot be described.
     """
     if not len(bundle.collection):
         raise ArgumentError("the collection is empty")

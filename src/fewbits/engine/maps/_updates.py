@@ -73,7 +73,7 @@ class MapState:
 
 
 class _Closed(Exception):
-    """Nobody waits for the map any more."""
+    """The map is no longer awaited."""
 
 
 class MapUpdates:
@@ -99,7 +99,7 @@ class MapUpdates:
         self._working = self._closed = False
 
     def state(self, snapshot: Snapshot) -> MapState:
-        """Return the newest map; begin that of a state that there is none of."""
+        """Return the newest map; begin the map of a state that has none."""
         with self._lock:
             version = snapshot.version
             if self._failed is not None and self._failed[0] == version:

@@ -2,7 +2,7 @@
 
 ONNX has no operator that multiplies and adds with a single rounding. It follows from
 operators that IEEE 754 defines: the product of two float32 numbers is exact in float64,
-and the error of a float64 sum is a float64 number that a few sums find. What is left is
+and the error of a float64 sum is a float64 number that a few sums find. It remains
 to round the exact value, which is the float64 sum plus that error, to float32.
 
 Totals are float32 numbers that are kept in float64.

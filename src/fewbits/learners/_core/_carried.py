@@ -57,7 +57,7 @@ class RuntimeCarrier(BaseEstimator):  # type: ignore[misc]
         state.pop("_carried", None)
         portable = self._runtime().portable
         if "encoder_" not in state and portable != NO_BLOCK:
-            # Without a home: caches of joblib tell estimators apart by their pickles.
+            # Without a home: joblib's caches distinguish estimators by their pickles.
             state["_carried"] = (_Carried(portable, None),)
         return state
 

@@ -33,7 +33,7 @@ _DAMAGE = (
 )
 _FORMAT = "fewbits-fit-1"
 _FIRST = "learner"  # another one has other parameters, which say less
-#: What is kept as a checksum, or derived, and says nothing by itself.
+#: Entries that are checksums, or derived, and say nothing by themselves.
 _IN_WORDS = {
     "data": "its rows or labels were others",
     "seed": "random_state was another",

@@ -72,7 +72,7 @@ class IterativeLearner(Learner):
                 if self._may_stop(objective):
                     break
             if file is not None:
-                # What is left to do may take long, too.
+                # The remaining steps may take long, too.
                 file.write(reached[0], objective)
                 file.is_done = True
         except KeyboardInterrupt:

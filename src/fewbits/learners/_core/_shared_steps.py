@@ -24,7 +24,7 @@ class SharedSteps:
     def cached_step(
         self, name: Hashable, key: Hashable, find: Callable[[], Found]
     ) -> Found:
-        """Return what is kept under `name` if it belongs to `key`; else find it."""
+        """Return what is cached under `name` if it belongs to `key`; else find it."""
         kept = self._found.get(name)
         if kept is not None and kept[0] == key:
             self.seconds_saved += kept[2]

@@ -77,8 +77,8 @@ def threads_limited(n: int | None) -> Iterator[None]:
 def _blas_at_most(n: int) -> Iterator[None]:
     """Limit the threads of BLAS in the process, unless another thread does so already.
 
-    That one gives back what was there before, and others go on with as many. If each
-    gave back what it had found, the last to leave would leave a limit for good.
+    That one restores the earlier number; other threads go on with its limit. If each
+    restored what it had found, the last to leave would leave a limit for good.
     """
     if not _held.acquire(blocking=False):
         yield

@@ -24,7 +24,7 @@ def split_off(
     """Return rows to train on, and held-out rows: this share of every class.
 
     A class of one item is trained on. Items with several labels are drawn without
-    regard to which they have, but for those that have none, which tell nothing of a
+    regard to which they have, but for those that have none, which say nothing about a
     ranking; one goes back for each label that would be left without any.
 
     Parameters

@@ -36,7 +36,7 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def described(value: Any) -> Any:
-    """Return what tells two parameters apart, for JSON."""
+    """Return what distinguishes two parameters, for JSON."""
     if isinstance(value, nn.Module):
         numbers = {
             k: described(v)
@@ -58,7 +58,7 @@ def described(value: Any) -> Any:
 
 
 def described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
-    """Return what tells two backbones apart, whether they have been trained or not.
+    """Return what distinguishes two backbones, whether they have been trained or not.
 
     That is the shapes of all parameters, and the values of those that stay as they are.
     """

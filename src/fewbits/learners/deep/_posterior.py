@@ -159,7 +159,7 @@ class PosteriorControl(Control):
         in the order of the sorted labels, or "hadamard", "balanced", "separated",
         "semantic" (by the means of the features of the classes), "learnt" (as in phase
         1 of LLC, by classifying with them and a linear map of the features),
-        "predictable" (by classifying with what the features of an item foretell of its
+        "predictable" (by classifying with what the features of an item predict of its
         bits, see `fewbits.learners.deep.centres.predictable_centres`).
     weight : float, default=1.0
         Of the term against the loss. It decides much; choose it on validation data.

@@ -1,4 +1,4 @@
-"""The loop: epochs of batches, what is kept of them, and when it ends."""
+"""The training loop: epochs of batches, the best epoch, and early stopping."""
 
 import time
 from collections.abc import Callable, Generator
@@ -64,7 +64,7 @@ class Trainer:
     history : list of dict
         The metrics of each epoch.
     interrupted : bool
-        Whether an interrupt ended it; who catches that says so.
+        Whether an interrupt ended it; the caller that catches it says so.
     """
 
     interrupted = False

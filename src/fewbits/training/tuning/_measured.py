@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from fewbits.training.tuning._configuration import Configuration
 
-#: Nobody waits for a scan of such a time, and measuring it varies.
+#: A scan as short as this is not noticed, and its measurements vary.
 _QUICK_SCAN_US = 200.0
 
 

@@ -16,9 +16,9 @@ MINIMISED = ("bytes", "memory")
 #: Smaller differences of quality are ignored: the cheaper configuration is taken.
 _DIGITS = 3
 #: A time must stay below its bound by this share; and what exceeds it in a single
-#: measurement, by no more than the second, is not given up for that.
+#: measurement, by no more than the second, is not ruled out for that.
 _TIME_MARGIN, _TIME_DOUBT = 0.05, 0.25
-#: Where time is made as short as it gets, or what comes nearest to a bound is looked
+#: Where time is minimised, or what comes nearest to a bound is looked
 #: for, steps of a factor of two are divided so; what lies in the same part, or below a
 #: microsecond, counts as equally fast.
 _PARTS_OF_TWO = 2

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-#: Targets in place of a loss, at centres that features foretell (decision 0010).
+#: Targets in place of a loss, at centres that features predict (decision 0010).
 _PREDICTABLE: dict[str, Any] = {
     "control": "centres",
     "control.mode": "replace",

@@ -27,7 +27,7 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
 
     Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all.
     Rows get signs at random, which changes no such distance: as they are, the first
-    column of Sylvester's matrix is constant, and its bit would tell nothing. For a few
+    column of Sylvester's matrix is constant, and its bit would say nothing. For a few
     classes no signs help, and the last gets the opposite of the first.
 
     Of 16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and others

@@ -18,9 +18,9 @@ def hierarchy_vectors(paths: Sequence[Sequence[Hashable]]) -> NDArray[np.float64
     ----------
     paths : sequence of sequence
         For each class, in the order of the sorted labels, the groups that it is in and
-        itself, from the root on: ``("A", "A1", "A10")``. Of any depth, at least 1; what
-        is told apart is the whole way, so that groups of the same name below different
-        ones are different.
+        itself, from the root on: ``("A", "A1", "A10")``. Of any depth, at least 1; a
+        group is identified by its whole path, so that groups of the same name below
+        different ones are different.
 
     Returns
     -------

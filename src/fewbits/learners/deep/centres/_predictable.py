@@ -1,4 +1,4 @@
-"""Centres whose bits can be told from the features of items nobody has trained on."""
+"""Centres whose bits can be predicted from the features of unseen items."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -73,11 +73,11 @@ class Foreseen(NamedTuple):
 def predictable_centres(
     X: ArrayLike, labels: Any, n_bits: int, *, random_state: Any = 0
 ) -> Centres:
-    """Return centres whose bits features foretell, for items they were not learnt from.
+    """Return centres whose bits features predict, for items they were not learnt from.
 
     A codebook that is learnt by classifying training items, as in phase 1 of LLC, suits
     those items, and where there are more features than items all codebooks suit them.
-    Here the scores of an item are those that ridge regression foretells from all other
+    Here the scores of an item are those that ridge regression predicts from all other
     items, which takes one decomposition for all items and codes. Codes of classes,
     straight-through, are learnt by classifying with these scores. They start from
     `semantic_centres`, with classes as alike as the regression takes them for.

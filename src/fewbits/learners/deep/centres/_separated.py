@@ -13,7 +13,7 @@ from fewbits.codes import n_bytes, unpack
 from fewbits.learners.deep.centres._checks import Centres, check_sizes
 
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros
-#: Candidates for each word of the basis before the distance is given up.
+#: Candidates for each word of the basis before a smaller distance is tried.
 _CANDIDATES = 4096
 _CELLS = 1 << 22
 

@@ -27,8 +27,8 @@ def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
     C : array-like of shape (n_classes, n_bits)
         Real numbers; 0 counts as positive.
     length : int, default=None
-        How many of the first bits shall tell all classes apart, and with them every
-        longer prefix; None takes all bits.
+        How many of the first bits, and with them every longer prefix, shall
+        distinguish all classes; None takes all bits.
 
     Returns
     -------

@@ -30,7 +30,7 @@ class LossContext:
     features : callable, default=None
         Returns the features of all training items, (n, n_features).
     learnt : callable, default=None
-        Returns codes that tell classes apart, (n_classes, n_bits), learnt for that.
+        Returns codes learnt to separate the classes, (n_classes, n_bits).
     centres : Tensor, str or array-like, default=None
         Told to a control: those of the loss beside it, or what they would be made from
         in the loss whose place it takes; None where that has none.
@@ -56,7 +56,7 @@ class LossContext:
 def changed_options(part: nn.Module) -> dict[str, Any]:
     """Return what a loss or a control was made with that is not the default.
 
-    By the names it was given by; what others keep under another name is left out.
+    By parameter name; what is stored under another name is left out.
     """
     found = {}
     for name, given in inspect.signature(type(part)).parameters.items():

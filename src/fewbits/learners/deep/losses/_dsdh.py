@@ -13,7 +13,7 @@ from fewbits.learners.deep.losses._pairs import mean_over
 
 
 class DSDH(PairLoss):
-    """Likelihood of pairs, and discrete codes that a linear classifier can tell apart.
+    """Likelihood of pairs, and discrete codes that a linear classifier can separate.
 
     ``sum log(1 + exp(T_ij)) - s_ij T_ij`` with ``T = <u_i, u_j> / 2`` over all pairs,
     plus ``mu |Y - W'B|^2 + nu |W|^2 + eta |B - U|^2`` over all training items. Once an

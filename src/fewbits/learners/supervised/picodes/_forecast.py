@@ -4,7 +4,7 @@ import time
 
 from fewbits._warnings import warn_user
 
-#: Projectors that are timed, and minutes that nobody needs to hear of.
+#: Projectors that are timed, and minutes that are too few to warn of.
 _TIMED, _SHORT = 8, 1.0
 
 

@@ -42,7 +42,7 @@ def sparse_matrices(
         C, memory = products(V, Q, memory)
         # Section 4.2, eq. (12): the same of Y = (B + beta X R) / (1 + beta).
         Y = _toward(C, WR, scatter, beta)
-        del WR  # what is large is given up early
+        del WR  # free large arrays early
         Q = polar(Y)
         fit = size - 2 * np.vdot(Q, C) + scatter[:k].sum()
         del C, Y
