@@ -83,7 +83,7 @@ class FeatureSet:
 
 @dataclass(frozen=True)
 class Draw:
-    """Who asks: up to `n_queries` that `seed` draws; see `load_features`."""
+    """The queries: up to `n_queries` that `seed` draws; see `load_features`."""
 
     seed: int
     n_queries: int
@@ -189,7 +189,7 @@ def _cifar10(draw: Draw) -> FeatureSet:
 
 def _among_cifar10(draw: Draw) -> FeatureSet:
     found = _caltech101(CALTECH["caltech101-1280"], draw)
-    # By the same backbone as the answers, or that would tell them apart.
+    # By the same backbone as the answers, or that would distinguish them.
     others, features = load_image_features("cifar10", CALTECH["caltech101-1280"])
     rows = others.splits["train"]
     labels = np.char.add("CIFAR-10 ", others.labels["class"][rows])

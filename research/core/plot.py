@@ -10,7 +10,7 @@ from typing import Any
 from research.core.compare import over_seeds
 from research.core.record import Record
 
-#: Told apart by readers who are blind to some colours (Okabe and Ito).
+#: Distinguishable by readers who are colour-blind (Okabe and Ito).
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = "os^Dv*P"
 

@@ -113,7 +113,7 @@ def claim_row(
 ) -> list[str]:
     """Return a claim's line of a page: effect first, then the sets by their verdict.
 
-    The effect is that of the set which speaks most against the claim, of those that are
+    The effect is that of the set least favourable to the claim, of those that are
     tested as stated if there are any. `marks` are those of reasons, if there are
     several.
     """

@@ -177,8 +177,8 @@ def shuffled(sample: Sample, rng: np.random.Generator) -> Sample:
 def swapped(sample: Sample, classes: NDArray[Any], rng: np.random.Generator) -> Sample:
     """Give every class the texts of another class.
 
-    Items of a class still have like texts and like codes, so that words tell sides
-    apart; but what they say about one class says nothing about the next.
+    Items of a class still have like texts and like codes, so that words distinguish
+    sides; but what they say about one class says nothing about the next.
     """
     names = rng.permutation(np.unique(classes))
     texts = list(sample.texts)

@@ -92,7 +92,7 @@ def tasks(tiny: bool = False) -> Iterator[Task]:
 
 
 def tiny_tasks() -> Iterator[Task]:
-    """Yield searches among digits, some of which are nobody's, and costs."""
+    """Yield novel classes and searches among digits, and costs."""
     for each in [*novel("digits", 0, (100, 3)), *search("digits", 0, 3)]:
         (at,) = each.cells
         if at["method"] in TINY and at["bits"] in (0, 16, 256):

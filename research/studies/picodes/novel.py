@@ -1,4 +1,4 @@
-"""Classes not in the training data, told apart by a linear SVM on codes (figures 3, 4).
+"""Novel classes, classified by a linear SVM on codes (figures 3, 4).
 
 The classes are divided by the seed. Learners see up to 30 items of each known class; an
 SVM is then trained on 10 items of each of 25 novel classes, its weight of errors chosen

@@ -1,4 +1,4 @@
-"""Finding the members of a class nobody knows by a few of its items (figures 5, 6).
+"""Finding the members of a novel class by a few of its items (figures 5, 6).
 
 Codes are learnt on known classes. A novel class is then given by a few items of a
 collection that was not learnt from, which is ranked as `search_by_example` does.
