@@ -16,7 +16,7 @@ demo: $(VENV)/demo.stamp
 
 # Processes of pytest take all cores; threads of BLAS beside them would wait in circles.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-# Compiled once: hundreds of processes import the same modules. Whoever is done first
+# Compiled once: hundreds of processes import the same modules. The one done first
 # takes over files of the others.
 PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto \
   --dist worksteal

@@ -47,7 +47,7 @@ def icd10_leaves(n_items: int) -> Classes:
 
     A class's vector is the embedding of its text, its code that vector's by ITQ. Items
     are texts of leaves without one of their words, drawn at random. Leaves whose texts
-    say the same share a vector and a code: neither classifier can tell them apart.
+    say the same share a vector and a code: neither classifier can distinguish them.
     """
     rng, data = np.random.default_rng(0), datasets.load_icd10()
     backbone = backbones.load("wordllama-256")

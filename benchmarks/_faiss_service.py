@@ -1,4 +1,4 @@
-"""A minimal FastAPI service over faiss, as somebody writes it in an hour.
+"""A minimal FastAPI service over faiss, as a baseline.
 
 Run by uvicorn; the variable ``CODES`` names a .npy file of packed codes.
 """

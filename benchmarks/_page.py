@@ -234,7 +234,7 @@ def imports() -> str:
 
 
 def over_http() -> str:
-    """Return what a service gives, beside one that somebody writes in an hour."""
+    """Return the metrics of the service, beside those of a minimal one."""
     report, found = read("serve"), {}
     for row in report["rows"]:
         found[row["connections"], row["service"]] = row

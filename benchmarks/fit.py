@@ -39,7 +39,7 @@ T = TypeVar("T")
 SIZES = ((10_000, 128, 64), (10_000, 256, 256), (5_000, 512, 512))
 WIDE = ((10_000, 1024, 256), (10_000, 1024, 1024))
 N_ITER = 10
-#: What tells measurements apart.
+#: Fields that identify a measurement.
 ALIKE = ("part", "method", "n", "d", "bits", "iterations")
 METHODS = {
     "PCAH": lambda bits: PCAH(bits),

@@ -8,10 +8,10 @@
 compares the objective, the bits of all rows and the recall of held-out rows, where
 there are some; faiss's ITQ takes its turn up to 512 features. *deep* trains a small
 convolutional network from pixels. *wide* fits the widest maps from a file of `--rows`
-rows, on the GPU alone, and tells the peaks of memory of both. Seconds are wall-clock
+rows, on the GPU alone, and reports the peaks of memory of both. Seconds are wall-clock
 seconds, medians of three where fits are short; the processor has all of its cores.
 
-With `--device cpu` torch does *alike* on the processor, which tells what another order
+With `--device cpu` torch does *alike* on the processor, which shows what another order
 of sums does by itself. What is measured is added to the results at once, in place of
 what was there of the same sizes.
 """

@@ -148,7 +148,7 @@ def without_sums(folder: Path, rows: Any) -> None:
 
 
 def without_syncs(folder: Path, rows: Any) -> None:
-    """Fill a store that nobody would trust."""
+    """Fill a store without fsync, which is not durable."""
     with mock.patch.object(os, "fsync", return_value=None):
         fill(folder, rows)
 

@@ -143,7 +143,7 @@ def peak_bytes(name: str) -> int:
     """Train one way, and return this process's peak."""
     torch.set_num_threads(1)
     run(name, "csq", max(LENGTHS))
-    # What `getrusage` tells of a process began with its parent's peak.
+    # What `getrusage` reports of a process began with its parent's peak.
     status = Path("/proc/self/status").read_text("ascii")
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
@@ -177,7 +177,7 @@ def ours(
 
 
 def plain(X: np.ndarray, y: np.ndarray, loss: str, bits: int) -> float:
-    """Return the same for the loop that everybody writes."""
+    """Return the same for a plain training loop."""
     features, classes = torch.from_numpy(X), torch.from_numpy(y)
     features = (features - features.mean(dim=0)) / features.std(dim=0)
     targets = Targets(classes, None, CLASSES)

@@ -144,7 +144,7 @@ def run_command(command: str, page: Path, where: str) -> str:
     if program == "curl":
         return curl(arguments)
     if program != "fewbits":
-        assert program in ELSEWHERE, f"{where}: nobody runs {command!r}"
+        assert program in ELSEWHERE, f"{where}: no test runs {command!r}"
         return ""
     if command == "fewbits data export icd10 diagnoses.csv":
         return write_few_diagnoses(page)

@@ -1,4 +1,4 @@
-"""Names that are imported when somebody asks for them."""
+"""Names that are imported on first use."""
 
 import importlib
 

@@ -15,7 +15,7 @@ image = np.random.default_rng(0).integers(0, 256, (12, 12, 3), dtype=np.uint8)
 
 @pytest.fixture
 def path(network, tmp_path, monkeypatch):
-    """Keep a network in a cache of its own, where nobody has read it."""
+    """Keep a network in a cache of its own, from which it has not been read."""
     monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
     _registry.read.cache_clear()
     keep_network(network)

@@ -80,7 +80,7 @@ def test_round_trip(metadata, tmp_path):
 
 
 def resealed(folder, **changes):
-    """Change a manifest and its own sum, as somebody might who knows how."""
+    """Change a manifest together with its checksum."""
     path = folder / "bundle.json"
     manifest = {**json.loads(path.read_text()), **changes}
     manifest.pop("sha256")

@@ -89,7 +89,7 @@ class Run:
         return {path: tree[path] for path in named}
 
     def loaded(self, tree):
-        """Return what the bundle is, None where there is none."""
+        """Return what the bundle is, None where it is missing."""
         if f"{self.name}/bundle.json" not in tree:
             return None
         folder = self.crashed / str(self.n_crashes)

@@ -108,7 +108,7 @@ def check_frozen(bundle):
             assert not any(buffer.is_mutable for buffer in buffers)
         else:
             assert not isinstance(each, bytearray | set)
-            assert not getattr(each, "is_mutable", False)  # a buffer of Arrow's
+            assert not getattr(each, "is_mutable", False)  # an Arrow buffer
     return kinds
 
 

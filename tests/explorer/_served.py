@@ -116,7 +116,7 @@ def many_classes() -> Bundle:
 
 
 def held_back(app):
-    """Return the service with late answers: whoever reads too early is found out."""
+    """Return the service with late answers: reading too early then fails."""
 
     async def late(scope, receive, send):
         if not scope.get("path", "").startswith("/v1/"):

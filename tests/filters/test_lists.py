@@ -16,7 +16,7 @@ TYPES = [pa.list_(pa.string()), pa.large_list(pa.large_string())]
 def test_texts(type):
     tags = pa.array(TAGS, type)
     assert ask("list_contains(tags, 'a')", tags=tags) == [1, 0, 0, 0, 0, 1]
-    # Nobody knows whether there is an 'a' where there is no list.
+    # Whether there is an 'a' is unknown where there is no list.
     assert ask("not array_has(tags, 'a')", tags=tags) == [0, 1, 0, 1, 1, 0]
     some = "array_contains(tags, 'a') or array_contains(tags, 'b')"
     assert ask(f"({some}) and year > 2", tags=tags, year=[*range(6)]) == [

@@ -26,7 +26,7 @@ PLAIN = st.one_of(
     st.from_regex(r"[1-9]\.\d{0,30}[eE][+-]?0?[1-9]\d?", fullmatch=True),
     st.sampled_from(["4.9e-324", "2.4e-324", "2.2250738585072011e-308", "1e-400"]),
 )
-#: Cells that are not numbers, or not to everybody, with bars between them.
+#: Cells that are not numbers, or not to every reader, with bars between them.
 WRITTEN = (
     "|NA|nan|NaN|NAN|-nan|inf|-Infinity|1e400|+5|+.5| 7|7 |\t7|\x0b7| NA|007|-007|00.5"
     "| 0x1F|0X1F|0x|1_000|5.|.5|-|1e|1e5|1d5|true|one|٣|1,5|-0|999999999999999"

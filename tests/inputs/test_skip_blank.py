@@ -95,7 +95,7 @@ def test_texts_without_a_table(make):
 )
 @pytest.mark.filterwarnings("ignore:.*rows left out")
 def test_what_is_left_is_looked_at_again(items, options, said):
-    if said is None:  # an id that repeats in a row left out tells nothing apart
+    if said is None:  # an id may repeat in a row that is left out
         found = inputs.read(pa.table(items), id_column="id", skip_blank=True, **options)
         assert found.ids.to_pylist() == ["x"]
         return

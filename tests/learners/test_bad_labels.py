@@ -175,7 +175,7 @@ class TestAccepted:
 
 @over(ONE_CLASS_EACH)
 def test_a_column_of_zeros_is_no_class(learner):
-    """What is left of a one-hot matrix after the rows of a class were dropped."""
+    """A one-hot matrix may have one after the rows of a class were dropped."""
     X, y = items()
     Y = np.eye(5)[np.array([0, 2, 3])[y]]
     fitted = clone(learner).fit(X, Y)

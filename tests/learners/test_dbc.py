@@ -114,7 +114,7 @@ class TestObjective:
 
 class TestClassWeight:
     def test_a_large_class_does_not_take_all_bits(self):
-        """Codes tell the small classes apart, too."""
+        """Codes distinguish the small classes, too."""
         X, y = blobs((400, 20, 20, 20, 20), d=20, spread=1.0)
 
         def small_classes_right(class_weight):

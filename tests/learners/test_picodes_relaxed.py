@@ -1,4 +1,4 @@
-"""PiCoDes by gradients: the objective, its gradients, and what is kept."""
+"""PiCoDes by gradients: the objective, its gradients, and the epoch that is kept."""
 
 import numpy as np
 import pytest

@@ -111,7 +111,7 @@ def test_too_many_and_too_late():
     found, later, batches = asyncio.run(main())
     assert found == [TooSlow, TooSlow, TooSlow, Overloaded, Overloaded]
     assert later == 25
-    assert batches == [[1], [5]]  # nobody waited for the others any more
+    assert batches == [[1], [5]]  # the others were no longer awaited
 
 
 def test_work_is_bounded():

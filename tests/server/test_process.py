@@ -58,7 +58,7 @@ def test_logs_are_lines_of_json_without_secrets(folder, tmp_path):
 
 
 def test_sigterm_drains(folder):
-    """A request that has begun is answered; later ones find nobody."""
+    """A request that has begun is answered; later ones are refused."""
     with process(folder) as (url, run, _):
         answers = []
         body = {"vectors": [ROWS[0]] * 2000, "k": 200}

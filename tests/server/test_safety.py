@@ -1,4 +1,4 @@
-"""Who may ask, and what nobody may."""
+"""Authentication, and what is refused to every client."""
 
 import json
 

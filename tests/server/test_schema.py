@@ -1,4 +1,4 @@
-"""Requests that nobody would write: no answer fails, and all are as described."""
+"""Generated requests: no answer fails, and all are as described."""
 
 import httpx
 import pytest

@@ -145,7 +145,7 @@ def main(n):
         except FewbitsError:
             told += 1
         except AssertionError:
-            pass  # other values, with sums that fit: nobody can tell
+            pass  # other values, with sums that fit: undetectable
         with contextlib.suppress(FewbitsError):
             store = Store.open(forged, damaged=True)
             store.verify()

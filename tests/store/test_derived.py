@@ -1,4 +1,4 @@
-"""What is kept of the codes of a segment: as it was written, or nothing."""
+"""Files derived from the codes of a segment: as they were written, or nothing."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ class Run:
             self.go_on(crashed, found)
 
     def go_on(self, crashed, found):
-        """Check that somebody may write after the crash as if nothing had happened."""
+        """Check that a writer can go on after the crash as if nothing had happened."""
         store = Store(crashed)
         with store.writer() as writer:
             writer.upsert(rows([5], 99, VECTORS))

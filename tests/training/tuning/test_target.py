@@ -55,7 +55,7 @@ def test_what_a_full_scan_outruns_is_not_preferred():
     assert best(Target(at_least=0.7), slow, quick) is quick
     # Where nothing else meets the bounds it is better than nothing ...
     assert best(Target(at_least=0.85), slow, quick) is slow
-    # ... and nobody waits for a scan of such a time.
+    # ... and a scan as short as this is not noticed.
     small = measured(0.9, query_us=190.0, scan_us=180.0)
     assert small.slower_than_scan
     assert not small.outrun_by_scan

@@ -137,7 +137,7 @@ def test_nothing_is_timed_again_where_nothing_comes_near(encoding_takes):
 
 
 def test_about_as_fast_is_as_fast(encoding_takes):
-    """A choice by time does not give up quality for what measuring varies by."""
+    """A choice by time does not sacrifice quality to noise of the measurements."""
     encoding_takes(
         once={16: 5.1, 24: 5.0, 32: 5.2}, in_turn={16: 5.0, 24: 5.2, 32: 5.3}
     )
@@ -465,7 +465,7 @@ def test_what_takes_up_a_round_leaves_time_for_the_next(iterations_take):
 def test_time_left_over_goes_to_what_the_round_had_none_for(
     iterations_take, monkeypatch
 ):
-    """Nothing can be trained thrice as long in what is left for that."""
+    """Nothing can be trained thrice as long in the rest of the time."""
     clock, begun = iterations_take(
         lambda each: 2.0 if each.method == "neighbours" else 0.4
     )
