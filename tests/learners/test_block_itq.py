@@ -6,6 +6,7 @@ import pytest
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, BlockITQ
 from fewbits.learners.unsupervised._block_itq import (
+    balanced_groups,
     correlated_groups,
     leading_components,
 )
@@ -39,14 +40,34 @@ def test_constant_features_are_in_a_group_too():
 
 def test_components_are_the_leading_ones_of_all_groups():
     C = covariance(GROUPED)
-    found = leading_components(C, 4, 4)
+    groups = correlated_groups(C, 4)
+    found = leading_components(C, groups, 4)
     assert [each.axes.shape for each in found] == [(3, 1)] * 4
     every = np.concatenate(
         [np.linalg.eigvalsh(C[i : i + 3, i : i + 3]) for i in range(0, 12, 3)]
     )
     kept = sorted(each.scatter[0] for each in found)
     np.testing.assert_allclose(kept, np.sort(every)[-4:])
-    assert sum(e.axes.shape[1] for e in leading_components(C, 4, 2)) == 2
+    assert sum(e.axes.shape[1] for e in leading_components(C, groups, 2)) == 2
+
+
+def test_balanced_groups_have_about_the_same_variance():
+    variances = np.random.default_rng(1).permutation(np.arange(1.0, 41))
+    found = balanced_groups(np.diag(variances), 4)
+    assert sorted(np.concatenate(found).tolist()) == list(range(40))
+    assert np.ptp([variances[group].sum() for group in found]) <= 40
+    assert all((np.diff(group) > 0).all() for group in found)
+
+
+def test_balanced_groups_spread_features_that_repeat_one_another():
+    learner = BlockITQ(8, n_blocks=3, groups="balanced", random_state=0)
+    for features, _, _ in learner.fit(GROUPED).encoder_.blocks():
+        assert set(features // 3) == {0, 1, 2, 3}
+
+
+def test_groups_are_of_a_known_kind():
+    with pytest.raises(ArgumentError, match="groups must be one of"):
+        BlockITQ(8, groups="random").fit(X)
 
 
 @pytest.mark.parametrize("n_bits", [4, 30, 47])

@@ -42,7 +42,7 @@ from research.common.ranking import (
 )
 from research.common.settings import configured
 from research.common.svm import svm_metrics
-from research.common.times import encode_times, encoder_of
+from research.common.times import N_BATCH, encode_times, encoder_of
 from research.core.claims import with_settings
 from research.core.record import Metrics, Record, Settings
 from research.core.runner import Task, task
@@ -264,11 +264,16 @@ def differs(record: Record) -> str:
 def page(study: "Study") -> dict[str, Any]:
     """Return what the page shows besides the claims."""
     means = partial(study.mean, "times", "single_us", 1)
+    batch = partial(study.mean, "times", "batch_us", 1)
     return {
         "sets": DATA,
         "shapes": SHAPES,
         "few": round(ROW_SHARES[0] * SHAPES["icd10"][1]),
         "time": lambda method: means(data="caltech101-1280", share=1, method=method),
+        "batch_time": lambda method: batch(
+            data="caltech101-1280", share=1, method=method
+        ),
+        "batch": N_BATCH,
         "vlad_time": lambda method: means(
             data="caltech101-vlad", bits=512, method=method
         ),
