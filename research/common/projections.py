@@ -66,11 +66,7 @@ BLOCKS, BALANCED = "Blocks 10%", "Blocks 10%, balanced"
 #: What is measured in few cells.
 FEW_CELLS: dict[str, dict[str, tuple[int, ...]]] = {
     GROWING: {"icd10": (256, 512)},
-    BALANCED: {
-        "icd10": (128, 256),
-        "caltech101-1280": (256,),
-        "caltech101-gist": (256,),
-    },
+    BALANCED: {"caltech101-gist": (256,)},
 }
 #: Other ways to learn maps that encode as others do.
 OTHER_WAYS = (*ITERATIVE, GROWING, BALANCED, *LONGER.values())

@@ -40,9 +40,9 @@ SIZES = {
 MOST_CLASSES = 100
 SEEDS, LENGTHS = (0, 1, 2), (32, 64, 128, 256, 512)
 METHODS = ("LSH", "SH", "ITQ", "CCA-ITQ")
-#: Measured where it decides, since `gamma` goes by rows and features; figures with 1
-#: are stored under names that say so.
-DECIDING, DECIDING_AT = ("ECOC", "DBC", "DBC, by category"), (32, 64, 128)
+#: Measured where they decide, DBC at few lengths since `gamma` goes by rows and
+#: features; figures with 1 are stored under names that say so.
+CONTROL, DECIDING, DECIDING_AT = "ECOC", ("DBC", "DBC, by category"), (32, 64, 128)
 DECIDING_ON = {"icd10": (5, 20, 50), "caltech101-1280": (5, 20), "digits": (5,)}
 BY_CATEGORY_OF = (5, 20)
 #: Codes that are also classified by their nearest neighbour.
@@ -90,7 +90,7 @@ def lineup(data: str, n_each: int, seed: int) -> Iterator[Task]:
     for n_bits in LENGTHS:
         learners = learners_of(n_bits, seed)
         deciding = decides and n_bits in DECIDING_AT
-        for method in (*METHODS, *DECIDING * deciding):
+        for method in (*METHODS, *(CONTROL,) * decides, *DECIDING * deciding):
             if method == DECIDING[-1] and n_each not in BY_CATEGORY_OF:
                 continue
             learner = learners[method]
@@ -156,7 +156,7 @@ def code_metrics(problem: Problem, method: str, learner: Learner) -> Metrics:
         found["selected"] = float(selected.accuracy.mean())
         found["selected_precision"] = float(selected.precision.mean())
         found["n_selected"] = float(selected.n_selected.mean())
-    if method in DECIDING:
+    if method in (CONTROL, *DECIDING):
         found["nearest"] = knn_accuracy(*sides).per_class_mean
     if isinstance(learner, DBC):
         found["entropy"] = learner.within_class_entropy_
