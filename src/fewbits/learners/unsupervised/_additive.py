@@ -10,6 +10,8 @@ from fewbits._typing import Array
 from fewbits.codes import unpack
 from fewbits.encoders import AdditiveEncoder
 from fewbits.errors import FeatureError
+from fewbits.evaluation import exact_neighbours, search_recall
+from fewbits.index import FlatIndex
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
 from fewbits.learners._core._device import product
@@ -28,6 +30,12 @@ Float64Array = NDArray[np.float64]
 _MOST_ROWS = 40_000
 #: Of the mean squared entry of the Gram matrix of bits, which is 1.
 _RIDGE = 1e-3
+_WHITENINGS = 0.25, 0.75
+#: Rows that choose between them, of which some are queries.
+_FEWEST_TO_CHOOSE, _MOST_TO_CHOOSE, _QUERIES, _K = 1000, 10_000, 500, 10
+
+#: With the mean squared error of the rows.
+Fitted = tuple[AdditiveEncoder, float]
 
 
 class AdditiveCodes(Learner):
@@ -41,9 +49,11 @@ class AdditiveCodes(Learner):
     ----------
     n_bits : int, default=64
         Length of the code, from 1 to 65,536; it may exceed the number of features.
-    whitening : float, default=0.25
+    whitening : float or None, default=None
         The vectors start as a random rotation of the principal components, each divided
-        by its standard deviation to this power: 0 leaves them, 1 makes all alike.
+        by its standard deviation to this power: 0 leaves them, 1 makes all alike. None
+        means 0.25, but of 1,000 rows on, with corrections and more bits than
+        components, what finds more neighbours of these rows, 0.25 or 0.75.
     correction : bool, default=False
         Whether codes come with two bytes for each row that make the distances of
         re-ranking more exact: with as many bits as features, or where the lengths of
@@ -94,7 +104,7 @@ class AdditiveCodes(Learner):
         self,
         n_bits: int = 64,
         *,
-        whitening: float = 0.25,
+        whitening: float | None = None,
         correction: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -105,7 +115,8 @@ class AdditiveCodes(Learner):
 
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
-        check_number("whitening", self.whitening, 0, 1)
+        if self.whitening is not None:
+            check_number("whitening", self.whitening, 0, 1)
         check_flag("correction", self.correction)
 
     def _learn(self, X: Array, y: Any) -> AdditiveEncoder:
@@ -118,12 +129,8 @@ class AdditiveCodes(Learner):
         rows = Rows(taking_part, axes.mean, None, np.float64, keep=False)
         V = np.concatenate([np.asarray(block) for block in rows])
         _check_squares(V)
-        start = _fitted_length(V, self._start(axes, rng))
-        signs, scaled = _signs_and_targets(V, start)
-        gram = signs.T @ signs + _RIDGE * len(V) * np.eye(self.n_bits)
-        vectors = np.linalg.solve(gram, product(signs.T, scaled)).T
-        self.objective_ = np.array([np.square(scaled - signs @ vectors.T).mean()])
-        encoder = AdditiveEncoder(vectors, -axes.mean @ vectors, zero_bit=1)
+        encoder, error = self._fitted(V, axes, rng)
+        self.objective_ = np.array([error])
         encoder = self._with_query_weights(encoder, V, axes.mean, rng)
         if self.correction:
             encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
@@ -157,13 +164,25 @@ class AdditiveCodes(Learner):
             zero_bit=encoder.zero_bit,
         )
 
-    def _start(self, axes: PrincipalAxes, rng: np.random.RandomState) -> Float64Array:
-        """Return a random rotation of partly whitened components."""
+    def _fitted(
+        self, V: Float64Array, axes: PrincipalAxes, rng: np.random.RandomState
+    ) -> Fitted:
+        """Return the encoder of a random rotation of partly whitened components."""
         k = min(self.n_bits, axes.rank)
-        spread = (axes.scatter[:k] / axes.scatter[0]) ** (-self.whitening / 2)
         turned = random_rotation(k, self.n_bits, rng)
-        found: Float64Array = (axes.directions[:, :k] * spread) @ turned
-        return found
+
+        def of(whitening: float) -> Fitted:
+            spread = (axes.scatter[:k] / axes.scatter[0]) ** (-whitening / 2)
+            return _least_squares(V, (axes.directions[:, :k] * spread) @ turned, axes)
+
+        if self.whitening is not None:
+            return of(self.whitening)
+        fitted = of(_WHITENINGS[0])
+        if not self.correction or self.n_bits <= k or len(V) < _FEWEST_TO_CHOOSE:
+            return fitted
+        rows = V[rng.permutation(len(V))[:_MOST_TO_CHOOSE]] + axes.mean
+        every = [fitted, *map(of, _WHITENINGS[1:])]
+        return max(every, key=lambda each: _recall(each[0], rows, axes.mean))
 
 
 def _check_squares(V: Float64Array) -> None:
@@ -174,6 +193,30 @@ def _check_squares(V: Float64Array) -> None:
         raise FeatureError(
             f"the features of X are too {what}: their squares leave float32; scale them"
         )
+
+
+def _least_squares(V: Float64Array, start: Float64Array, axes: PrincipalAxes) -> Fitted:
+    """Return the vectors whose sums by the bits of `start` are nearest to rows."""
+    signs, scaled = _signs_and_targets(V, _fitted_length(V, start))
+    n_bits = signs.shape[1]
+    gram = signs.T @ signs + _RIDGE * len(V) * np.eye(n_bits)
+    vectors = np.linalg.solve(gram, product(signs.T, scaled)).T
+    encoder = AdditiveEncoder(vectors, -axes.mean @ vectors, zero_bit=1)
+    return encoder, float(np.square(scaled - signs @ vectors.T).mean())
+
+
+def _recall(encoder: AdditiveEncoder, X: Float64Array, mean: Float64Array) -> float:
+    """Return the share of the nearest rows that some rows find, with corrections."""
+    encoder = _with_corrections(encoder, X, mean)
+    queries, base = np.split(X.astype(np.float32), [_QUERIES])
+    codes = encoder.encode(base)
+    found = FlatIndex(codes).search_reranked(
+        encoder.encode(queries),
+        _K,
+        scores=encoder.query_scores(queries),
+        offsets=encoder.corrections(base, codes),
+    )
+    return search_recall(found.ids, exact_neighbours(queries, base, _K).ids).value
 
 
 def _with_corrections(
