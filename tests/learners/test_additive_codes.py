@@ -8,10 +8,10 @@ from fewbits.learners import AdditiveCodes
 from fewbits.learners.unsupervised import _additive
 
 D = 12
-rng = np.random.default_rng(0)
+RNG = np.random.default_rng(0)
 #: Lengths of rows vary, and one direction is nearly constant.
-X = rng.normal(size=(1200, D)) * rng.lognormal(sigma=0.4, size=(1200, 1))
-X[:, -1] *= 0.01
+ROWS = RNG.normal(size=(1200, D)) * RNG.lognormal(sigma=0.4, size=(1200, 1))
+ROWS[:, -1] *= 0.01
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,8 @@ def no_query_weights(monkeypatch):
     monkeypatch.setattr(_additive, "trained_query_weights", lambda *_: None)
 
 
-def fitted(n_bits, n=len(X), **settings):
-    return AdditiveCodes(n_bits, random_state=0, **settings).fit(X[:n]).encoder_
+def fitted(n_bits, n=1200, **settings):
+    return AdditiveCodes(n_bits, random_state=0, **settings).fit(ROWS[:n]).encoder_
 
 
 def vectors(*settings, **more):
@@ -43,8 +43,8 @@ def test_long_codes_start_from_what_finds_more(monkeypatch, preferred):
 
 def test_the_recall_that_decides():
     encoders = {w: fitted(64, whitening=w) for w in (0.25, 0.75)}
-    mean = X.mean(axis=0)
-    found = {w: _additive._recall(each, X, mean) for w, each in encoders.items()}
+    mean = ROWS.mean(axis=0)
+    found = {w: _additive._recall(each, ROWS, mean) for w, each in encoders.items()}
     assert all(0.5 < each < 1 for each in found.values())
     best = max(found, key=found.__getitem__)
     assert np.array_equal(vectors(64, correction=True), vectors(64, whitening=best))
@@ -66,4 +66,4 @@ def test_few_rows_choose_nothing():
 
 def test_whitening_out_of_range():
     with pytest.raises(ArgumentError, match="whitening"):
-        AdditiveCodes(8, whitening=1.5).fit(X)
+        AdditiveCodes(8, whitening=1.5).fit(ROWS)
