@@ -33,13 +33,17 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "CCA": {"codebook": "cca"},
     "random": {"codebook": "random"},
     "predictable": {"codebook": "predictable"},
+    "semantic": {"codebook": "semantic"},
     "learnt from predictable": {"init": "predictable", "codebook_rate": 1e-3},
+    "learnt from semantic": {"init": "semantic", "codebook_rate": 1e-3},
 }
+#: Measured at one length only.
+ONE_LENGTH = ("semantic", "learnt from predictable", "learnt from semantic")
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")
-LENGTHS, N_PERMUTATIONS, COST = (14, 20, 32), 199, 0.01
+LENGTHS, MAIN_BITS, N_PERMUTATIONS, COST = (14, 20, 32), 20, 199, 0.01
 #: Of those whose codes depend on the network.
-HIDDEN_DATA, HIDDEN_BITS = "icd10", 20
+HIDDEN_DATA = "icd10"
 HIDDEN_METHODS = tuple(
     name + HIDDEN_LAYER
     for name in ("learnt", "learnt from SVD", "learnt from predictable")
@@ -53,8 +57,9 @@ def cells(data: str) -> list[tuple[int, str]]:
         for n_bits in LENGTHS
         for method in (*CODEBOOKS, *BESIDE)
         if possible(method, n_bits, N_CLASSES[data])
+        and (n_bits == MAIN_BITS or method not in ONE_LENGTH)
     ]
-    hidden = [(HIDDEN_BITS, m) for m in HIDDEN_METHODS if data == HIDDEN_DATA]
+    hidden = [(MAIN_BITS, m) for m in HIDDEN_METHODS if data == HIDDEN_DATA]
     return [*((0, method) for method in REAL), *books, *hidden]
 
 
