@@ -20,6 +20,7 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "LLC from CCA": {"codebook": "learnt", "init": "cca", "codebook_epochs": 15},
     "predictable": {"codebook": "predictable"},
     "LLC from predictable": {"init": "predictable", "codebook_rate": 1e-3},
+    "LLC with similarities": {"similarity_weight": 0.1},
     "LLC with a bias": {"codebook": "learnt", "bias": True},
 }
 #: Epochs for items and for the codebook.

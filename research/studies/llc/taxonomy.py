@@ -36,9 +36,15 @@ CODEBOOKS: dict[str, dict[str, Any]] = {
     "semantic": {"codebook": "semantic"},
     "learnt from predictable": {"init": "predictable", "codebook_rate": 1e-3},
     "learnt from semantic": {"init": "semantic", "codebook_rate": 1e-3},
+    "learnt with similarities": {"similarity_weight": 0.1},
 }
 #: Measured at one length only.
-ONE_LENGTH = ("semantic", "learnt from predictable", "learnt from semantic")
+ONE_LENGTH = (
+    "semantic",
+    "learnt from predictable",
+    "learnt from semantic",
+    "learnt with similarities",
+)
 #: Without length: two kinds of real-valued vectors, and what chance does to the better.
 REAL = ("class means", "classifier rows", "class means, blocks shuffled")
 LENGTHS, MAIN_BITS, N_PERMUTATIONS, COST = (14, 20, 32), 20, 199, 0.01

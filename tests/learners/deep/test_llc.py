@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.metrics.pairwise import cosine_similarity
 
 from fewbits.classify import Codebook
 from fewbits.codes import pack, unpack
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners.deep import LLC
+from fewbits.learners.deep._targets import Targets
 from fewbits.learners.deep.centres import separated_centres
+from fewbits.learners.deep.losses import LossContext
 from fewbits.learners.deep.losses._llc import CodebookLoss
 from tests.learners._made import made
 
@@ -163,9 +166,6 @@ def test_epochs_are_chosen_by_what_the_phases_are_for():
 
 
 def test_nested_loss_is_the_mean_over_lengths():
-    from fewbits.learners.deep._targets import Targets
-    from fewbits.learners.deep.losses import LossContext
-
     targets = Targets(torch.arange(4), None, 4)
     context = LossContext(8, targets, seed=0)
     scores = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
@@ -184,6 +184,39 @@ def test_nested_loss_is_the_mean_over_lengths():
         )
     torch.testing.assert_close(nested(scores, batch), torch.stack(losses).mean())
     torch.testing.assert_close(whole(scores, batch), losses[-1])
+
+
+@pytest.mark.parametrize("nested", [(), (3,)])
+def test_similarities_of_classes_are_a_second_loss(nested):
+    targets = Targets(torch.arange(8) % 4, None, 4)
+    F = rng.normal(size=(8, 5))
+    context = LossContext(6, targets, seed=0, features=lambda: F)
+    plain, other = CodebookLoss(nested=nested), CodebookLoss(nested=nested)
+    other.similarity_weight = 2.0
+    plain.start(context)
+    other.start(context)
+    means = (F[:4] + F[4:]) / 2
+    lengths, found = (*nested, 6), plain.C.detach().numpy() / (2 / 6) ** 0.5
+    wanted = cosine_similarity(means - means.mean(axis=0))
+    apart = [
+        np.sum((cosine_similarity(np.tanh(found[:, :m])) - wanted) ** 2) / 4
+        for m in lengths
+    ]
+    scores, batch = torch.zeros(8, 6), targets[torch.arange(8)]
+    both = other(scores, batch).item(), plain(scores, batch).item()
+    assert both[0] - both[1] == pytest.approx(2 * np.mean(apart), rel=1e-5)
+
+
+def test_like_classes_get_near_codes():
+    def fit_of(weight):
+        options = {"codebook_epochs": 20, "max_epochs": 1, "validation": 0}
+        fitted = learner(n_bits=16, similarity_weight=weight, **options).fit(X, y)
+        C = fitted.codebook_.astype(float)
+        pairs = np.triu_indices(L, 1)
+        return np.corrcoef((C @ C.T)[pairs], alike[pairs])[0, 1]
+
+    alike = cosine_similarity(centres - centres.mean(axis=0))
+    assert fit_of(0.3) > max(0.5, fit_of(0.0) + 0.2)
 
 
 def test_two_modalities_share_one_codebook():
@@ -279,6 +312,11 @@ def test_items_with_several_labels(options):
             {"codebook": np.ones((L, 8)), "init": "cca"},
             "codebook_training.init='cca' is of a learnt",
         ),
+        (
+            {"codebook": "random", "similarity_weight": 0.1},
+            "codebook_training.similarity_weight=0.1 is of a learnt",
+        ),
+        ({"similarity_weight": -1}, "codebook_training.similarity_weight must be"),
         ({"init": "pca"}, "codebook_training.init must be one of 'svd', 'cca'"),
         (
             {"n_bits": 8, "nested_bits": (9,)},

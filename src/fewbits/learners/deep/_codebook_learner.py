@@ -70,8 +70,9 @@ class CodebookLearner(DeepLearner):
         )
         if isinstance(self.codebook, str) and self.codebook == "learnt":
             return
-        for name, value in (("init", config.init), ("nested_bits", config.nested_bits)):
-            if value is not None and len(value):
+        for name in ("init", "nested_bits", "similarity_weight"):
+            value = getattr(config, name)
+            if np.any(value):
                 raise ArgumentError(
                     f"codebook_training.{name}={value!r} is of a learnt codebook, "
                     "but codebook is another"
@@ -137,7 +138,11 @@ class CodebookLearner(DeepLearner):
         config = self._phase_1
         start = None if config.init is None else self._start(problem, config.init)
         loss = CodebookLoss(
-            start, config.learning_rate, config.label_smoothing, config.nested_bits
+            start,
+            config.learning_rate,
+            config.label_smoothing,
+            config.nested_bits,
+            config.similarity_weight,
         )
         try:
             self._train(

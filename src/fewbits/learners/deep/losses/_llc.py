@@ -7,10 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._torch import signs
-from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep._targets import Batch, class_means
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Loss, LossContext
 from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
@@ -35,6 +36,11 @@ class CodebookLoss(Loss):
         Share of the target probability that is spread evenly over all classes.
     nested : sequence of int, default=()
         Lengths at which a prefix must be a codebook, too; their losses are averaged.
+    similarity_weight : float, default=0.0
+        Weight of what keeps similarities of classes: between ``tanh(C / s)``, with s
+        the spread of the start, and the centred means of the classes' features, the
+        squared differences of cosines, summed over one class's pairs, averaged over
+        classes. Not of the paper.
 
     References
     ----------
@@ -43,6 +49,7 @@ class CodebookLoss(Loss):
     """
 
     first: Tensor
+    similarities: Tensor
 
     def __init__(
         self,
@@ -50,10 +57,12 @@ class CodebookLoss(Loss):
         learning_rate: float = 1e-2,
         label_smoothing: float = 0.1,
         nested: Sequence[int] = (),
+        similarity_weight: float = 0.0,
     ) -> None:
         super().__init__()
         self.initial, self.learning_rate = start, learning_rate
         self.label_smoothing, self.nested = label_smoothing, tuple(nested)
+        self.similarity_weight = similarity_weight
 
     def start(self, context: LossContext) -> None:
         shape = context.n_classes, context.n_bits
@@ -62,7 +71,8 @@ class CodebookLoss(Loss):
                 f"nested_bits must be of 1 to {context.n_bits} bits, which the code "
                 f"has, got {self.nested}"
             )
-        deviation = (2 / context.n_bits) ** 0.5  # Kaiming's, as for a layer with ReLU
+        # Kaiming's, as for a layer with ReLU.
+        self.deviation = (2 / context.n_bits) ** 0.5
         if self.initial is None:
             C = torch.randn(shape, generator=context.generator())
         else:
@@ -73,8 +83,10 @@ class CodebookLoss(Loss):
                     f"{tuple(C.shape)}"
                 )
             C = C / C.square().mean().sqrt().clamp(min=1e-12)
-        self.C = nn.Parameter(C * deviation)
+        self.C = nn.Parameter(C * self.deviation)
         self.register_buffer("first", self.C.detach().clone())
+        if self.similarity_weight:
+            self.register_buffer("similarities", similarities_of_classes(context))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         B = straight_through(self.C)
@@ -83,7 +95,16 @@ class CodebookLoss(Loss):
             class_loss(scores[:, :m] @ B[:, :m].T, batch, self.label_smoothing)
             for m in lengths
         ]
-        return torch.stack(losses).mean()
+        loss = torch.stack(losses).mean()
+        if self.similarity_weight:
+            apart = torch.stack([self.dissimilarity(m) for m in lengths])
+            loss = loss + self.similarity_weight * apart.mean()
+        return loss
+
+    def dissimilarity(self, length: int) -> Tensor:
+        """Return how far similarities of relaxed codes are from those of classes."""
+        found = cosines(torch.tanh(self.C[:, :length] / self.deviation))
+        return (found - self.similarities).square().sum(dim=1).mean()
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         return [{"params": [self.C], "lr": self.learning_rate}]
@@ -96,6 +117,19 @@ class CodebookLoss(Loss):
     def values(self) -> NDArray[np.float64]:
         """The codebook as it is learnt, before its signs are taken."""
         return self.C.detach().cpu().numpy().astype(np.float64)
+
+
+def similarities_of_classes(context: LossContext) -> Tensor:
+    """Return cosines between the centred means of the classes' features."""
+    assert context.features is not None
+    means, _ = class_means(context.features(), context.targets)
+    return cosines(torch.from_numpy(means - means.mean(axis=0))).float()
+
+
+def cosines(vectors: Tensor) -> Tensor:
+    """Return the cosine of each row with each, (n, n)."""
+    unit = normalize(vectors)
+    return unit @ unit.T
 
 
 class CodeLoss(Loss):
