@@ -144,6 +144,7 @@ def test_without_items_kept_aside(folder, tmp_path):
     table = [folder / "t.parquet", "--column", "vector", "--labels", "label"]
     few = ["--set", "training.max_epochs=1", "--set", "training.validation=0"]
     few += ["--set", "codebook_training.max_epochs=1"]
+    few += ["--set", "codebook_training.similarity_weight=0.1"]
     run("fit", *table, "-m", "llc", "-o", tmp_path / "b", *few)
     question = ["classify", tmp_path / "b", "-i", folder / "q.npy"]
     assert "classes" not in json.loads(run(*question, "--json").splitlines()[0])

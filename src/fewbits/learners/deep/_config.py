@@ -225,8 +225,9 @@ class CodebookConfig(Config):
     similarity_weight : float, default=0.0
         Weight of a second loss, which gives like classes near codes: cosines of class
         codes, relaxed by tanh, shall be those of the centred means of the classes'
-        features. At 0.1 the codes make a tree of classes nearly as good as the means
-        do (`fewbits.analysis.taxonomy`).
+        features. At 0.1 the tree of classes that codes make comes near that of the
+        means (`fewbits.analysis.taxonomy`); the nearest code of ICD-10's items is right
+        .005 to .011 less often.
     """
 
     max_epochs: int = 50
