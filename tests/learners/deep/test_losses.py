@@ -34,6 +34,8 @@ N, B, K, C = 30, 8, 6, 4
 BOOK = np.array([[1, 1, -1, -1, 1, -1], [-1] * 6, [1] * 6, [1, -1, 1, -1, 1, -1]])
 ALL = {
     **LOSSES,
+    "dbdh": lambda: DBDH(alpha=0.5, weighted=False),
+    "dbdh with weights": lambda: DBDH(alpha=0.1, weighted=True),
     "dch of scores": lambda: DCH(bounded=False),
     "dch with itself": lambda: DCH(with_itself=True),
     "codebook": lambda: CodebookLoss(nested=(2, 4)),
@@ -106,9 +108,12 @@ def hashnet(loss, u, Y, everything):
 
 
 def dbdh(loss, u, Y, everything):
-    b = np.where(u >= 0, 1, -1)
+    b, w, a = np.where(u >= 0, 1, -1), (1, 1), loss.alpha or 0.5
+    if loss.weighted:
+        w = weights(everything)
     total = sum(
-        softplus(b[i] @ b[j] / 2) - s * b[i] @ b[j] / 2 for i, j, s, _ in pairs(Y, B)
+        w[s] * (softplus(a * b[i] @ b[j]) - s * a * b[i] @ b[j])
+        for i, j, s, _ in pairs(Y, B)
     )
     balance = sum(b[:, k].mean() ** 2 for k in range(K)) / K
     return total / (B * (B - 1)) + 0.1 * balance
@@ -211,6 +216,7 @@ def code(loss, u, Y, everything):
 LITERAL = {
     "hashnet": hashnet,
     "dbdh": dbdh,
+    "dbdh with weights": dbdh,
     "dsdh": dsdh,
     "dch": dch,
     "dch of scores": dch,
@@ -234,7 +240,7 @@ def test_value_is_that_of_the_paper(name, kind):
     assert loss(u, batch).item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if n not in ("dbdh", "greedyhash")])
+@pytest.mark.parametrize("name", [n for n in ALL if n.split()[0] not in ("dbdh", "greedyhash")])
 @every_kind
 def test_gradients(name, kind):
     loss, u, batch, _ = problem(name, kind)
@@ -245,12 +251,12 @@ def test_gradients(name, kind):
 @every_kind
 def test_gradients_pass_the_sign(kind):
     """They are those towards the bits; DBDH's end where a score leaves [-1, 1]."""
-    for name in ("dbdh", "greedyhash"):
+    for name in ("dbdh", "dbdh with weights", "greedyhash"):
         loss, u, batch, _ = problem(name, kind)
         bits = signs(u).requires_grad_()
         loss(bits, batch).backward()
         expected = bits.grad
-        if name == "dbdh":
+        if name != "greedyhash":
             expected = expected * (u.abs() <= 1)
         else:
             excess = u.abs() - 1
@@ -548,10 +554,32 @@ def test_only_orthohash_normalises_batches():
 
 @pytest.mark.parametrize("over", ["bit", "code"])
 def test_what_dbdh_balances(over):
-    _, u, batch, _ = problem("dbdh", "one label")
-    with_, without = DBDH(0.7, over)(u, batch), DBDH(0.0, over)(u, batch)
+    _, u, batch, Y = problem("dbdh", "one label")
+    with_, without = (
+        _started(DBDH(balance, over, memory=0), Y)(u, batch) for balance in (0.7, 0.0)
+    )
     means = signs(u).mean(dim=0 if over == "bit" else 1)
     assert float(with_ - without) == pytest.approx(0.7 * float((means**2).mean()))
+
+
+def _started(loss, Y):
+    loss.start(LossContext(K, targets(Y, "one label"), 0))
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "alpha", "weighted"), [(2, 0.5, False), (8, 3.2 / K, True)]
+)
+def test_what_dbdh_does_where_similar_pairs_are_rare(n_classes, alpha, weighted):
+    """Unless it was told otherwise."""
+    Y = np.eye(n_classes)[np.arange(4 * n_classes) % n_classes]
+    batch = targets(Y, "one label")[torch.arange(len(Y))]
+    u = torch.randn(len(Y), K, generator=torch.Generator().manual_seed(0))
+    made = _started(DBDH(), Y)
+    told = _started(DBDH(alpha=alpha, weighted=weighted), Y)
+    other = _started(DBDH(alpha=0.3, weighted=not weighted), Y)
+    assert made(u, batch) == told(u, batch) != other(u, batch)
+    assert (made.alpha, made.weighted) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -560,6 +588,8 @@ def test_what_dbdh_balances(over):
         (lambda: DBDH(over="both"), "over must be one of 'bit', 'code', got 'both'"),
         (lambda: DBDH(balance=-1), "balance must be a number at least 0, got -1"),
         (lambda: DBDH(discrete="yes"), "discrete must be True or False"),
+        (lambda: DBDH(alpha=0), "alpha must be a number above 0, got 0"),
+        (lambda: DBDH(weighted=1), "weighted must be True or False"),
         (lambda: HashNet(growth=-1), "growth must be a number at least 0, got -1"),
         (lambda: HashNet(alpha=0), "alpha must be a number above 0, got 0"),
         (lambda: GreedyHash("x"), "quantization must be a number at least 0, got 'x'"),

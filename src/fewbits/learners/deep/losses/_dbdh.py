@@ -1,5 +1,7 @@
 """Deep balanced discrete hashing."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -7,14 +9,23 @@ from torch.nn.functional import softplus
 from fewbits.learners._core._parameters import check_choice, check_flag, check_number
 from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep.losses._base import LossContext
 from fewbits.learners.deep.losses._memory import PairLoss, different
-from fewbits.learners.deep.losses._pairs import mean_over
+from fewbits.learners.deep.losses._pairs import (
+    balancing_weights,
+    mean_over,
+    share_of_similar,
+)
+
+#: Of fewer similar pairs than this share, they weigh as much as all others.
+_RARE = 0.25
+_PUBLISHED, _GENTLE = 0.5, 3.2  # alpha, and its product with the number of bits
 
 
 class DBDH(PairLoss):
     """Likelihood of pairs of discrete codes, and bits that are balanced.
 
-    ``sum log(1 + exp(T_ij)) - s_ij T_ij`` with ``T = <b_i, b_j> / 2`` of the bits
+    ``sum w_ij (log(1 + exp(T_ij)) - s_ij T_ij)`` with ``T = a <b_i, b_j>`` of the bits
     ``b = sgn(u)``, and ``q`` times the mean squared mean of the bits. Gradients pass
     the sign where ``|u| <= 1``.
 
@@ -32,13 +43,20 @@ class DBDH(PairLoss):
         last seen; 0 compares the items of a batch with each other. Of many classes a
         batch has hardly any similar pairs: None is 5,000 for more than 50 classes, and
         0 for fewer.
+    alpha : float or None, default=None
+        The factor ``a``. None is 1/2 as in public code, but ``3.2 / n_bits`` where
+        fewer than a quarter of all pairs are similar.
+    weighted : bool or None, default=None
+        Whether similar pairs weigh as much in sum as all others (HashNet's weights but
+        for the overlap of labels). None weighs where fewer than a quarter are similar.
 
     Notes
     -----
     The article says that both terms are of discrete values and that gradients pass them
-    straight through; more of it was not at hand. Public code clamps scores instead of
-    signing them, balances codes, and compares batches with all training items. Where
-    similar pairs are rare, a batch has hardly any, and codes learn to be apart only.
+    straight through; more of it was not at hand. Public code has ``alpha=0.5`` and no
+    weights, clamps scores instead of signing them, balances codes, and compares batches
+    with all training items. Where similar pairs are rare, codes then learn to be apart
+    only: with the classes of CIFAR-10 or Caltech-101 they learn hardly anything.
 
     References
     ----------
@@ -53,21 +71,45 @@ class DBDH(PairLoss):
         *,
         discrete: bool = True,
         memory: int | None = None,
+        alpha: float | None = None,
+        weighted: bool | None = None,
     ) -> None:
         super().__init__(memory)
+        if alpha is not None:
+            check_number("alpha", alpha, 0, above=True)
+        if weighted is not None:
+            check_flag("weighted", weighted)
         check_number("balance", balance, 0)
         check_choice("over", over, ("bit", "code"))
         check_flag("discrete", discrete)
         self.balance, self.over, self.discrete = balance, over, discrete
+        self.alpha, self.weighted = alpha, weighted
+
+    def start(self, context: LossContext) -> None:
+        super().start(context)
+        self._share = share_of_similar(context.targets, context.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         known, others = self.others(scores, batch)
         b = self._bits(scores)
-        products = (b @ self._bits(known).T) / 2
-        losses = softplus(products) - batch.similar(others) * products
+        s = batch.similar(others)
+        products = self._factor(scores.shape[1]) * (b @ self._bits(known).T)
+        losses = softplus(products) - s * products
+        if self._if_rare(self.weighted, True, False):
+            losses = balancing_weights(s, self._share) * losses
         pairs = mean_over(losses, different(batch, others))
         means = b.mean(dim=0 if self.over == "bit" else 1)
         return pairs + self.balance * torch.mean(means**2)
+
+    def _factor(self, n_bits: int) -> float:
+        factor: float = self._if_rare(self.alpha, _GENTLE / n_bits, _PUBLISHED)
+        return factor
+
+    def _if_rare(self, given: Any, rare: Any, usual: Any) -> Any:
+        """Return what was given, else what suits the share of similar pairs."""
+        if given is not None:
+            return given
+        return rare if self._share < _RARE else usual
 
     def _bits(self, scores: Tensor) -> Tensor:
         clamped = scores.clamp(-1, 1)
