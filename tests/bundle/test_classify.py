@@ -1,6 +1,7 @@
 """A bundle that knows class codes."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from fewbits.codes import pack
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.ood import learn_rejection
+from fewbits.training._methods import DEEP_METHODS, SUPERVISED
 
 NAMES = ["ant", "bee", "cat"]
 SIGNS = np.array([[1, 1, 1, 1, 1, 1], [1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 1, 1]])
@@ -307,6 +309,16 @@ def test_what_cannot_be_promised_is_refused(bundle):
     encoder = LinearEncoder(np.eye(5, 6), np.zeros(6))
     with pytest.raises(ArgumentError, match="rejection is of 6 features, the encoder"):
         replace(known, encoder=encoder)
+
+
+def test_what_rejection_needs_is_said(bundle):
+    """Of a method without class codes, that it needs another; else what items."""
+    with pytest.raises(ArgumentError, match="items of at least two classes, one each"):
+        _ = bundle.rejecting
+    with pytest.raises(ArgumentError, match="needs class codes") as refused:
+        _ = replace(bundle, codebook=None, calibration=None).rejecting
+    named = set(re.findall("[a-z-]+", str(refused.value))) & set(SUPERVISED)
+    assert named == set(DEEP_METHODS) - {"deep-supervised-itq"}
 
 
 def in_three_numbers(bundle):

@@ -11,6 +11,11 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.ood import Rejection
 
+#: Methods whose fits have class codes.
+_WITH_CLASSES = (
+    *("llc", "csq", "dbdh", "dch", "dsdh", "greedyhash", "hashnet", "orthohash"),
+)
+
 
 @dataclass(frozen=True)
 class BundleParts:
@@ -79,6 +84,12 @@ class BundleParts:
         ArgumentError
             When the bundle has none.
         """
+        if self.rejection is None and self.codebook is None:
+            raise ArgumentError(
+                "this bundle cannot reject items of unknown classes: that needs class "
+                "codes. 'fewbits fit' learns both, from items of one class each, by "
+                f"{', '.join(_WITH_CLASSES)} (these need torch)"
+            )
         if self.rejection is None:
             raise ArgumentError(
                 "this bundle cannot reject items of unknown classes: 'fewbits fit' "

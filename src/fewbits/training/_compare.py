@@ -123,6 +123,15 @@ def compare(
     (175, 175, 50)
     >>> found.table().column("method").to_pylist()
     ['vectors', 'lsh', 'lsh', 'itq', 'itq']
+
+    Labels come with the items, as columns:
+
+    >>> from fewbits.inputs import read
+    >>> y = np.arange(400) % 4
+    >>> columns = {"vector": X + 3 * np.eye(4, 16)[y], "class": y}
+    >>> items = read(columns, column="vector", label_column="class")
+    >>> compare(["itq", "cca-itq"], 16, items).scores[1].label_map > 0.3
+    True
     """
     source = checked_labels(data if isinstance(data, Input) else read(data))
     seed = check_seed(random_state)
