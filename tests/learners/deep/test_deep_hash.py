@@ -678,6 +678,26 @@ def test_the_head_has_a_hidden_layer_but_behind_a_backbone():
     assert isinstance(learner(max_epochs=1).fit(X, y).encoder_, encoders.MLPEncoder)
 
 
+class TestOfNoGain:
+    many = np.repeat(np.arange(20), 12)
+    noise = np.random.default_rng(0).normal(size=(240, 6)).astype(np.float32)
+
+    def test_is_told_with_a_way_out(self):
+        with pytest.warns(UserWarning, match="has learnt hardly anything") as found:
+            learner(max_epochs=2, hidden=()).fit(self.noise, self.many)
+        assert r"a lower training.learning_rate (0.001)" in str(found[0].message)
+
+    @pytest.mark.parametrize("options", [{"validation": 0}, {"eval_every": 0}])
+    def test_is_not_looked_for_without_metrics(self, options):
+        learner(max_epochs=2, **options).fit(self.noise, self.many)
+
+    def test_is_told_after_a_checkpoint(self, tmp_path):
+        options = {"max_epochs": 2, "checkpoint": tmp_path / "c"}
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="hardly anything"):
+                learner(**options).fit(self.noise, self.many)
+
+
 @pytest.mark.parametrize(("n_classes", "n_kept"), [(50, 0), (51, 153)])
 @pytest.mark.parametrize("loss", ["hashnet", "dbdh"])
 def test_of_many_classes_a_batch_is_compared_with_a_memory(loss, n_classes, n_kept):

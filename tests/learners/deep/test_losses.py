@@ -240,7 +240,9 @@ def test_value_is_that_of_the_paper(name, kind):
     assert loss(u, batch).item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if n.split()[0] not in ("dbdh", "greedyhash")])
+@pytest.mark.parametrize(
+    "name", [n for n in ALL if n.split()[0] not in ("dbdh", "greedyhash")]
+)
 @every_kind
 def test_gradients(name, kind):
     loss, u, batch, _ = problem(name, kind)

@@ -21,6 +21,7 @@ from fewbits.learners._core._parameters import check_flag, check_path, check_ver
 from fewbits.learners._core._progress import report
 from fewbits.learners.deep._best import Record
 from fewbits.learners.deep._data import MOST_BYTES, Items, TensorItems
+from fewbits.learners.deep._diagnosis import warn_of_no_gain
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep._identity import checksum, identity_of
 from fewbits.learners.deep._network import HashNetwork
@@ -180,6 +181,11 @@ class DeepLearner(NetworkLearner):
                 self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
+        if last and not trainer.interrupted:
+            rate = self._training.learning_rate
+            warn_of_no_gain(
+                type(self).__name__, trainer.untrained, trainer.history, rate
+            )
         return trainer
 
     def _learnt_centres(

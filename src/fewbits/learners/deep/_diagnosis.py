@@ -5,6 +5,30 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from fewbits._warnings import warn_user
+from fewbits.learners.deep._best import Record
+
+#: A training that failed leaves codes with less than `_POOR` mAP, and has gained less
+#: than this share of what was left to gain.
+_LEAST_GAIN, _POOR = 0.1, 0.5
+
+
+def warn_of_no_gain(
+    name: str, untrained: float | None, history: list[Record], learning_rate: float
+) -> None:
+    """Warn where held-out items rank hardly better than before training."""
+    best = max((record["map"] for record in history if "map" in record), default=None)
+    if untrained is None or best is None or best >= _POOR:
+        return
+    if best - untrained >= _LEAST_GAIN * (1 - untrained):
+        return
+    warn_user(
+        f"{name} has learnt hardly anything: held-out items rank with an mAP of "
+        f"{best:.3f} at best, and with {untrained:.3f} before training. Try "
+        "another loss, such as csq, a lower training.learning_rate "
+        f"({learning_rate:g}), or network.hidden=[]"
+    )
+
 
 def where_not_finite(
     network: nn.Module, objective: nn.Module, X: Tensor, *, mixed_precision: bool

@@ -63,11 +63,14 @@ class Trainer:
     ----------
     history : list of dict
         The metrics of each epoch.
+    untrained : float or None
+        The mAP of held-out items before the first step; None where it is not measured.
     interrupted : bool
         Whether an interrupt ended it; the caller that catches it says so.
     """
 
     interrupted = False
+    untrained: float | None = None
 
     def __init__(
         self,
@@ -111,6 +114,8 @@ class Trainer:
         ):
             if self._random is not None:
                 set_random_state(self._random)
+            elif self.evaluator is not None and self.config.eval_every:
+                self.untrained = self._metrics(self.evaluator).get("map")
             for epoch in range(len(self.history), self.phase.n_epochs):
                 if self._best.is_older_than(self.config.patience, self.history):
                     return
@@ -281,6 +286,7 @@ class Trainer:
             "scaler": self.scaler.state_dict(),
             "random": random_state(),
             "history": self.history,
+            "untrained": self.untrained,
             "best": self._best.found and list(self._best.found),
         }
         _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
@@ -293,6 +299,6 @@ class Trainer:
             return
         for name in ("network", "objective", "optimizer", "schedule", "scaler"):
             getattr(self, name).load_state_dict(state[name])
-        self.history = state["history"]
+        self.history, self.untrained = state["history"], state["untrained"]
         self._best.found = state["best"] and tuple(state["best"])
         self._random = state["random"]
