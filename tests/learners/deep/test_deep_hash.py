@@ -674,8 +674,23 @@ def test_the_head_has_a_hidden_layer_but_behind_a_backbone():
         (NetworkConfig(hidden=()), [], 0.0),
         (NetworkConfig(backbone=torch.nn.Linear(3, 4)), [], 0.0),
     ):
-        assert (network.widths, network.drop_rate) == (widths, rate)
+        assert (network.widths, network.drop_rate()) == (widths, rate)
     assert isinstance(learner(max_epochs=1).fit(X, y).encoder_, encoders.MLPEncoder)
+
+
+@pytest.mark.parametrize(
+    ("options", "rate"),
+    [
+        ({"loss": "dch"}, 0.0),
+        ({"loss": "csq"}, 0.5),
+        ({"loss": "dch", "dropout": 0.3}, 0.3),
+        ({"loss": "dch", "control": CentreControl(mode="replace")}, 0.5),
+    ],
+)
+def test_dch_leaves_no_unit_out(options, rate):
+    fitted = learner(max_epochs=1, **options).fit(X, y)
+    assert fitted.network_.head.dropout.p == rate
+    assert clone(fitted).get_params()["network__dropout"] == options.get("dropout")
 
 
 class TestOfNoGain:

@@ -153,6 +153,7 @@ class NetworkLearner(Learner):
         bias: bool = True,
         linear: bool = False,
         batch_norm: bool = False,
+        dropout: float | None = None,
     ) -> HashNetwork:
         """Return a network whose weights depend on the seed only.
 
@@ -167,7 +168,10 @@ class NetworkLearner(Learner):
         advice = f"for a network of {shown} units: choose fewer in hidden"
         with reproducible(problem.seed), memory_advice(advice):
             head = Head(
-                sizes, dropout=config.drop_rate, bias=bias, batch_norm=batch_norm
+                sizes,
+                dropout=config.drop_rate(dropout),
+                bias=bias,
+                batch_norm=batch_norm,
             )
             return HashNetwork(head, backbone, trainable)
 

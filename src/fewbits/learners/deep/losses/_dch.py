@@ -54,6 +54,8 @@ class DCH(Loss):
     CVPR 2018.
     """
 
+    dropout = 0.0
+
     def __init__(
         self,
         gamma: float = 20.0,
