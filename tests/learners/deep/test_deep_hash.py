@@ -699,15 +699,17 @@ class TestOfNoGain:
 
     def test_is_told_with_a_way_out(self):
         with pytest.warns(UserWarning, match="has learnt hardly anything") as found:
-            learner(max_epochs=2, hidden=()).fit(self.noise, self.many)
+            learner(max_epochs=10, hidden=()).fit(self.noise, self.many)
         assert r"a lower training.learning_rate (0.001)" in str(found[0].message)
 
-    @pytest.mark.parametrize("options", [{"validation": 0}, {"eval_every": 0}])
-    def test_is_not_looked_for_without_metrics(self, options):
-        learner(max_epochs=2, **options).fit(self.noise, self.many)
+    @pytest.mark.parametrize(
+        "options", [{"validation": 0}, {"eval_every": 0}, {"max_epochs": 9}]
+    )
+    def test_is_not_told_without_metrics_or_after_few_epochs(self, options):
+        learner(**({"max_epochs": 10} | options)).fit(self.noise, self.many)
 
     def test_is_told_after_a_checkpoint(self, tmp_path):
-        options = {"max_epochs": 2, "checkpoint": tmp_path / "c"}
+        options = {"max_epochs": 10, "hidden": (), "checkpoint": tmp_path / "c"}
         for _ in range(2):
             with pytest.warns(UserWarning, match="hardly anything"):
                 learner(**options).fit(self.noise, self.many)

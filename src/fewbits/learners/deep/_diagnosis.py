@@ -9,8 +9,8 @@ from fewbits._warnings import warn_user
 from fewbits.learners.deep._best import Record
 
 #: A training that failed leaves codes with less than `_POOR` mAP, and has gained less
-#: than this share of what was left to gain.
-_LEAST_GAIN, _POOR = 0.1, 0.5
+#: than this share of what was left to gain, after so many epochs.
+_LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
 
 
 def warn_of_no_gain(
@@ -19,6 +19,8 @@ def warn_of_no_gain(
     """Warn where held-out items rank hardly better than before training."""
     best = max((record["map"] for record in history if "map" in record), default=None)
     if untrained is None or best is None or best >= _POOR:
+        return
+    if len(history) < _FEWEST_EPOCHS:
         return
     if best - untrained >= _LEAST_GAIN * (1 - untrained):
         return
