@@ -12,9 +12,7 @@ from fewbits.errors import ArgumentError
 from fewbits.ood import Rejection
 
 #: Methods whose fits have class codes.
-_WITH_CLASSES = (
-    *("llc", "csq", "dbdh", "dch", "dsdh", "greedyhash", "hashnet", "orthohash"),
-)
+_WITH_CLASSES = "llc, csq, dbdh, dch, dsdh, greedyhash, hashnet, orthohash"
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class BundleParts:
             raise ArgumentError(
                 "this bundle cannot reject items of unknown classes: that needs class "
                 "codes. 'fewbits fit' learns both, from items of one class each, by "
-                f"{', '.join(_WITH_CLASSES)} (these need torch)"
+                f"{_WITH_CLASSES} (these need torch)"
             )
         if self.rejection is None:
             raise ArgumentError(

@@ -694,8 +694,8 @@ def test_dch_leaves_no_unit_out(options, rate):
 
 
 class TestOfNoGain:
-    many = np.repeat(np.arange(20), 12)
-    noise = np.random.default_rng(0).normal(size=(240, 6)).astype(np.float32)
+    many = np.repeat(np.arange(20), 30)
+    noise = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
 
     def test_is_told_with_a_way_out(self):
         with pytest.warns(UserWarning, match="has learnt hardly anything") as found:
@@ -707,6 +707,9 @@ class TestOfNoGain:
     )
     def test_is_not_told_without_metrics_or_after_few_epochs(self, options):
         learner(**({"max_epochs": 10} | options)).fit(self.noise, self.many)
+
+    def test_is_not_told_by_few_held_out_items(self):
+        learner(max_epochs=10, hidden=()).fit(self.noise[::2], self.many[::2])
 
     def test_is_told_after_a_checkpoint(self, tmp_path):
         options = {"max_epochs": 10, "hidden": (), "checkpoint": tmp_path / "c"}

@@ -21,7 +21,7 @@ from fewbits.learners._core._parameters import check_flag, check_path, check_ver
 from fewbits.learners._core._progress import report
 from fewbits.learners.deep._best import Record
 from fewbits.learners.deep._data import MOST_BYTES, Items, TensorItems
-from fewbits.learners.deep._diagnosis import warn_of_no_gain
+from fewbits.learners.deep._diagnosis import FEWEST_ITEMS, warn_of_no_gain
 from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep._identity import checksum, identity_of
 from fewbits.learners.deep._network import HashNetwork
@@ -181,7 +181,7 @@ class DeepLearner(NetworkLearner):
                 self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
-        if last and not trainer.interrupted:
+        if last and not trainer.interrupted and len(self.held_out_) >= FEWEST_ITEMS:
             rate = self._training.learning_rate
             warn_of_no_gain(
                 type(self).__name__, trainer.untrained, trainer.history, rate

@@ -11,6 +11,8 @@ from fewbits.learners.deep._best import Record
 #: A training that failed leaves codes with less than `_POOR` mAP, and has gained less
 #: than this share of what was left to gain, after so many epochs.
 _LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
+#: Held-out items that tell it.
+FEWEST_ITEMS = 50
 
 
 def warn_of_no_gain(

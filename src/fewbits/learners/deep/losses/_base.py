@@ -83,8 +83,8 @@ class Loss(nn.Module, ABC):
 
     #: Whether the network ends in a batch normalisation, which deployment folds in.
     batch_norm: ClassVar[bool] = False
-    #: Share of a hidden layer's units that is left out where `NetworkConfig` says none.
-    dropout: ClassVar[float] = 0.5
+    #: What `NetworkConfig` drops out by default with this loss; None is its usual rate.
+    dropout: ClassVar[float | None] = None
 
     def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""
