@@ -318,7 +318,7 @@ def test_what_rejection_needs_is_said(bundle):
     with pytest.raises(ArgumentError, match="needs class codes") as refused:
         _ = replace(bundle, codebook=None, calibration=None).rejecting
     named = set(re.findall("[a-z-]+", str(refused.value))) & set(SUPERVISED)
-    assert named == set(DEEP_METHODS) - {"deep-supervised-itq"}
+    assert named == set(DEEP_METHODS)
 
 
 def in_three_numbers(bundle):

@@ -12,7 +12,9 @@ from fewbits.errors import ArgumentError
 from fewbits.ood import Rejection
 
 #: Methods whose fits have class codes.
-_WITH_CLASSES = "llc, csq, dbdh, dch, dsdh, greedyhash, hashnet, orthohash"
+_WITH_CLASSES = (
+    "llc, deep-supervised-itq, csq, dbdh, dch, dsdh, greedyhash, hashnet, orthohash"
+)
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ class BundleParts:
         if self.rejection is None and self.codebook is None:
             raise ArgumentError(
                 "this bundle cannot reject items of unknown classes: that needs class "
-                "codes. 'fewbits fit' learns both, from items of one class each, by "
-                f"{_WITH_CLASSES} (these need torch)"
+                "codes. 'fewbits fit' learns class codes and rejection from items of "
+                f"one class each by {_WITH_CLASSES} (these need torch)"
             )
         if self.rejection is None:
             raise ArgumentError(

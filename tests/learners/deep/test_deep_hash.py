@@ -700,7 +700,7 @@ class TestOfNoGain:
     def test_is_told_with_a_way_out(self):
         with pytest.warns(UserWarning, match="has learnt hardly anything") as found:
             learner(max_epochs=10, hidden=()).fit(self.noise, self.many)
-        assert r"a lower training.learning_rate (0.001)" in str(found[0].message)
+        assert r"another training.learning_rate (0.001)" in str(found[0].message)
 
     @pytest.mark.parametrize(
         "options", [{"validation": 0}, {"eval_every": 0}, {"max_epochs": 9}]

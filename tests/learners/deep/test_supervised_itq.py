@@ -12,6 +12,7 @@ from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.inputs import Input
 from fewbits.learners import ITQ
 from fewbits.learners.deep import (
+    DeepHash,
     DeepSupervisedITQ,
     NetworkConfig,
     TrainingConfig,
@@ -20,6 +21,7 @@ from fewbits.learners.deep import (
 from fewbits.learners.deep._linear_path import with_linear_path
 from fewbits.learners.deep._memberships import LIMIT, Memberships, memberships
 from fewbits.learners.deep._supervised_itq import blocks
+from fewbits.learners.deep.losses import CSQ
 from fewbits.training import fit_bundle
 
 N_CLASSES, D = 12, 20
@@ -107,15 +109,33 @@ def test_it_is_itq_of_all_blocks():
     )
 
 
-def test_of_many_classes_and_at_its_end_scores_have_the_share(monkeypatch):
+def test_of_many_classes_scores_have_the_share(monkeypatch):
     hidden = NetworkConfig().hidden
     assert len(learnt(0.3).encoder_.weights) == len(hidden or (0,)) + 2
-    assert len(learnt(1).encoder_.weights) == len(hidden or (0,)) + 1
     monkeypatch.setattr(_supervised_itq, "_MOST_CLASSES", N_CLASSES - 1)
     found = learnt(0.3)
     assert len(found.encoder_.weights) == len(hidden or (0,)) + 1
     Z, *_ = blocks(X, found._network_of(X, y)[0].project(X), None, 0.3)
     assert Z[:, D:].var(axis=0).sum() == pytest.approx(0.3, rel=1e-4)
+
+
+def test_at_its_end_it_is_csq_with_predictable_centres(monkeypatch):
+    assert learnt(1).n_iter_ == 5  # of few classes, scores are rotated
+    monkeypatch.setattr(_supervised_itq, "_FEW_CLASSES", N_CLASSES)
+    found = learnt(1)
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    loss = CSQ(centres="predictable")
+    csq = DeepHash(16, loss=loss, training=SHORT, random_state=seed).fit(X, y)
+    np.testing.assert_array_equal(found.encode(X), csq.encode(X))
+    assert len(found.encoder_.weights) == len(NetworkConfig().hidden or (0,)) + 1
+    assert found.n_iter_ == len(found.objective_) == 0
+
+
+def test_where_codes_are_fewer_than_classes_scores_are_rotated_too(monkeypatch):
+    monkeypatch.setattr(_supervised_itq, "_FEW_CLASSES", 0)
+    found = learnt(1, n_bits=3)
+    assert found.encoder_.n_bits == 3
+    assert found.n_iter_ == 5
 
 
 def test_it_takes_several_labels_of_an_item():
@@ -142,15 +162,15 @@ def test_validation_chooses_a_share_and_trains_a_network_a_fold(monkeypatch):
     trained = []
     real = DeepSupervisedITQ._network_of
 
-    def counted(self, X, y):
-        found = real(self, X, y)
+    def counted(self, *args):
+        found = real(self, *args)
         trained.append(found[0])
         return found
 
     monkeypatch.setattr(DeepSupervisedITQ, "_network_of", counted)
     found = learnt("validated", n_iter=2)
     assert found.supervision_ in found.validation_.shares
-    assert len({id(each) for each in trained}) <= 4 < len(trained)
+    assert len({id(each) for each in trained}) <= 7 < len(trained)
 
 
 def test_a_bundle_classifies_by_it():

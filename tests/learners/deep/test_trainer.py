@@ -329,7 +329,7 @@ def test_checkpoint_runs_no_code(tmp_path, capsys):
     buffer = BytesIO()
     torch.save({"identity": "{}", "state": Malicious()}, buffer)
     content = buffer.getvalue()
-    path.write_bytes(b"fewbits-training-4\n" + sha256(content).digest() + content)
+    path.write_bytes(b"fewbits-training-5\n" + sha256(content).digest() + content)
     with pytest.raises(ArtefactError, match="or damaged"):
         learner(checkpoint=path).fit(X, y)
     assert capsys.readouterr().out == ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -67,6 +67,8 @@ class DeepLearner(NetworkLearner):
 
     classes_: NDArray[Any]
     history_: list[Record]
+    #: Whether the network that is deployed starts untrained.
+    _one_phase: ClassVar[bool] = True
     held_out_: NDArray[np.int64]
     n_epochs_: int
     needs_labels = True
@@ -172,6 +174,9 @@ class DeepLearner(NetworkLearner):
             classify,
         )
         last = n_epochs is None
+        trainer.judged = (
+            last and self._one_phase and len(self.held_out_) >= FEWEST_ITEMS
+        )
         try:
             with deterministic(trainer.phase.device):
                 self._epochs(trainer, last)
@@ -181,11 +186,9 @@ class DeepLearner(NetworkLearner):
                 self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
-        if last and not trainer.interrupted and len(self.held_out_) >= FEWEST_ITEMS:
-            rate = self._training.learning_rate
-            warn_of_no_gain(
-                type(self).__name__, trainer.untrained, trainer.history, rate
-            )
+        if trainer.judged and not trainer.interrupted:
+            found = trainer.untrained, trainer.history
+            warn_of_no_gain(type(self).__name__, *found, self._training.learning_rate)
         return trainer
 
     def _learnt_centres(

@@ -37,6 +37,8 @@ class CodebookLearner(DeepLearner):
     See `LLC` for the parameters and attributes.
     """
 
+    _one_phase = False
+
     configs: ClassVar[dict[str, type[Config]]] = {
         **DeepLearner.configs,
         "codebook_training": CodebookConfig,

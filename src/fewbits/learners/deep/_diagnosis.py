@@ -20,18 +20,16 @@ def warn_of_no_gain(
 ) -> None:
     """Warn where held-out items rank hardly better than before training."""
     best = max((record["map"] for record in history if "map" in record), default=None)
-    if untrained is None or best is None or best >= _POOR:
+    if untrained is None or best is None or len(history) < _FEWEST_EPOCHS:
         return
-    if len(history) < _FEWEST_EPOCHS:
-        return
-    if best - untrained >= _LEAST_GAIN * (1 - untrained):
-        return
-    warn_user(
-        f"{name} has learnt hardly anything: held-out items rank with an mAP of "
-        f"{best:.3f} at best, and with {untrained:.3f} before training. Try "
-        "another loss, such as csq, a lower training.learning_rate "
-        f"({learning_rate:g}), or network.hidden=[]"
-    )
+    failed = best < _POOR and best - untrained < _LEAST_GAIN * (1 - untrained)
+    if failed:  # not where either is NaN
+        warn_user(
+            f"{name} has learnt hardly anything: held-out items rank with an mAP of "
+            f"{best:.3f} at best, and with {untrained:.3f} before training. Try more "
+            f"training.max_epochs, another training.learning_rate ({learning_rate:g}) "
+            "or loss"
+        )
 
 
 def where_not_finite(

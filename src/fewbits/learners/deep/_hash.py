@@ -207,7 +207,7 @@ class DeepHash(DeepLearner):
             self.n_bits,
             bias=self._network_config.bias,
             batch_norm=batch_norm,
-            dropout=loss.dropout if counts else None,
+            dropout=loss.head_dropout if counts else None,
         )
         trainer = self._train(
             problem, network, loss, control, n_epochs=n_epochs, phase=phase

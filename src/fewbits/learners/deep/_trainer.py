@@ -63,13 +63,15 @@ class Trainer:
     ----------
     history : list of dict
         The metrics of each epoch.
+    judged : bool
+        Whether `untrained` is measured.
     untrained : float or None
-        The mAP of held-out items before the first step; None where it is not measured.
+        The mAP of held-out items before the first step.
     interrupted : bool
         Whether an interrupt ended it; the caller that catches it says so.
     """
 
-    interrupted = False
+    interrupted = judged = False
     untrained: float | None = None
 
     def __init__(
@@ -114,7 +116,7 @@ class Trainer:
         ):
             if self._random is not None:
                 set_random_state(self._random)
-            elif self.evaluator is not None and self.config.eval_every:
+            elif self.judged and self.evaluator is not None and self.config.eval_every:
                 self.untrained = self._metrics(self.evaluator).get("map")
             for epoch in range(len(self.history), self.phase.n_epochs):
                 if self._best.is_older_than(self.config.patience, self.history):

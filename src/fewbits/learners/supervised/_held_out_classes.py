@@ -1,5 +1,6 @@
 """Choice of the supervision that serves known classes and those held out best."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -32,6 +33,8 @@ _ITERATIONS = 10
 #: In every fold a class is learnt from, asks and answers.
 _LEAST_ROWS = 2 * _FOLDS
 _LEAST = 1e-15
+#: Warnings that are of the last fit only.
+_TOLD_ONCE = ("constant on", "has learnt hardly anything")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +155,11 @@ def _precisions(
 ) -> NDArray[np.float64]:
     """Return average precisions, shape (2, n_queries), padded with NaN."""
     found = np.full((2, max(map(len, fold.asked))), np.nan)
-    encoder = _child(learner, share).fit(X[fold.learn], y[fold.learn]).encoder_
+    child = _child(learner, share)
+    with warnings.catch_warnings():
+        for told in _TOLD_ONCE:
+            warnings.filterwarnings("ignore", f".*{told}")
+        encoder = child.fit(X[fold.learn], y[fold.learn]).encoder_
     base = encoder.encode(X[fold.base])
     for row, asked in zip(found, fold.asked, strict=True):
         relevance = same_label(y[asked], y[fold.base])

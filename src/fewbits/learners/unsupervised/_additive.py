@@ -43,7 +43,7 @@ class AdditiveCodes(Learner):
 
     The bits of a row are chosen together (see `AdditiveEncoder`), so that the code as a
     whole preserves more of the row than signs of projections do. That pays where a
-    shortlist is re-ranked by scores; by Hamming distance alone, ITQ finds more.
+    shortlist is re-ranked by scores; by Hamming distance alone, ITQ finds as much.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ class AdditiveCodes(Learner):
     whitening : float or None, default=None
         The vectors start as a random rotation of the principal components, each divided
         by its standard deviation to this power: 0 leaves them, 1 makes all alike. None
-        means 0.25, but of 1,000 rows on, with corrections and more bits than
-        components, what finds more neighbours of these rows, 0.25 or 0.75.
+        means 0.25. With corrections, more bits than components and at least 1,000 rows,
+        0.25 and 0.75 are both fitted, and the one with the better recall on up to
+        10,000 of the rows is kept.
     correction : bool, default=False
         Whether codes come with two bytes for each row that make the distances of
         re-ranking more exact: with as many bits as features, or where the lengths of
@@ -65,6 +66,8 @@ class AdditiveCodes(Learner):
     ----------
     encoder_ : AdditiveEncoder
         The learnt encoder; save this, not the learner.
+    whitening_ : float
+        The power that was used.
     objective_ : ndarray of shape (1,)
         Mean squared error of reconstructing the rows that took part, each scaled to
         the length of its sum.
@@ -175,14 +178,16 @@ class AdditiveCodes(Learner):
             spread = (axes.scatter[:k] / axes.scatter[0]) ** (-whitening / 2)
             return _least_squares(V, (axes.directions[:, :k] * spread) @ turned, axes)
 
-        if self.whitening is not None:
-            return of(self.whitening)
-        fitted = of(_WHITENINGS[0])
-        if not self.correction or self.n_bits <= k or len(V) < _FEWEST_TO_CHOOSE:
-            return fitted
+        chooses = self.correction and self.n_bits > k and len(V) >= _FEWEST_TO_CHOOSE
+        if self.whitening is not None or not chooses:
+            usual = _WHITENINGS[0] if self.whitening is None else self.whitening
+            self.whitening_ = usual
+            return of(usual)
         rows = V[rng.permutation(len(V))[:_MOST_TO_CHOOSE]] + axes.mean
-        every = [fitted, *map(of, _WHITENINGS[1:])]
-        return max(every, key=lambda each: _recall(each[0], rows, axes.mean))
+        every = {each: of(each) for each in _WHITENINGS}
+        recalls = {w: _recall(each[0], rows, axes.mean) for w, each in every.items()}
+        self.whitening_ = max(recalls, key=lambda each: recalls[each])
+        return every[self.whitening_]
 
 
 def _check_squares(V: Float64Array) -> None:

@@ -37,9 +37,9 @@ class BlockITQ(ResumableLearner):
     n_blocks : int, default=10
         Groups of features, at most; no more than there are bits or features.
     groups : {'correlated', 'balanced'}, default='correlated'
-        Features that correlate form a group, or all groups have about the same
-        variance. Balanced groups are for features that repeat one another, such as
-        GIST's; of others their short codes rank worse.
+        Features that correlate form a group, or features are dealt to the groups in
+        order of variance. Balanced groups are for features that repeat one another,
+        such as GIST's; on other features, short codes rank worse with them.
     n_iter : int, default=50
         Number of alternations between codes and rotations. 0 keeps random rotations.
     tol : float, default=0

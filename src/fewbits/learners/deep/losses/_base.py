@@ -84,7 +84,7 @@ class Loss(nn.Module, ABC):
     #: Whether the network ends in a batch normalisation, which deployment folds in.
     batch_norm: ClassVar[bool] = False
     #: What `NetworkConfig` drops out by default with this loss; None is its usual rate.
-    dropout: ClassVar[float | None] = None
+    head_dropout: ClassVar[float | None] = None
 
     def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""

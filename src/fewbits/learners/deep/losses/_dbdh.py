@@ -1,7 +1,5 @@
 """Deep balanced discrete hashing."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -88,28 +86,22 @@ class DBDH(PairLoss):
     def start(self, context: LossContext) -> None:
         super().start(context)
         self._share = share_of_similar(context.targets, context.generator())
+        rare = self._share < _RARE
+        self._weighs = rare if self.weighted is None else self.weighted
+        usual = _GENTLE / context.n_bits if rare else _PUBLISHED
+        self._factor = usual if self.alpha is None else self.alpha
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         known, others = self.others(scores, batch)
         b = self._bits(scores)
         s = batch.similar(others)
-        products = self._factor(scores.shape[1]) * (b @ self._bits(known).T)
+        products = self._factor * (b @ self._bits(known).T)
         losses = softplus(products) - s * products
-        if self._if_rare(self.weighted, True, False):
+        if self._weighs:
             losses = balancing_weights(s, self._share) * losses
         pairs = mean_over(losses, different(batch, others))
         means = b.mean(dim=0 if self.over == "bit" else 1)
         return pairs + self.balance * torch.mean(means**2)
-
-    def _factor(self, n_bits: int) -> float:
-        factor: float = self._if_rare(self.alpha, _GENTLE / n_bits, _PUBLISHED)
-        return factor
-
-    def _if_rare(self, given: Any, rare: Any, usual: Any) -> Any:
-        """Return what was given, else what suits the share of similar pairs."""
-        if given is not None:
-            return given
-        return rare if self._share < _RARE else usual
 
     def _bits(self, scores: Tensor) -> Tensor:
         clamped = scores.clamp(-1, 1)

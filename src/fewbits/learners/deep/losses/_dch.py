@@ -54,7 +54,7 @@ class DCH(Loss):
     CVPR 2018.
     """
 
-    dropout = 0.0
+    head_dropout = 0.0
 
     def __init__(
         self,

@@ -86,7 +86,8 @@ class CodebookLoss(Loss):
         self.C = nn.Parameter(C * self.deviation)
         self.register_buffer("first", self.C.detach().clone())
         if self.similarity_weight:
-            self.register_buffer("similarities", similarities_of_classes(context))
+            found = similarities_of_classes(context)
+            self.register_buffer("similarities", found, persistent=False)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         B = straight_through(self.C)
