@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from fewbits.classify import Codebook
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
-from fewbits.learners import ITQ
+from fewbits.learners import ECOC, ITQ
 from fewbits.learners.deep import (
     DeepHash,
     NetworkConfig,
@@ -43,6 +43,8 @@ CHEAP, CHEAP_INPUTS = "LLC, cheap codebook", 64
 #: that of "SVD": easier to predict, and shared by more classes.
 AS_IS, SMOOTH = ("SVD, as it is", "CCA, as it is"), 1e-4
 NESTED, LINEAR_HEAD = "LLC, nested", ", linear head"
+#: Random codewords predicted by ridge regression.
+ECOC_CONTROL = "ECOC"
 #: Of the taxonomy, not of the paper: codes not made for classifying. A class has
 #: OrthoHash's centre, or the signs of its mean score.
 BESIDE = ("OrthoHash", "PCA, random rotation")
@@ -53,15 +55,20 @@ MORE_BUDGETS = (*decoders.BUDGETS, 10_000, 30_000, 100_000)
 
 def cells(data: str) -> list[tuple[int, str]]:
     """Return bits and methods, behind a hidden layer and with a linear head."""
-    methods = "LLC", "random", "predictable", "LLC from predictable", CHEAP
+    methods = (
+        *("LLC", "random", "predictable", "LLC from predictable"),
+        *("LLC with similarities", CHEAP),
+    )
     found = [(N_BITS, m) for m in methods]
     found += [(n_bits, "LLC") for n_bits in LENGTHS]
-    found += [(LENGTHS[-1], NESTED), (0, "float")]
+    found += [(LENGTHS[0], "random"), (LENGTHS[-1], NESTED), (0, "float")]
+    found += [(N_BITS, m) for m in (ECOC_CONTROL, *AS_IS)]
     linear = [(N_BITS, m) for m in ("LLC", "random", "predictable", *AS_IS)]
     linear += [(n_bits, "LLC") for n_bits in LENGTHS]
     linear += [(N_BITS, m) for m in ("LLC from SVD", "LLC from CCA", CHEAP)]
     linear.append((LENGTHS[-1], NESTED))
     able = [(n, m) for n, m in linear if possible(m, n, N_CLASSES[data])]
+    found = [(n, m) for n, m in found if possible(m, n, N_CLASSES[data])]
     return found + [(n, m + LINEAR_HEAD) for n, m in able if 2**n >= N_CLASSES[data]]
 
 
@@ -72,6 +79,11 @@ def measure(settings: Settings) -> Metrics:
     if method == "float":
         costs = decoders.FEATURE_COSTS
         return {"accuracy": decoders.linear_accuracy(problem, problem.X, costs)}
+    if method == ECOC_CONTROL:
+        ecoc = ECOC(n_bits, random_state=settings["seed"])
+        problem.learn(ecoc)
+        book = Codebook(pack(ecoc.codewords_ > 0), n_bits, problem.classes)
+        return decoders.decoded(ecoc.encoder_, book, problem)
     make = linear_llc if method.endswith(LINEAR_HEAD) else llc
     learner = make(n_bits, random_state=settings["seed"], **options(problem, settings))
     start = time.perf_counter()

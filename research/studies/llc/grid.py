@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from research.common.choices import CHOSEN_BITS
 from research.common.problems import N_CLASSES
 from research.core.plot import Curve
 from research.core.record import Metrics, Record
@@ -138,7 +139,10 @@ _MADE: dict[str, Callable[[Record], Iterable[Record]]] = {
 
 DECODERS = {"nearest": "nearest, expected", "exact": "exact"}
 FLOAT = "float features, linear SVM"
-TABLE = ("LLC", "random", "predictable", f"LLC{codebooks.LINEAR_HEAD}", FLOAT)
+TABLE = (
+    *("LLC", "random", "predictable", f"LLC{codebooks.LINEAR_HEAD}"),
+    *(codebooks.ECOC_CONTROL, FLOAT),
+)
 SCORES = (
     *("random features", "max logit", "features' neighbours"),
     "likelihood of the nearest code",
@@ -162,7 +166,19 @@ def page(study: "Study") -> dict[str, Any]:
         rows.append(_with(each, metrics, method=FLOAT))
     rows.sort(key=lambda each: TABLE.index(each.settings["method"]))
     titled = list(map(study.titled, rows))
+
+    def bits(method: str, data: str) -> str:
+        at: dict[str, Any] = {"data": data, "method": method}
+        at["bits"] = codebooks.N_BITS
+        return study.mean("accuracy", "right_bits", **at).split(" ±")[0]
+
+    def ranked(method: str, bits: int = CHOSEN_BITS) -> str:
+        at: dict[str, Any] = {"method": method, "bits": bits}
+        found = (study.mean("retrieval", "map", data=d, **at) for d in DATA[:3])
+        return " / ".join(each.split(" ±")[0] for each in found)
+
     return {
+        **{"bits": bits, "ranked": ranked},
         "sets": ", ".join(f"{study.titles[d]} ({N_CLASSES[d]})" for d in DATA),
         "drawn": drawn,
         "table": grid(titled, DECODERS["nearest"], columns="data", errors=False),

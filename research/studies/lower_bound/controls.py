@@ -11,12 +11,14 @@ base and control at 32 bits, of which codes in place of a loss and at weight 1 a
 
 from collections.abc import Iterator
 from functools import partial
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners import ECOC, Learner
 from fewbits.learners.deep import (
     CentreControl,
     DeepHash,
@@ -29,8 +31,9 @@ from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep.losses import LOSSES, LossContext
 from research.common.choices import CHOSEN_SEED, N_SEEDS, Choice, best_of, measured
 from research.common.class_codes import HIDDEN
-from research.common.problems import choice_problem, load_problem
+from research.common.problems import Problem, choice_problem, load_problem
 from research.core.claims import Claim, findings
+from research.core.compare import Effect
 from research.core.record import Metrics, Settings, store_of
 from research.core.runner import Task, task
 from research.core.table import decimal, markdown
@@ -48,6 +51,8 @@ DATA, SEEDS, MAX_EPOCHS = ("icd10-words", "caltech101", "cifar10"), 3, 30
 N_BITS, LENGTHS, WEIGHTS = 32, (32, 16, 64), (0.1, 1.0)
 RATES, MORE_RATES = (1e-3, 5e-3), (3e-4,)
 ALONE, WEIGHT_1 = "in place of a loss", " at weight 1"
+#: Random codewords of classes, predicted by ridge regression.
+RANDOM = "ECOC"
 #: Of losses, as chosen behind a linear head; HashNet with a memory. Those of DBDH and
 #: DSDH on Caltech-101 learn nothing there: others were tried on held-out items.
 _OF_CLASSES = {"hashnet": "alpha .1, memory", "dsdh": "eta 1"}
@@ -103,6 +108,10 @@ def tasks() -> Iterator[Task]:
             for control in [n for n in names if (method, n) != ("csq", "centres")]:
                 at = {"data": data, "method": method, "control": control}
                 yield from _cells(at)
+    for data in DATA:
+        for seed in range(SEEDS):
+            at = {"data": data, "method": RANDOM, "control": "", "bits": N_BITS}
+            yield task("controls", {**at, "seed": seed}, partial(codewords, at, seed))
 
 
 def _cells(at: dict[str, Any]) -> Iterator[Task]:
@@ -130,36 +139,68 @@ def _cells(at: dict[str, Any]) -> Iterator[Task]:
 
 
 def table(study: "Study") -> str:
-    """Return the mAP of each loss, and what D has beyond it and beyond its targets."""
+    """Return the mAP of each loss, what D has beyond it, and beyond its targets.
+
+    The differences are of rising lengths, in place of a loss of one.
+    """
     alone = [(ALONE, name) for name in SHOWN_ALONE]
-    found = [_row(study, *each) for each in (*((m, "D") for m in LOSSES), *alone)]
-    found = [row for row in found if any(row[1:])]
+    asked = (*((m, "D") for m in LOSSES), *alone, (RANDOM, "D"))
+    rows = [_row(study, *each) for each in asked]
     titles = [study.titles[data] for data in DATA]
     header = [f"{t}{w}" for t in titles for w in ("", ", D", ", targets")]
-    columns = zip([f"{N_BITS} bits", *header], *found, strict=True)
-    header, *rows = zip(*(c for c in columns if any(c[1:])), strict=True)
-    return markdown(header, rows)
+    columns = zip(["hidden layer", *header], *rows, strict=True)
+    header, *lines = zip(*(c for c in columns if any(c[1:])), strict=True)
+    return markdown(header, lines)
 
 
 def _row(study: "Study", method: str, control: str) -> list[str]:
     row = [method if method != ALONE else control]
     for data in DATA:
-        at = {"data": data, "bits": N_BITS, "method": method}
-        measured = study.select("controls", control="", **at)
-        row.append(study.mean("controls", "map", control="", **at) if measured else "")
-        for other in ("", "" if method == "csq" else "centres"):
-            sides = {"control": control}, {"control": other}
-            row.append(difference(study, "controls", "map", *sides, at))
+        at = {"data": data, "method": method}
+        loss: dict[str, Any] = {**at, "bits": N_BITS, "control": ""}
+        measured = study.select("controls", **loss)
+        mean = study.mean("controls", "map", **loss) if measured else ""
+        row.append(mean.split(" ±")[0])
+        for other in ("", "centres"):
+            found = _beyond(study, at, control, other)
+            row.append(", ".join(decimal(e.mean, sign=True) for e in found))
     return row
 
 
-def difference(study: "Study", *claim: Any) -> str:
+def _beyond(study: "Study", at: Settings, control: str, other: str) -> list[Effect]:
+    """Return what a control has beyond another, by rising length."""
+    sides = {"control": control}, {"control": other}
+    every = (effect_of(study, *sides, {**at, "bits": n}) for n in sorted(LENGTHS))
+    return [each for each in every if each is not None]
+
+
+def errors(study: "Study") -> tuple[str, str]:
+    """Return the median and the largest standard error of the table's differences."""
+    found = [
+        each.error
+        for method in LOSSES
+        for data in DATA
+        for other in ("", "centres")
+        for each in _beyond(study, {"data": data, "method": method}, "D", other)
+    ]
+    return decimal(median(found)), decimal(max(found))
+
+
+def difference(study: "Study", part: str, metric: str, *claim: Any) -> str:
     """Return the mean of a difference and its error, or nothing if it is not there."""
-    for found in findings(Claim("", "", *claim), study.records, lambda _: ""):
-        mean, error = found.effect.mean, found.effect.error
-        if found.effect.n > 1:
-            return f"{decimal(mean, sign=True)} ± {decimal(error)}"
-    return ""
+    found = effect_of(study, *claim, part=part, metric=metric)
+    if found is None:
+        return ""
+    return f"{decimal(found.mean, sign=True)} ± {decimal(found.error)}"
+
+
+def effect_of(
+    study: "Study", *claim: Any, part: str = "controls", metric: str = "map"
+) -> Effect | None:
+    """Return a difference that was measured with more than one seed."""
+    asked = Claim("", "", part, metric, *claim)
+    found = (each.effect for each in findings(asked, study.records, lambda _: ""))
+    return next((each for each in found if each.n > 1), None)
 
 
 def learner(settings: Settings, **training: Any) -> DeepHash:
@@ -195,7 +236,20 @@ def rank(settings: Settings) -> Metrics:
     """Train on all items, then rank the base for the queries."""
     problem = load_problem(settings["data"], settings["seed"])
     found = problem.learn(learner(settings, validation=0))
-    query, base = (found.encode(problem.X[r]) for r in (problem.query, problem.base))
-    right = same_label(problem.labels[problem.query], problem.labels[problem.base])
-    value = mean_average_precision(query, base, right, at=problem.at).value
-    return {"map": value, "rate": settings["rate"], "weight": settings["weight"]}
+    at = {"rate": settings["rate"], "weight": settings["weight"]}
+    return {"map": ranked(found, problem), **at}
+
+
+def codewords(settings: Settings, seed: int) -> Metrics:
+    """Rank by random codewords that ridge regression predicts."""
+    problem = load_problem(settings["data"], seed)
+    learner = ECOC(settings["bits"], random_state=seed)
+    return {"map": ranked(problem.learn(learner), problem)}
+
+
+def ranked(learner: Learner, problem: Problem) -> float:
+    """Return the mAP of a problem's queries."""
+    rows = problem.query, problem.base
+    query, base = (learner.encoder_.encode(problem.X[each]) for each in rows)
+    right = same_label(*(problem.labels[each] for each in rows))
+    return float(mean_average_precision(query, base, right, at=problem.at).value)

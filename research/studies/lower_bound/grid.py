@@ -21,9 +21,10 @@ from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import DeepHash
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
+from research.core.compare import Effect
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
-from research.core.table import markdown
+from research.core.table import decimal, markdown
 from research.studies.lower_bound import controls, pixels, toy
 from research.studies.lower_bound.nets import (
     ALONE,
@@ -238,29 +239,40 @@ def page(study: "Study") -> dict[str, Any]:
     at = {"head": "linear", "control": "", "bits": list(LENGTHS)}
     return {
         "drawn": study.panels("ranking", "map", DRAWN, DATA, **at),
-        **{"gains": gains(study), "added": added, "reached": reached, "hidden": hidden},
+        **dict(zip(("gains", "gains_error"), gains(study), strict=True)),
+        **{"added": added, "reached": reached, "hidden": hidden},
         "controls": controls.table(study),
+        "errors": controls.errors(study),
         **{"public": PUBLIC, "methods": (*LOSSES, "D alone")},
     }
 
 
-def gains(study: "Study") -> str:
-    """Return what D adds to each loss beyond nothing, and beyond its targets."""
+def gains(study: "Study") -> tuple[str, str]:
+    """Return what D adds beyond nothing, and beyond its targets: a table.
+
+    And the largest standard error in it.
+    """
     beside = [(D, each) for each in OTHERS]
-    rows = [[each, *_gains(study, "map", beside, method=each)] for each in LOSSES]
-    rows.append(["mean of the paper's six", *_gains(study, "six", beside)])
+    found = {"mean of the paper's six": _gains(study, "six", beside)}
     sides = [({"method": "D alone"}, {"method": m}) for m in ("csq", "centres alone")]
-    alone = _gains(study, "map", sides, control="")
-    rows.append(["D alone, less CSQ", *alone])
+    found["D alone, less CSQ"] = _gains(study, "map", sides, control="")
     titles = [study.titles[data] for data in DATA]
     header = [f"{name}{which}" for name in titles for which in ("", ", targets")]
-    return markdown(["mAP at 32 bits, D less", *header], rows)
+    rows = [
+        [name, *(each and decimal(each.mean, sign=True) for each in effects)]
+        for name, effects in found.items()
+    ]
+    errors = (each.error for effects in found.values() for each in effects if each)
+    return markdown(["mAP at 32 bits, D less", *header], rows), decimal(max(errors))
 
 
-def _gains(study: "Study", metric: str, sides: Any, **only: Any) -> Iterator[str]:
+def _gains(study: "Study", metric: str, sides: Any, **only: Any) -> list[Effect | None]:
     part = "ranking" if metric == "map" else "mean"
     only |= {"head": "linear"} if metric == "map" else {}
-    for data in DATA:
-        for left, right in sides:
-            at = {**only, "data": data, "bits": 32}
-            yield controls.difference(study, part, metric, left, right, at)
+    return [
+        controls.effect_of(
+            study, *both, {**only, "data": d, "bits": 32}, part=part, metric=metric
+        )
+        for d in DATA
+        for both in sides
+    ]

@@ -60,15 +60,17 @@ WEIGHTS, MORE_WEIGHTS = (1e-5, 1e-4, 0.001, 0.01, 0.1, 1.0), (10.0, 100.0)
 #: meets all of its class, of whom few are in a batch.
 _NONE, _LAST, _LESS = {"memory": 0}, {"memory": 5000}, {"alpha": 0.1}
 _SCORES, _ITSELF = {"bounded": False}, {"with_itself": True}
+#: Of DBDH, also where similar pairs are rare.
+_PUBLISHED = {"alpha": 0.5, "weighted": False}
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "hashnet": {
         **{"": _NONE, "memory": _LAST, "alpha .1": _LESS | _NONE},
         "alpha .1, memory": _LESS | _LAST,
     },
     "dbdh": {
-        "": _NONE,
-        "memory": _LAST,
-        "clamped, memory": {"discrete": False} | _LAST,
+        "": _PUBLISHED | _NONE,
+        "memory": _PUBLISHED | _LAST,
+        "clamped, memory": {"discrete": False} | _PUBLISHED | _LAST,
     },
     "dch": {
         **{"": {}, "of scores": _SCORES, "with itself": _ITSELF},

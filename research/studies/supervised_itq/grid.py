@@ -1,7 +1,7 @@
 """The grid: classes that were trained on, and new ones, searched in one collection.
 
-Three in ten classes are nobody's: none of their items is learnt from. Queries of both
-kinds of classes rank items of all classes, of which none was learnt from either.
+Three in ten classes are new: none of their items is learnt from. Queries of both kinds
+rank items of all classes, of which none was learnt from either.
 """
 
 import time
