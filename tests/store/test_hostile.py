@@ -25,6 +25,7 @@ def test_forged_files_are_refused():
         check=False,
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    told, longest = run.stdout.split()
+    told, undetected, longest = run.stdout.split()
     assert int(told) > n / 2
+    assert int(undetected) < n / 20
     assert float(longest) < 1

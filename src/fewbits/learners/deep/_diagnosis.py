@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from fewbits._warnings import warn_user
 from fewbits.learners.deep._best import Record
 
-#: A training that failed leaves codes with less than `_POOR` mAP, and has gained less
-#: than this share of what was left to gain, after so many epochs.
+#: Training has failed if, after so many epochs, mAP is below `_POOR` and closed less
+#: than this share of the gap between the untrained network and 1.
 _LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
-#: Held-out items that tell it.
+#: With fewer held-out items, their mAP is too noisy to decide.
 FEWEST_ITEMS = 50
 
 

@@ -33,7 +33,7 @@ _ITERATIONS = 10
 #: In every fold a class is learnt from, asks and answers.
 _LEAST_ROWS = 2 * _FOLDS
 _LEAST = 1e-15
-#: Warnings that are of the last fit only.
+#: Warnings that only the final fit should give.
 _TOLD_ONCE = ("constant on", "has learnt hardly anything")
 
 
