@@ -24,7 +24,16 @@ from fewbits.store._manifest import (
     newest_manifest,
     newest_number,
 )
-from fewbits.store._names import HOLDER, KINDS, LOCK, is_own, kind_of, manifest_name
+from fewbits.store._memory import MemoryDisk
+from fewbits.store._names import (
+    HOLDER,
+    KINDS,
+    LOCK,
+    is_own,
+    kind_of,
+    manifest_name,
+    manifest_numbers,
+)
 from fewbits.store._publish import collect, publish
 from fewbits.store._repair import repaired
 from fewbits.store._report import Repaired, Report
@@ -58,14 +67,15 @@ class Store:
 
     @classmethod
     def create(
-        cls, folder: str | Path, schema: Any, *, n_bits: int, fingerprint: str
+        cls, folder: str | Path | None, schema: Any, *, n_bits: int, fingerprint: str
     ) -> Self:
         """Begin an empty collection.
 
         Parameters
         ----------
-        folder : str or Path
-            Made where it is not there. Other files in it are left alone.
+        folder : str, Path or None
+            Made where it is not there. Other files in it are left alone. None for a
+            store in memory.
         schema : pyarrow.Schema
             Columns ``_id`` (int64 or large_string), ``_code`` (fixed-size binary),
             perhaps ``_vector`` and ``_blocks`` (fixed-size lists), and the user's.
@@ -96,7 +106,8 @@ class Store:
         >>> store.snapshot().n_live
         2
         """
-        return cls._create(Disk(Path(folder)), schema, n_bits, fingerprint)
+        disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
+        return cls._create(disk, schema, n_bits, fingerprint)
 
     @classmethod
     def _create(cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str) -> Self:
@@ -139,6 +150,15 @@ class Store:
     @property
     def folder(self) -> Path:
         return self._disk.folder
+
+    @property
+    def disk(self) -> Disk:
+        """Its files."""
+        return self._disk
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the states that are still there, rising."""
+        return manifest_numbers(self._disk.names())
 
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""

@@ -1,0 +1,21 @@
+"""A collection: an encoder and the rows that it has encoded, searched and kept."""
+
+from fewbits.collection._duplicates import DuplicateGroups, DuplicatePairs, Duplicates
+from fewbits.collection._folder import Verification
+from fewbits.collection._recall import RecallEstimate
+from fewbits.collection.classes import Classified
+from fewbits.collection.collection import Collection, fit
+from fewbits.collection.hits import Hit, Hits
+
+__all__ = [
+    "Classified",
+    "Collection",
+    "DuplicateGroups",
+    "DuplicatePairs",
+    "Duplicates",
+    "Hit",
+    "Hits",
+    "RecallEstimate",
+    "Verification",
+    "fit",
+]

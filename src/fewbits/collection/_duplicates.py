@@ -1,0 +1,250 @@
+"""Near duplicates: items of one collection whose codes differ in few bits."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_count
+from fewbits._repr import one_line
+from fewbits._spans import spans
+from fewbits._typing import IdArray
+from fewbits.codes import pair_distances
+from fewbits.collection._rows import Mask, Rows
+from fewbits.errors import ArgumentError
+from fewbits.index import Groups, Index
+
+_NUMBERS = 1 << 22  # of vectors at a time
+_ITEMS = 10_000  # whose columns are looked up at once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DuplicatePairs:
+    """Some pairs of near duplicates, in the order in which the items were added.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_pairs, 2)
+        The item that was added first comes first.
+    distances : ndarray of shape (n_pairs,), dtype int32
+        Bits that differ.
+    vector_distances : ndarray of shape (n_pairs,), dtype float64, or None
+        Euclidean distances of the kept vectors, where these confirm pairs.
+    """
+
+    ids: NDArray[Any]
+    distances: NDArray[np.int32]
+    vector_distances: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return ``ids``, ``distance`` and, if known, ``vector_distance`` of each."""
+        columns = {"ids": self.ids.tolist(), "distance": self.distances.tolist()}
+        if self.vector_distances is not None:
+            columns["vector_distance"] = self.vector_distances.tolist()
+        return [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        ]
+
+
+class DuplicateGroups:
+    """Groups of items that pairs of near duplicates connect.
+
+    Two items of a group need not be a pair: each may be one with a third. To remove
+    duplicates, keep the first of each group.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_groups + 1,), dtype int64
+        Group `i` lies in ``ids[offsets[i]:offsets[i + 1]]``.
+    ids : ndarray of shape (n_items,)
+        Items of all groups in the order in which they were added, groups in that of
+        their first items.
+    n_pairs : int
+        Pairs that connect them.
+    """
+
+    def __init__(self, rows: Rows, groups: Groups) -> None:
+        self._rows, self._members = rows, groups.members
+        self.offsets, self.n_pairs = groups.offsets, groups.n_pairs
+        self.ids = rows.ids_at(groups.members)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, group: int) -> NDArray[Any]:
+        number = range(len(self))[group]
+        return self.ids[self.offsets[number] : self.offsets[number + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"DuplicateGroups({len(self):,} groups of {len(self.ids):,} items)"
+
+    @property
+    def positions(self) -> IdArray:
+        """Where the items are in `Collection.ids`."""
+        return self._rows.positions_of(self._members)
+
+    def records(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield for each group its items, as hits of the first.
+
+        Each has ``id``, ``distance``, the bits in which its code differs from that of
+        the first, and ``columns``.
+        """
+        sizes = np.diff(self.offsets)
+        start = 0
+        while start < len(sizes):
+            many = np.cumsum(sizes[start:]) > _ITEMS
+            stop = start + max(1, int(many.argmax()) if many.any() else len(many))
+            yield from self._records(start, stop)
+            start = stop
+
+    def _records(self, start: int, stop: int) -> Iterator[list[dict[str, Any]]]:
+        first, last = self.offsets[start], self.offsets[stop]
+        rows, sizes = self._members[first:last], np.diff(self.offsets[start : stop + 1])
+        heads = np.repeat(self._members[self.offsets[start:stop]], sizes)
+        apart = pair_distances(self._rows.codes_at(rows), self._rows.codes_at(heads))
+        columns = self._rows.table_at(rows, self._rows.columns).to_pylist()
+        if not self._rows.columns:
+            columns = [{} for _ in rows]
+        items = zip(self.ids[first:last].tolist(), apart.tolist(), columns, strict=True)
+        every = [
+            {"id": id, "distance": distance, "columns": values}
+            for id, distance, values in items
+        ]
+        ends = np.cumsum(sizes).tolist()
+        yield from (every[a:b] for a, b in zip([0, *ends], ends, strict=False))
+
+
+class Duplicates:
+    """Pairs of items whose codes differ in few bits, and the groups they make.
+
+    Iterate for all pairs in blocks that fit in memory, each pair once, in the order of
+    the items; `groups` keeps no pair, so that there may be any number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fewbits
+    >>> col = fewbits.Collection.create(None, codes=np.zeros((9000, 1), np.uint8))
+    >>> groups = col.duplicates(0).groups()
+    >>> len(groups), len(groups[0]), groups.n_pairs
+    (1, 9000, 40495500)
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        index: Index,
+        radius: int,
+        max_vector_distance: float | None,
+        mask: Mask | None,
+    ) -> None:
+        self._rows, self._index, self._mask = rows, index, mask
+        self._radius = check_count(radius, "radius", 0)
+        self._farthest = _farthest(rows, max_vector_distance)
+
+    def __iter__(self) -> Iterator[DuplicatePairs]:
+        pairs = self._index.pairs_within(self._radius, allowed=self._mask, ordered=True)
+        for distances, rows in pairs:
+            confirmed = self._confirmed(distances, rows)
+            if len(confirmed):
+                yield confirmed
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return all pairs as a list of dicts, see `DuplicatePairs.to_list`."""
+        return list(chain.from_iterable(pairs.to_list() for pairs in self))
+
+    def to_arrow(self) -> Any:
+        """Return all pairs as an Arrow table: ``first``, ``second`` and ``distance``.
+
+        And ``vector_distance``, where vectors confirm pairs.
+        """
+        import pyarrow as pa
+
+        kind = self._rows.schema.field("_id").type
+        fields = [("first", kind), ("second", kind), ("distance", pa.int32())]
+        if self._farthest is not None:
+            fields.append(("vector_distance", pa.float64()))
+        schema = pa.schema(fields)
+        blocks = []
+        for pairs in self:
+            values = [
+                pa.array(pairs.ids[:, 0], kind),
+                pa.array(pairs.ids[:, 1], kind),
+                pairs.distances,
+            ]
+            if pairs.vector_distances is not None:
+                values.append(pairs.vector_distances)
+            blocks.append(pa.table(values, schema=schema))
+        return pa.concat_tables(blocks) if blocks else schema.empty_table()
+
+    def groups(self, *, max_pairs: int | None = None) -> DuplicateGroups:
+        """Return the groups of items that pairs connect.
+
+        Parameters
+        ----------
+        max_pairs : int, default=None
+            More pairs of different codes are an error, which bounds the time; where
+            vectors confirm pairs, those of equal codes count, too. None takes any number.
+
+        Returns
+        -------
+        DuplicateGroups
+        """
+        groups = self._index.groups_within(
+            self._radius,
+            allowed=self._mask,
+            confirm=None if self._farthest is None else self._confirms,
+            max_pairs=max_pairs,
+        )
+        return DuplicateGroups(self._rows, groups)
+
+    def _confirms(self, rows: IdArray) -> NDArray[np.bool_]:
+        assert self._farthest is not None
+        return np.asarray(self._vector_distances(rows) <= self._farthest)
+
+    def _confirmed(self, distances: NDArray[np.int32], rows: IdArray) -> DuplicatePairs:
+        between = None
+        if self._farthest is not None:
+            between = self._vector_distances(rows)
+            near = between <= self._farthest
+            rows, distances, between = rows[near], distances[near], between[near]
+        return DuplicatePairs(self._rows.ids_at(rows), distances, between)
+
+    def _vector_distances(self, rows: IdArray) -> NDArray[np.float64]:
+        distances = np.empty(len(rows))
+        for span in spans(len(rows), _NUMBERS // max(1, self._rows.n_features)):
+            first, second = (self._rows.vectors_at(side) for side in rows[span].T)
+            apart = first.astype(np.float64) - second
+            distances[span] = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        return distances
+
+
+def _farthest(rows: Rows, distance: Any) -> float | None:
+    """Return the largest distance of vectors, None where these do not matter."""
+    if distance is None:
+        return None
+    kinds = int | float | np.integer | np.floating
+    right = isinstance(distance, kinds) and not isinstance(distance, bool)
+    if not (right and 0 <= distance < np.inf):
+        raise ArgumentError(
+            f"max_vector_distance must be a number from 0 on, got {distance!r}"
+        )
+    if rows.vector_form is None:
+        raise ArgumentError(
+            "this collection keeps no vectors to confirm duplicates by: build it with "
+            "keep_vectors, or leave out max_vector_distance"
+        )
+    return float(distance)

@@ -1,0 +1,738 @@
+"""The folder of a collection: FORMAT.md describes every file.
+
+Every file but ``collection.json`` is written under a new name and never changed. That
+one is replaced last, in one atomic step, so that a crash at any moment leaves the old
+collection or the new one. Its lengths and SHA-256 sums find damaged files; it carries
+its own. Rows are in a folder of their own, a `fewbits.store.Store`.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from errno import EACCES, ENOTDIR
+from pathlib import Path
+from typing import Any
+
+from fewbits import encoders
+from fewbits._files import atomic_write, make_folder, sync_folder
+from fewbits._repr import one_line
+from fewbits.classify import (
+    calibration_bytes,
+    load_calibration,
+    load_codebook,
+)
+from fewbits.collection._model import Facts, Model
+from fewbits.collection._table import VECTOR
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.ood import load_rejection, rejection_bytes
+from fewbits.store import Damage, Repaired, Report, Store, one_at_a_time, remove_store
+
+MANIFEST, VERIFIED = "collection.json", "verified.json"
+FORMAT = 5
+_EARLIER = "bundle.json"  # of formats 1 to 4
+_SAVING = ".saving.tmp"  # there while one saves
+_ROWS = re.compile(r"rows-[0-9a-f]{12}")
+_WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
+#: What a crash during a first save leaves behind.
+_BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
+_ENCODER, _CODEBOOK = "encoder.safetensors", "codebook.safetensors"
+_CALIBRATION, _REJECTION = "calibration.safetensors", "rejection.safetensors"
+_NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_LARGEST = 1 << 14  # bytes of a manifest; all bits of a larger one take minutes
+_MOST_DAMAGES = 1000  # that are noted
+
+
+# Reading.
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the content of ``collection.json``, checked against its own sum.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no collection, or the file is damaged, newer or too old.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        if (folder / _EARLIER).is_file():
+            raise ArtefactError(
+                f"{folder} was written by an early version of fewbits: build it again "
+                "('fewbits build --overwrite')"
+            )
+        lacks = (
+            f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
+        )
+        raise ArtefactError(f"{folder} is not a collection: {lacks}")
+    try:
+        manifest = read_sealed(path)
+    except ArtefactError as error:
+        raise ArtefactError(
+            f"{error}; 'fewbits verify --repair' puts back a flipped bit"
+        ) from error
+    if manifest.get("format") != FORMAT:
+        raise ArtefactError(
+            f"{folder} was written in format {manifest.get('format')}, this version "
+            f"reads format {FORMAT}: install a newer fewbits"
+        )
+    return manifest
+
+
+def read_folder(
+    folder: Path, encoder: Encoder | None = None
+) -> tuple[Model, Store | None, str]:
+    """Return the model of a collection, its store of rows, and the manifest's digest.
+
+    It is read again where another collection is saved in its place meanwhile, which
+    removes the files of the first. Files of the encoder and of classes are not read
+    where an `encoder` is given in their place.
+    """
+    while True:
+        manifest = read_manifest(folder)
+        try:
+            model = _model_of(folder, manifest, encoder)
+            name = manifest["rows"]
+            store = None if name is None else open_store(folder, name)
+            return model, store, str(manifest["digest"])
+        except (ArtefactError, FileNotFoundError):
+            if read_manifest(folder) == manifest:
+                raise
+
+
+def _model_of(
+    folder: Path, manifest: Mapping[str, Any], encoder: Encoder | None
+) -> Model:
+    files = manifest["files"] if encoder is None else ()
+    if encoder is None:
+        encoder = encoders.load(_checked(folder, manifest, _ENCODER))
+        if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
+            raise ArtefactError(f"{folder} mixes the files of two encoders")
+    parts: dict[str, Any] = {}
+    for name, key, load in (
+        (_CODEBOOK, "codebook", load_codebook),
+        (_CALIBRATION, "calibration", load_calibration),
+        (_REJECTION, "rejection", load_rejection),
+    ):
+        if name in files:
+            parts[key] = load(_checked(folder, manifest, name))
+    try:
+        facts = Facts.from_dict(manifest["facts"])
+    except ValueError as error:
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
+    names = manifest["backbone"], manifest["backbone_fingerprint"]
+    try:
+        return Model(encoder, *names, facts, **parts)
+    except ArgumentError as error:
+        raise ArtefactError(
+            f"{folder} mixes files of two collections: {error}"
+        ) from error
+
+
+def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
+    """Return the path of a file of the manifest after reading all of it once."""
+    try:
+        entry = manifest["files"][name]
+        path = folder / str(entry["path"])
+    except (KeyError, TypeError):
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}") from None
+    if path.parent != folder or path.name != entry["path"]:
+        raise ArtefactError(f"{folder / MANIFEST} names a file outside: {path}")
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise ArtefactError(f"{path} is missing from the collection") from None
+    if size != entry["bytes"]:
+        raise ArtefactError(
+            f"{path} is damaged: {size} bytes long instead of {entry['bytes']}"
+        )
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != entry["sha256"]:
+            raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    return path
+
+
+def open_store(folder: Path, name: Any, *, damaged: bool = False) -> Store:
+    """Open the store that a manifest names; it may be damaged only if so."""
+    if not (isinstance(name, str) and _ROWS.fullmatch(name)):
+        raise ArtefactError(
+            f"{folder / MANIFEST} is damaged: no rows are called {name}"
+        )
+    if not (folder / name).is_dir():
+        raise ArtefactError(f"{folder / name} is missing from the collection")
+    # Files are opened when something in them is asked for; the process may be
+    # elsewhere then.
+    return Store.open(folder.absolute() / name, damaged=damaged)
+
+
+def folder_state(folder: str | Path) -> tuple[str, int]:
+    """Return what changes when a collection is saved, and when rows come or go.
+
+    Cheap: a few names are looked at, and a small file is read.
+
+    Returns
+    -------
+    str
+        Digest of ``collection.json``.
+    int
+        The newest version of the rows, -1 without any.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    name = manifest["rows"]
+    version = -1 if name is None else open_store(folder, name, damaged=True).newest()
+    return str(manifest["digest"]), version
+
+
+# Writing.
+
+
+def save_folder(
+    folder: Path, model: Model, write_rows: Callable[[str], Store | None]
+) -> tuple[Store | None, str]:
+    """Write a collection; a crash leaves either what was there or the new one.
+
+    Parameters
+    ----------
+    folder : Path
+    model : Model
+    write_rows : callable
+        From the name of a new store to a store in this folder, one that is there
+        already or one of that name; None for no rows.
+
+    Returns
+    -------
+    Store or None
+    str
+        Digest of the manifest.
+    """
+    check_target(folder)
+    with _replacing(folder):
+        with naming_folder(folder):
+            store = write_rows(f"rows-{secrets.token_hex(6)}")
+        digest = _write(folder, model, None if store is None else store.folder.name)
+    return store, digest
+
+
+def _write(folder: Path, model: Model, rows: str | None) -> str:
+    files = {_ENCODER: model.encoder.to_bytes()}
+    if model.codebook is not None:
+        files[_CODEBOOK] = model.codebook.to_bytes()
+    if model.calibration is not None:
+        files[_CALIBRATION] = calibration_bytes(model.calibration)
+    if model.rejection is not None:
+        files[_REJECTION] = rejection_bytes(model.rejection)
+    names = {*files, *_entries(folder)}
+    try:
+        entries = {name: _written(folder, name, data) for name, data in files.items()}
+        sync_folder(folder)  # the manifest names what is there
+        content = {
+            "format": FORMAT,
+            "encoder": encoder_facts(model.encoder, "kind"),
+            "backbone": model.backbone,
+            "backbone_fingerprint": model.backbone_fingerprint,
+            "facts": model.facts.to_dict(),
+            "rows": rows,
+            "files": entries,
+        }
+        data = sealed(content)
+        with atomic_write(folder / MANIFEST) as file:
+            file.write(data)
+    except BaseException as error:
+        # The disk may be full: room is made where possible, and the cause is told.
+        with contextlib.suppress(OSError):
+            sync_folder(folder)  # the new manifest may be there already
+            _clean(folder, names)
+        if isinstance(error, OSError) and error.errno is not None:
+            # The system names a temporary file that the caller does not know.
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+        raise
+    _clean(folder, names)
+    return hashlib.sha256(data).hexdigest()
+
+
+def _written(folder: Path, name: str, data: bytes) -> dict[str, Any]:
+    """Write one file under a name that its content decides."""
+    stem, suffix = name.rsplit(".", 1)
+    digest = hashlib.sha256(data).hexdigest()
+    draft = folder / f"{stem}-new.{suffix}"
+    with atomic_write(draft) as file:
+        file.write(data)
+    path = folder / f"{stem}-{digest[:12]}.{suffix}"
+    draft.replace(path)
+    return {"path": path.name, "bytes": len(data), "sha256": digest}
+
+
+def _clean(folder: Path, names: set[str]) -> None:
+    """Remove the files of other saves, whole or begun, that no manifest names."""
+    kept = {entry["path"] for entry in _entries(folder).values()}
+    patterns = [
+        re.compile(rf"\.?{re.escape(stem)}-(new|[0-9a-f]{{12}})\.{suffix}(\..*\.tmp)?")
+        for stem, suffix in (name.rsplit(".", 1) for name in names)
+    ]
+    patterns.append(re.compile(rf"\.{re.escape(MANIFEST)}\..*\.tmp"))
+    # It describes the files that were there.
+    patterns.append(re.compile(rf"(\.(?=.*tmp))?{re.escape(VERIFIED)}(\..*\.tmp)?"))
+    for path in folder.iterdir():
+        ours = any(pattern.fullmatch(path.name) for pattern in patterns)
+        if ours and path.name not in kept and path.is_file():
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _entries(folder: Path) -> dict[str, Any]:
+    """Return the files that the manifest names; none when it cannot be read."""
+    try:
+        return dict(read_manifest(folder)["files"])
+    except (ArtefactError, OSError, LookupError, TypeError, ValueError):
+        return {}
+
+
+def check_target(folder: Path, *, overwrite: bool = True) -> None:
+    """Refuse to write among the files of something else.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is a file, or holds files but no manifest of ours; without
+        `overwrite` also when it holds a collection, or the remains of one.
+    OSError
+        When it is not there and cannot be made.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ArtefactError(f"{folder} is a file; choose another folder")
+    if not folder.is_dir():
+        above = next(parent for parent in folder.absolute().parents if parent.exists())
+        if not above.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(folder))
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES), str(above))
+        return
+    names = [path.name for path in folder.iterdir()]
+    whole = [name for name in names if _WHOLE.fullmatch(name)]
+    for manifest in (MANIFEST, _EARLIER):
+        if manifest in names:
+            _check_manifest(folder / manifest, bool(whole), overwrite)
+            return
+    if any(not _BEGUN.fullmatch(name) for name in names if name not in whole):
+        raise ArtefactError(f"{folder} holds other files; choose an empty folder")
+    if whole and not overwrite:
+        raise ArtefactError(
+            f"{folder} holds {whole[0]} of a collection, but no {MANIFEST}: put that "
+            "back, choose another folder, or lose it by overwrite (on the command line "
+            "--overwrite)"
+        )
+
+
+def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
+    # A damaged one may be written anew: two of three names tell that it is ours, or
+    # the files beside it.
+    content = path.read_bytes()
+    names = (b'"format"', b'"encoder"', b'"files"')
+    if not has_files and sum(name in content for name in names) < 2:
+        raise ArtefactError(
+            f"{path.parent} holds a {path.name} of something else; choose another folder"
+        )
+    if not overwrite:
+        raise ArtefactError(
+            f"{path.parent} holds a collection already: choose another folder, or "
+            "replace it with its rows by overwrite (on the command line --overwrite)"
+        )
+
+
+@contextlib.contextmanager
+def naming_folder(folder: Path) -> Iterator[None]:
+    """Name the folder in errors of the system, not the files inside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+
+
+@contextlib.contextmanager
+def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterator[Any]:
+    """Open a store for changes, if it still is that of the collection in the folder."""
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout >= 0):
+        raise ArgumentError(
+            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
+        )
+    if folder is None:
+        with store.writer(timeout=timeout) as writer:
+            yield writer
+        return
+    with naming_folder(folder), store.writer(timeout=timeout) as writer:
+        check_named(folder, store)
+        yield writer
+
+
+def check_named(folder: Path, store: Store) -> None:
+    """Refuse a store that is no longer that of its collection."""
+    if not (folder / MANIFEST).exists():
+        raise ArgumentError(f"the collection {folder} is gone")
+    if read_manifest(folder)["rows"] != store.folder.name:
+        raise ArgumentError(
+            f"the rows of {folder} have been replaced since it was opened: refresh() "
+            "the collection, or open it again"
+        )
+
+
+@contextlib.contextmanager
+def _replacing(folder: Path) -> Iterator[None]:
+    """Exclude other saves to a folder, and writes to its rows, in the block.
+
+    Afterwards, remove the stores that no manifest names. One that is being read is
+    left for the next time.
+    """
+    try:
+        with naming_folder(folder), contextlib.ExitStack() as stack:
+            make_folder(folder)
+            stack.enter_context(one_at_a_time(folder / _SAVING))
+            stack.callback(_remove_unnamed, folder)
+            # What is damaged takes no rows that could be lost.
+            with contextlib.suppress(ArtefactError):
+                store = open_store(folder, read_manifest(folder)["rows"])
+                stack.enter_context(store.writer(timeout=None))
+            yield
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # where nothing was there and nothing could be written
+
+
+def remove_unnamed(folder: Path) -> None:
+    """Remove the stores that no manifest names, unless in use or during a save."""
+    with (
+        contextlib.suppress(OSError),
+        one_at_a_time(folder / _SAVING, waits=False) as alone,
+    ):
+        if alone:
+            _remove_unnamed(folder)
+
+
+def _remove_unnamed(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        if unnamed := _unnamed(folder):
+            sync_folder(folder)  # after a failure, the manifest may not be on the disk
+        for path in unnamed:
+            remove_store(path)
+
+
+def _unnamed(folder: Path) -> list[Path]:
+    """Return the stores in a folder that are not the collection's."""
+    try:
+        known = (folder / MANIFEST).exists()
+        kept = read_manifest(folder)["rows"] if known else None
+    except ArtefactError:
+        return []  # a damaged manifest does not say which store is the collection's
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if _ROWS.fullmatch(path.name)
+        and path.name != kept
+        and path.is_dir()
+        and not path.is_symlink()
+    ]
+
+
+def left_over(folder: str | Path) -> dict[str, int]:
+    """Return the bytes of what no version needs, by path.
+
+    Stores that the manifest does not name: of a save that was killed, or still goes on,
+    or that a process still reads. And the damaged files that a repair has replaced.
+    """
+    folder = Path(folder)
+    damaged = sorted(folder.glob("rows-*/damaged-*"))
+    sizes = {path: _size(path) for path in damaged}
+    for path in _unnamed(folder):
+        sizes[path] = sum(_size(file) for file in path.iterdir() if file not in damaged)
+    return {str(path): n_bytes for path, n_bytes in sizes.items() if n_bytes}
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # it has gone meanwhile
+        return 0
+
+
+# Sealed JSON: a file that carries its own checksum.
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return what `sealed` made a file of, with the ``digest`` of the file.
+
+    Raises
+    ------
+    ArtefactError
+        When it is damaged.
+    OSError
+        When it is not there.
+    """
+    try:
+        data = path.read_bytes()
+        return {**_unsealed(data), "digest": hashlib.sha256(data).hexdigest()}
+    except _NO_JSON as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+
+
+def sealed(content: Mapping[str, Any]) -> bytes:
+    """Return plain values as a file of JSON with a checksum."""
+    whole = {**content, "sha256": _sum_of(content)}
+    return json.dumps(whole, indent=1, ensure_ascii=False).encode()
+
+
+def _unsealed(data: bytes | bytearray) -> dict[str, Any]:
+    content = json.loads(data.decode())
+    stated = content.pop("sha256")
+    if stated != _sum_of(content):
+        raise ValueError("its checksum does not match")
+    return dict(content)
+
+
+def _is_sealed(data: bytes | bytearray) -> bool:
+    try:
+        _unsealed(data)
+    except _NO_JSON:
+        return False
+    return True
+
+
+def _sum_of(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def encoder_facts(encoder: Encoder, kind: str) -> dict[str, Any]:
+    """Return what there is to know about an encoder; its kind by this name."""
+    return {
+        kind: encoder.kind,
+        "n_features": encoder.n_features,
+        "n_bits": encoder.n_bits,
+        "fingerprint": encoder.fingerprint,
+    }
+
+
+# Verification and repair.
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """Result of reading every byte of a collection.
+
+    Attributes
+    ----------
+    report : fewbits.store.Report
+    at : float
+        When it began, in seconds since 1970.
+    seconds : float
+        How long it took.
+    """
+
+    report: Report
+    at: float
+    seconds: float
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, with a sentence about each damage."""
+        facts = self.report.to_dict()
+        for entry, damage in zip(facts["damages"], self.report.damages, strict=True):
+            entry["text"] = str(damage)
+        intact = self.report.is_intact
+        return {"intact": intact, **facts, "at": self.at, "seconds": self.seconds}
+
+
+def verified(
+    folder: str | Path, *, rows: bool = True, note: bool = True
+) -> Verification:
+    """Read every byte of a collection, and report what is damaged.
+
+    Parameters
+    ----------
+    folder : str or Path
+    rows : bool, default=True
+        False leaves the rows out, and notes nothing.
+    note : bool, default=True
+        Note the result in the folder, if it can be written to.
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no collection.
+    """
+    folder = Path(folder)
+    digest = _digest_of(folder)  # before: what is saved meanwhile was not read
+    at, began = time.time(), time.perf_counter()
+    report = _report_of(folder, rows)
+    result = Verification(report, at, time.perf_counter() - began)
+    if note and rows:
+        _note(folder, digest, result)
+    return result
+
+
+def last_verified(folder: str | Path) -> Verification | None:
+    """Return what the last verification found; None where none was noted since a save."""
+    with contextlib.suppress(OSError, ArtefactError, LookupError, TypeError):
+        note = read_sealed(Path(folder) / VERIFIED)
+        if note["collection"] == _digest_of(Path(folder)):
+            report = Report.from_dict(note["report"])
+            return Verification(report, note["at"], note["seconds"])
+    return None
+
+
+def _note(folder: Path, digest: str | None, result: Verification) -> None:
+    report = result.report.to_dict()
+    report["damages"] = report["damages"][:_MOST_DAMAGES]
+    content = {"collection": digest, "at": result.at, "seconds": result.seconds}
+    with (
+        contextlib.suppress(OSError, UnicodeError),
+        atomic_write(folder / VERIFIED) as file,
+    ):
+        file.write(sealed({**content, "report": report}))
+
+
+def _digest_of(folder: Path) -> str | None:
+    try:
+        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _report_of(folder: Path, rows: bool) -> Report:
+    """Read all files, and go on after whatever is damaged."""
+    n_bytes, damages = _damages_beside(folder)
+    report = Report(None, 0, 0)
+    if rows and (name := _store_name(folder)) is not None:
+        try:
+            report = open_store(folder, name, damaged=True).verify()
+        except (ArtefactError, OSError) as error:  # nothing of it is there
+            damages.append(_damage(folder / str(name), error))
+    return replace(
+        report,
+        n_bytes=report.n_bytes + n_bytes,
+        damages=(*damages, *report.damages),
+    )
+
+
+def _damages_beside(folder: Path) -> tuple[int, list[Damage]]:
+    """Return the bytes of the files beside the rows, and what is damaged of them."""
+    path = folder / MANIFEST
+    if path.is_file():
+        try:
+            read_sealed(path)
+        except (ArtefactError, OSError) as error:
+            return 0, [_damage(path, error)]
+    manifest = read_manifest(folder)
+    n_bytes, damages = path.stat().st_size, []
+    for name, entry in manifest["files"].items():
+        try:
+            n_bytes += _checked(folder, manifest, name).stat().st_size
+        except (ArtefactError, OSError) as error:
+            damages.append(_damage(folder / str(entry["path"]), error))
+    return n_bytes, damages
+
+
+def _damage(path: Path, error: Exception) -> Damage:
+    text = str(error)
+    # Errors of the store name it by its absolute path.
+    rest = text.removeprefix(str(path.absolute())).removeprefix(str(path))
+    return Damage(str(path), f"it{rest}" if rest != text else text)
+
+
+def _store_name(folder: Path) -> str | None:
+    """Return the name of the store, None where there is none.
+
+    Where the manifest is damaged, it is the only store that is there.
+    """
+    try:
+        read_sealed(folder / MANIFEST)
+    except ArtefactError:
+        names = [path.name for path in folder.iterdir() if _ROWS.fullmatch(path.name)]
+        return names[0] if len(names) == 1 else None
+    except OSError:
+        pass
+    name: str | None = read_manifest(folder)["rows"]
+    return name
+
+
+def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
+    """Put back what a checksum proves, and report what is left.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Its encoder may be damaged, and ``collection.json`` where one store of rows
+        only is there.
+    drop_rows : bool, default=False
+        Drop the segments of rows that cannot be put back.
+
+    Returns
+    -------
+    fewbits.store.Repaired
+        See `fewbits.store.Store.repair`; the notes say what to do about each damaged
+        file that is left beside the rows.
+    """
+    folder = Path(folder)
+    notes, damages = [], []
+    with naming_folder(folder):
+        if _flip_back(folder / MANIFEST):
+            notes.append(f"a flipped bit of {folder / MANIFEST} was put back")
+            damages.append(Damage(str(folder / MANIFEST), "a bit was flipped"))
+        _, left = _damages_beside(folder)
+        store = None
+        if (name := _store_name(folder)) is not None:
+            store = open_store(folder, name, damaged=True)
+            result = store.repair(drop_rows=drop_rows)
+        elif not (left or damages):
+            raise ArtefactError(f"{folder} holds no rows")
+        elif not _is_sealed((folder / MANIFEST).read_bytes()):
+            raise ArtefactError(_advice(left[0], None, folder))
+        else:
+            result = Repaired(Report(None, 0, 0), 0, 0)
+        notes += [_advice(damage, store, folder) for damage in left]
+        with contextlib.suppress(OSError):
+            (folder / VERIFIED).unlink()  # the files are not those that it describes
+    before = replace(result.before, damages=(*damages, *left, *result.before.damages))
+    return replace(result, before=before, notes=(*result.notes, *notes))
+
+
+def _advice(damage: Damage, store: Store | None, folder: Path) -> str:
+    """Return what to do about a damaged file beside the rows."""
+    advice = f"{damage}; put back a copy from a backup"
+    if damage.file == str(folder / MANIFEST) or store is None:
+        return advice
+    with store.snapshot() as snapshot:
+        if VECTOR not in snapshot.schema.names:
+            return advice
+    command = shlex.join(["fewbits", "reencode", str(folder), "--by"])
+    return f"{advice}, or encode the kept vectors by another encoder: {command} OTHER"
+
+
+def _flip_back(path: Path) -> bool:
+    """Put back the one bit that was flipped in a sealed file, if that is its damage."""
+    if not path.is_file() or _is_sealed(path.read_bytes()):
+        return False
+    with one_at_a_time(path.parent / _SAVING):
+        content = path.read_bytes()
+        if len(content) > _LARGEST:
+            return False
+        for bit in range(8 * len(content)):
+            other = bytearray(content)
+            other[bit // 8] ^= 1 << bit % 8
+            if _is_sealed(other):
+                with atomic_write(path) as file:
+                    file.write(bytes(other))
+                return True
+    return False

@@ -1,0 +1,358 @@
+"""From what a user gives to the rows of a store: reading, learning, encoding."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewbits._arrow import as_frame, as_table, is_frame
+from fewbits._spans import spans
+from fewbits._typing import CodeArray
+from fewbits.codes import n_bytes, prefix
+from fewbits.collection._model import Facts, Model, Progress
+from fewbits.collection._rows import Rows
+from fewbits.collection._shim import read
+from fewbits.collection._table import (
+    CODE,
+    CORRECTION,
+    ID,
+    cast_column,
+    checked_ids,
+    fixed_binary,
+    id_column,
+    kept_vectors,
+    table_of,
+    user_column,
+)
+from fewbits.encoders import PackedEncoder
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input, warn_of_index
+from fewbits.ood import novelty_radius
+
+_REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
+
+
+def has_columns(data: Any) -> bool:
+    """Return whether data are read as a table, or a file, rather than taken as items."""
+    return isinstance(data, str | Path | Input) or is_frame(data)
+
+
+def read_rows(
+    data: Any,
+    *,
+    column: Any = None,
+    images: str | None = None,
+    codes: Any = None,
+    id: str | None = None,
+    ids: Any = None,
+    label: str | None = None,
+    columns: Any = None,
+    skip_blank: bool = False,
+    model: Model | None = None,
+    as_text: Sequence[str] = (),
+) -> Input:
+    """Return items with their ids, labels and columns, whatever they come in."""
+    data = as_frame(data)
+    beside = as_frame(columns)
+    if is_frame(beside):
+        table = as_table(beside)
+        beside = {name: table[name] for name in table.column_names}
+    if has_columns(data):
+        if ids is not None or isinstance(beside, Mapping):
+            raise ArgumentError(
+                "a table brings its own ids and columns: name them by id= and columns="
+            )
+        return read(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            label=label,
+            columns=columns,
+            names=() if model is None else model.column_names,
+            skip_blank=skip_blank,
+            as_text=as_text,
+            kind=None if model is None or images or codes else model.kind,
+        )
+    for name, value in (
+        ("column", column),
+        ("images", images),
+        ("id", id),
+        ("label", label),
+    ):
+        if value is not None:
+            raise ArgumentError(
+                f"{name} names a column of a table, and these items are none: give ids= "
+                "and columns= beside them"
+            )
+    if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
+        raise ArgumentError("columns beside items are a mapping of names to values")
+    if is_frame(data) and ids is None:
+        warn_of_index(data)
+    if codes is not None:
+        source = read(data, codes=True)
+    elif model is None:
+        source = read(data, skip_blank=skip_blank)
+    else:
+        source = Input(
+            model.kind, model.items(data), None, f"the {type(data).__name__}"
+        )
+    own = {**source.beside, **(beside or {})}
+    return replace(source, ids=source.ids if ids is None else ids, beside=own)
+
+
+def column_facts(source: Input) -> dict[str, str | None]:
+    """Return what the facts say about the columns of rows that were read."""
+    columns = source.columns()
+    named = {"item_column": source.item_column, "label_column": source.label_column}
+    kept = {key: name if name in columns else None for key, name in named.items()}
+    return {**kept, "id_column": source.id_column}
+
+
+def encode_rows(
+    model: Model, source: Input, progress: Progress | None, *, radius: bool = True
+) -> tuple[Model, Any]:
+    """Return an Arrow table of rows, and the model with what their labels tell."""
+    source = model.checked(source)
+    form = model.facts.keep_vectors
+    if form is not None and model.kind == "codes":
+        raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
+    features = model.features(source.values, progress=progress)
+    codes = model.encode(features, progress)
+    corrections = model.encoder.corrections(features, codes)
+    labels = source.labels
+    if (
+        radius
+        and labels is not None
+        and labels.ndim == 1
+        and len(set(labels.tolist())) > 1
+    ):
+        distance = novelty_radius(codes, labels)
+        model = replace(model, facts=replace(model.facts, novelty_radius=distance))
+    return model, table_of(
+        codes,
+        ids=source.ids,
+        columns=source.columns(),
+        vectors=kept_vectors(features, form),
+        corrections=None if corrections is None else corrections.values,
+    )
+
+
+def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> Any:
+    """Return a table without rows, in the columns of a schema."""
+    import pyarrow as pa
+
+    if not isinstance(schema, pa.Schema):
+        raise ArgumentError(
+            f"schema must be a pyarrow.Schema, got {type(schema).__name__}"
+        )
+    columns = {f.name: pa.array([], f.type) for f in schema if f.name != id}
+    if id is not None and id not in schema.names:
+        raise ArgumentError(f"the schema has no column {id!r} for the ids")
+    ids = pa.array([], pa.int64() if id is None else schema.field(id).type)
+    encoder = model.encoder
+    table = table_of(
+        np.empty((0, n_bytes(encoder.n_bits)), np.uint8),
+        columns=columns,
+        vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
+    )
+    return table.add_column(0, ID, checked_ids(ids))
+
+
+def with_first(tables: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+    """Return the schema that a store of tables needs, and the tables."""
+    import pyarrow as pa
+
+    rest = iter(tables)
+    first = next(rest)
+    schema = first.schema
+    if ID not in schema.names:
+        schema = schema.insert(0, pa.field(ID, pa.int64()))
+
+    def every() -> Iterator[Any]:
+        yield first
+        yield from rest
+
+    return schema, every()
+
+
+def learn_model(
+    source: Input,
+    learner: Any,
+    bits: int | None,
+    backbone: str | None,
+    random_state: int | None,
+    progress: Progress | None,
+    **options: Any,
+) -> Model:
+    """Return what a learner makes of items; codes that exist are taken as they are."""
+    if source.kind == "codes":
+        for name, value in (("learner", learner), ("backbone", backbone)):
+            if value is not None:
+                raise ArgumentError(f"codes exist already: leave out {name}")
+        width = 8 * source.values.shape[1]
+        return Model(PackedEncoder(bits or getattr(source, "n_bits", None) or width))
+    from fewbits.collection._shim import learn  # which needs scikit-learn
+
+    learnt = learn(
+        source,
+        learner=learner,
+        n_bits=bits,
+        backbone=backbone,
+        random_state=random_state,
+        progress=progress,
+        **options,
+    )
+    return Model(
+        learnt.encoder,
+        learnt.backbone,
+        learnt.backbone_fingerprint,
+        Facts.of(learnt.facts),
+        learnt.codebook,
+        learnt.calibration,
+        learnt.rejection,
+    )
+
+
+def check_vectors(rows: Rows, old: Model, new: Model) -> None:
+    """Refuse to encode vectors that are not what an encoder takes."""
+    if rows.vector_form is None:
+        raise ArgumentError(
+            "the collection keeps no vectors to encode: build it with keep_vectors"
+        )
+    if new.features_name() != old.features_name():
+        told = [
+            f"{m.backbone or 'none'} ({(m.backbone_fingerprint or '')[:12]})"
+            for m in (old, new)
+        ]
+        raise ArgumentError(
+            f"the collection keeps vectors of another backbone, {told[0]}; the encoder "
+            f"takes those of {told[1]}"
+        )
+    if rows.n_features != new.encoder.n_features:
+        raise ArgumentError(
+            f"the collection keeps vectors of {rows.n_features} features, the encoder "
+            f"takes {new.encoder.n_features}"
+        )
+
+
+def reencoded_tables(
+    rows: Rows, model: Model, progress: Progress | None
+) -> Iterator[Any]:
+    """Yield tables of rows whose codes are those of a model, from kept vectors."""
+    done = 0
+    step = max(1, _REENCODED // model.encoder.n_features)
+    for table in rows.whole():
+        for span in spans(table.num_rows, step):
+            some = table.slice(span.start, span.stop - span.start)
+            numbers = rows.row_numbers[done : done + len(some)]
+            vectors = rows.vectors_at(numbers)
+            codes = model.encoder.encode(vectors)
+            corrections = model.encoder.corrections(vectors, codes)
+            values = None if corrections is None else corrections.values
+            yield with_codes(some, codes, values)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(rows))
+        if not table.num_rows:
+            none = np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8)
+            yield with_codes(table, none, None)
+
+
+def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
+    """Yield tables of rows with the first bits of their codes."""
+    start = 0
+    for table in rows.whole():
+        codes = rows.codes[start : start + table.num_rows]
+        start += table.num_rows
+        yield with_codes(table, prefix(codes, bits), None)
+
+
+def with_codes(table: Any, codes: CodeArray, corrections: CodeArray | None) -> Any:
+    if CORRECTION in table.column_names:
+        table = table.drop_columns(CORRECTION)
+    place = table.column_names.index(CODE)
+    table = table.set_column(place, CODE, fixed_binary(codes))
+    if corrections is None:
+        return table
+    return table.add_column(place + 1, CORRECTION, fixed_binary(corrections))
+
+
+# Columns that change.
+
+
+def update_table(
+    model: Model, rows: Rows, data: Any, id: str | None, ids: Any, columns: Any
+) -> Any:
+    """Return an Arrow table of ids and of the columns to change."""
+    import pyarrow as pa
+
+    facts = model.facts
+    if data is not None:
+        data = as_frame(data)
+        if isinstance(data, str | Path):
+            raise ArgumentError("update takes a table: read the file first")
+        if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
+            raise ArgumentError(
+                "update takes a table, or ids= and a mapping of columns="
+            )
+        table = as_table(data)
+        id = id or facts.id_column or "id"
+        if id not in table.column_names:
+            raise ArgumentError(
+                f"the table has no column {id!r} with the ids: name it, id="
+            )
+        names = columns or [name for name in table.column_names if name != id]
+        if unknown := [name for name in names if name not in table.column_names]:
+            raise ArgumentError(f"the table has no column {unknown[0]!r}")
+        ids, columns = table[id], {name: table[name] for name in names}
+    elif ids is None or not isinstance(columns, Mapping):
+        raise ArgumentError("update takes a table, or ids= and a mapping of columns=")
+    if model.kind != "vectors" and facts.item_column in columns:
+        raise ArgumentError(
+            f"column {facts.item_column!r} is what the codes were made of: upsert the "
+            "items"
+        )
+    if facts.id_column in columns or ID in columns:
+        raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    keys = checked_ids(ids)
+    if len(keys):
+        keys = id_column(keys, rows.has_text_ids)
+    made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
+    for name, column in made.items():
+        if len(column) != len(keys):
+            raise ArgumentError(
+                f"{len(keys)} ids, but {len(column)} entries in {name!r}"
+            )
+    return pa.table(made)
+
+
+def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the schema after an update, and what changes a table of rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keys = table[ID].combine_chunks()
+    changed = {}
+    for name in table.column_names[1:]:
+        field = schema.field(name) if name in schema.names else table.schema.field(name)
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, field.type))
+        changed[name] = cast_column(table[name], field).combine_chunks()
+
+    def change(rows: Any) -> Any:
+        places = pc.index_in(rows[ID], value_set=keys)
+        for name, values in changed.items():
+            new = values.take(places.combine_chunks())
+            if name in rows.column_names:
+                old = rows[name].combine_chunks()
+                new = pc.if_else(pc.is_valid(places), new, old)
+                rows = rows.set_column(rows.column_names.index(name), name, new)
+            else:
+                rows = rows.append_column(name, new)
+        return rows.select(schema.names)
+
+    return schema, change

@@ -1,0 +1,465 @@
+"""The rows of one version of a collection.
+
+A *row* is the permanent sequence number that the store gave: it breaks ties, and no user
+sees it. A *place* counts the rows of one part, deleted ones included. A *position* counts
+the rows that are there, in the order in which they were added.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._allowed import as_allowed
+from fewbits._arrow import is_text, known_names, python_values
+from fewbits._frozen import frozen_array, read_only
+from fewbits._typing import CodeArray, IdArray
+from fewbits.collection._table import (
+    BLOCKS,
+    CODE,
+    CORRECTION,
+    ID,
+    RESERVED,
+    VECTOR,
+    check_known,
+    id_column,
+    ids_of,
+)
+from fewbits.errors import ArgumentError
+from fewbits.filters import matching_rows
+from fewbits.index import (
+    FlatIndex,
+    Index,
+    Int8Vectors,
+    MultiIndexHashing,
+    VectorPart,
+    VectorParts,
+)
+from fewbits.index.table_files import TableCache, bytes_to_keep, cached_tables
+from fewbits.store import Part, Snapshot, Store
+
+Mask = NDArray[np.bool_]
+#: How codes are searched. "auto" scans or looks up in tables, whichever is faster.
+INDEXES = ("auto", "flat", "multi-index")
+_MASKS = 4  # masks of filters that are kept
+
+
+class Rows:
+    """Ids, codes, columns and perhaps vectors in the parts of one version of a store.
+
+    Parameters
+    ----------
+    store : Store
+    snapshot : Snapshot
+        Held as long as this object, so that no writer takes its files away.
+    before : Rows, default=None
+        Of another version of the store: tables of parts that stay are not made again.
+    """
+
+    def __init__(
+        self, store: Store, snapshot: Snapshot, before: "Rows | None" = None
+    ) -> None:
+        self.store, self.snapshot = store, snapshot
+        self.parts: tuple[Part, ...] = snapshot.parts
+        self.schema = snapshot.schema
+        self.columns = [name for name in self.schema.names if name not in RESERVED]
+        self.has_text_ids = is_text(self.schema.field(ID).type)
+        self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
+        self._indexes: dict[str, Index] = {}
+        self._groups: dict[str, NDArray[np.int32]] = {}
+        self._tables: dict[str, TableCache] = {}
+        if before is not None:
+            tokens = {part.entry.token for part in self.parts}
+            kept = before._tables.items()
+            self._tables.update({t: tables for t, tables in kept if t in tokens})
+        self._mask_of = lru_cache(_MASKS)(self._filtered)
+        self._codes: CodeArray | None = None
+        self._numbers: IdArray | None = None
+
+    @classmethod
+    def newest(cls, store: Store, before: "Rows | None" = None) -> "Rows":
+        return cls(store, store.snapshot(), before)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    # What is there, in the order in which it was added.
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes (n, n_bytes), read-only; a copy unless they lie in one part."""
+        if self._codes is None:
+            codes = [p.codes if p.live is None else p.codes[p.live] for p in self.parts]
+            none = np.empty((0, self.code_bytes), np.uint8)
+            whole = codes[0] if len(codes) == 1 else np.concatenate([none, *codes])
+            self._codes = frozen_array(whole)
+        return self._codes
+
+    @property
+    def corrections(self) -> CodeArray | None:
+        """Two bytes a row beside the codes, None where none are kept."""
+        if CORRECTION not in self.schema.names:
+            return None
+        pieces = [
+            np.asarray(p.corrections if p.live is None else p.corrections[p.live])
+            for p in self.parts
+            if p.corrections is not None
+        ]
+        return np.concatenate([np.empty((0, 2), np.uint8), *pieces])
+
+    @property
+    def row_numbers(self) -> IdArray:
+        """The row at each position; they rise."""
+        if self._numbers is None:
+            numbers = [
+                p.sequence if p.live is None else p.sequence[p.live] for p in self.parts
+            ]
+            none = np.empty(0, np.int64)
+            whole = (
+                numbers[0] if len(numbers) == 1 else np.concatenate([none, *numbers])
+            )
+            self._numbers = read_only(whole)
+        return self._numbers
+
+    @property
+    def id_column(self) -> Any:
+        """Ids as an Arrow column of int64 or large_string."""
+        import pyarrow as pa
+
+        columns = [self._live(part, part.ids) for part in self.parts]
+        return pa.chunked_array(columns, self.schema.field(ID).type)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids as a read-only array: int64, or objects that are texts."""
+        return ids_of(self.id_column)
+
+    def batches(
+        self, columns: Sequence[str], id_name: str | None, mask: Mask | None = None
+    ) -> Iterator[Any]:
+        """Yield an Arrow table of ids and columns for each part; some rows by a mask."""
+        import pyarrow as pa
+
+        for part, start, stop in zip(
+            self.parts, self._starts, self._starts[1:], strict=False
+        ):
+            table = part.table(list(columns))
+            if id_name is not None:
+                table = (
+                    pa.table({id_name: part.ids})
+                    if not columns
+                    else table.add_column(0, id_name, part.ids)
+                )
+            table = self._live(part, table)
+            yield table if mask is None else table.filter(pa.array(mask[start:stop]))
+
+    def whole(self) -> Iterator[Any]:
+        """Yield an Arrow table of all columns, fewbits' own included, for each part."""
+        for part in self.parts:
+            yield self._live(part, part.whole().select(self.schema.names))
+        if not self.parts:
+            yield self.schema.empty_table()
+
+    def column(self, name: str, rows: IdArray | None = None) -> NDArray[Any]:
+        """Return a column, or that of some rows, as an array of Python objects."""
+        self.check_column(name)
+        if rows is not None:
+            values = python_values(self.table_at(rows, [name])[name])
+        else:
+            tables = self.batches([name], None)
+            values = [value for t in tables for value in python_values(t[name])]
+        return np.fromiter(values, dtype=object, count=len(values))
+
+    def group_numbers(self, name: str) -> NDArray[np.int32]:
+        """Return a number for the value of a column at each position; null is a value."""
+        self.check_column(name)
+        if name not in self._groups:
+            import pyarrow as pa
+
+            chunks = [c for t in self.batches([name], None) for c in t[name].chunks]
+            column = pa.chunked_array(chunks, self.schema.field(name).type)
+            try:
+                self._groups[name] = read_only(_numbers_of(column))
+            except (NotImplementedError, ValueError) as error:
+                raise ArgumentError(
+                    f"items cannot be grouped by {name!r}, which is {column.type}"
+                ) from error
+        return self._groups[name]
+
+    # Some rows.
+
+    def _split(self, rows: IdArray) -> Iterator[tuple[Part, IdArray, IdArray]]:
+        """Yield each part with where its rows are in `rows`, and their places in it."""
+        for part in self.parts:
+            entry = part.entry
+            inside = np.flatnonzero((rows >= entry.first) & (rows <= entry.last))
+            if not len(inside):
+                continue
+            if entry.last - entry.first + 1 == entry.n_rows:
+                yield part, inside, rows[inside] - entry.first
+            else:
+                yield part, inside, np.searchsorted(part.sequence, rows[inside])
+
+    def ids_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return the ids of rows, of any shape; where these are -1, -1 or None."""
+        flat = rows.ravel()
+        if self.has_text_ids:
+            ids: NDArray[Any] = np.full(len(flat), None, object)
+        else:
+            ids = np.full(len(flat), -1, np.int64)
+        for part, inside, places in self._split(flat):
+            ids[inside] = part.ids_at(places)
+        return ids.reshape(rows.shape)
+
+    def codes_at(self, rows: IdArray) -> CodeArray:
+        codes = np.empty((len(rows), self.code_bytes), np.uint8)
+        for part, inside, places in self._split(rows):
+            codes[inside] = part.codes[places]
+        return codes
+
+    def table_at(self, rows: IdArray, columns: Sequence[str]) -> Any:
+        """Return some columns of rows, which may repeat, as an Arrow table."""
+        import pyarrow as pa
+
+        pieces, order = [], []
+        for part, inside, places in self._split(rows):
+            pieces.append(part.take(columns, places))
+            order.append(inside)
+        if len(pieces) == 1:
+            return pieces[0]
+        if not pieces:
+            return pa.schema(
+                [self.schema.field(name) for name in columns]
+            ).empty_table()
+        return pa.concat_tables(pieces).take(np.argsort(np.concatenate(order)))
+
+    def vectors_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return kept vectors of rows as floats."""
+        vectors: NDArray[Any] | None = None
+        for part, inside, places in self._split(rows):
+            part.check_vectors(places)
+            stored: Any = part.vectors
+            some = (
+                Int8Vectors(*stored).to_float(places)
+                if isinstance(stored, tuple)
+                else stored[places]
+            )
+            if vectors is None:
+                vectors = np.empty((len(rows), some.shape[1]), some.dtype)
+            vectors[inside] = some
+        return (
+            np.empty((0, self.n_features), np.float32) if vectors is None else vectors
+        )
+
+    def positions_of(self, rows: IdArray) -> IdArray:
+        return np.searchsorted(self.row_numbers, rows)
+
+    # Rows by their ids, or by a condition.
+
+    def find(self, column: Any) -> IdArray:
+        """Return the row of each id of an Arrow column, -1 where there is none."""
+        rows = np.full(len(column), -1, np.int64)
+        for part in self.parts:
+            places = part.find(column)
+            there = places >= 0
+            if there.any():
+                rows[there] = part.sequence[places[there]]
+        return rows
+
+    def rows_of(self, ids: Any) -> IdArray:
+        """Return the rows of ids, all of which must be there."""
+        column = id_column(ids, self.has_text_ids)
+        rows = self.find(column)
+        check_known(column, rows)
+        return rows
+
+    def mask(
+        self, filter: Any, allowed: Any, id_name: str | None, n_bits: int
+    ) -> Mask | None:
+        """Return which positions meet a filter and are allowed; None for all."""
+        mask = None
+        if filter is not None:
+            select = self._mask_of if isinstance(filter, str) else self._filtered
+            mask = select(filter, id_name, n_bits)
+        if allowed is not None:
+            others = self._allowed(allowed)
+            mask = others if mask is None else mask & others
+        return mask
+
+    def _filtered(self, filter: Any, id_name: str | None, n_bits: int) -> Mask:
+        masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
+        if not masks:  # the condition is checked all the same
+            import pyarrow as pa
+
+            fields = [self.schema.field(name) for name in self.columns]
+            if id_name not in (None, *self.columns):
+                fields.append(self.schema.field(ID).with_name(id_name))
+            none = np.empty((0, self.code_bytes), np.uint8)
+            masks = [
+                matching_rows(filter, pa.schema(fields).empty_table(), none, n_bits)
+            ]
+        return read_only(np.concatenate(masks))
+
+    def _matching(
+        self, part: Part, filter: Any, id_name: str | None, n_bits: int
+    ) -> Mask:
+        table = part.table()
+        if id_name is not None and id_name not in table.column_names:
+            table = table.append_column(id_name, part.ids)
+        if part.live is None:
+            return matching_rows(filter, table, part.codes, n_bits)
+        try:
+            return matching_rows(filter, table, part.codes, n_bits)[part.live]
+        except ArgumentError:  # perhaps about a value of a deleted row
+            codes = part.codes[part.live]
+            return matching_rows(filter, self._live(part, table), codes, n_bits)
+
+    def _allowed(self, allowed: Any) -> Mask:
+        """Return a mask over the positions from a mask, or from ids."""
+        if isinstance(allowed, str):
+            raise ArgumentError(
+                f"allowed must be a list of ids, got the text {allowed!r}"
+            )
+        first = next(iter(allowed), None) if hasattr(allowed, "__iter__") else None
+        ids = allowed
+        if not (
+            self.has_text_ids and (isinstance(first, str) or hasattr(first, "as_py"))
+        ):
+            ids = as_allowed(allowed, len(self), "ids")
+            if ids.dtype == np.bool_:
+                return np.asarray(ids)
+        mask = np.zeros(len(self), np.bool_)
+        mask[self.positions_of(self.rows_of(ids))] = True
+        return mask
+
+    def check_column(self, name: str) -> None:
+        if name not in self.columns:
+            raise ArgumentError(
+                f"the collection has no column {name!r}; it has "
+                f"{known_names(self.columns) or 'none'}"
+            )
+
+    # Search.
+
+    def index(self, kind: str) -> Index:
+        """Return an index over the codes, whose ids are the rows."""
+        if kind not in self._indexes:
+            self._indexes[kind] = self._made_index(kind)
+        return self._indexes[kind]
+
+    def _made_index(self, kind: str) -> Index:
+        segments: list[tuple[Any, ...]] = [
+            (part.codes, part.sequence, part.live) for part in self.parts
+        ] or [(np.empty((0, self.code_bytes), np.uint8), np.empty(0, np.int64), None)]
+        if kind == "flat":
+            return FlatIndex.from_segments(segments).freeze()
+        tables = [self._tables_of(part) for part in self.parts] or [TableCache()]
+        with_tables = [(*s, t) for s, t in zip(segments, tables, strict=True)]
+        scans = kind == "auto"
+        return MultiIndexHashing.from_segments(with_tables, use_scan=scans).freeze()
+
+    def _tables_of(self, part: Part) -> TableCache:
+        made = cached_tables(part.derived) if part.has_derived else TableCache()
+        return self._tables.setdefault(part.entry.token, made)
+
+    @property
+    def vectors(self) -> VectorParts | None:
+        """Kept vectors by their position, None where none are kept."""
+        if VECTOR not in self.schema.names or not self.parts:
+            return None
+        return VectorParts([_vector_part(part) for part in self.parts])
+
+    # Facts that the schema tells.
+
+    @property
+    def code_bytes(self) -> int:
+        return int(self.schema.field(CODE).type.byte_width)
+
+    @property
+    def n_features(self) -> int:
+        """Numbers of a kept vector."""
+        return int(self.schema.field(VECTOR).type.list_size)
+
+    @property
+    def vector_form(self) -> str | None:
+        """The dtype of kept vectors: float16, float32 or int8; None without any."""
+        if VECTOR not in self.schema.names:
+            return None
+        dtype = self.schema.field(VECTOR).type.value_type.to_pandas_dtype()
+        return str(np.dtype(dtype))
+
+    def bytes_of(self, name: str) -> int:
+        """Return the bytes of an entry of a column of fewbits' own, 0 without it."""
+        if name not in self.schema.names:
+            return 0
+        kind = self.schema.field(name).type
+        if name in (CODE, CORRECTION):
+            return int(kind.byte_width)
+        return int(kind.list_size * kind.value_type.bit_width) // 8
+
+    @property
+    def bytes_per_item(self) -> int:
+        """Bytes of the code, the correction and the vector of an item."""
+        return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
+
+    def _live(self, part: Part, columns: Any) -> Any:
+        import pyarrow as pa
+
+        return columns if part.live is None else columns.filter(pa.array(part.live))
+
+
+def keep_tables(writer: Any, kind: str) -> None:
+    """Write tables of search beside the segments of a store that should have them."""
+    for part in writer.parts:
+        if kind == "flat":
+            writer.keep_derived(part, None)
+        elif part.derived() is None:
+            pieces = bytes_to_keep(part.codes, part.live, always=kind == "multi-index")
+            if pieces is not None or part.has_derived:
+                writer.keep_derived(part, pieces)
+
+
+def _vector_part(part: Part) -> VectorPart:
+    stored: Any = part.vectors
+    vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
+    return VectorPart(vectors, part.live, part.check_vectors)
+
+
+def _numbers_of(column: Any) -> NDArray[np.int32]:
+    """Return a number for each value, from 0 on by first appearance.
+
+    Null is a value, and so is NaN; 0.0 and -0.0 are equal.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = _dictionary_numbers(column)
+    elif pa.types.is_floating(column.type):
+        if column.type == pa.float16():
+            column = column.cast(pa.float32())
+        nan = pa.scalar(np.nan, column.type)
+        plain = pc.add(column, pa.scalar(0, column.type))
+        column = pc.if_else(pc.is_nan(column), nan, plain)
+    encoded = column.dictionary_encode(null_encoding="encode")
+    numbers = [chunk.indices.to_numpy() for chunk in encoded.chunks]
+    return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
+
+
+def _dictionary_numbers(column: Any) -> Any:
+    """Return a number for each value; dictionaries of parts may repeat entries."""
+    import pyarrow as pa
+
+    kind = column.type.value_type
+    entries = pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind)
+    numbers, start, parts = _numbers_of(entries), 0, []
+    numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
+    for chunk in column.chunks:
+        own = np.append(numbers[start : start + len(chunk.dictionary)], -1)
+        start += len(chunk.dictionary)
+        places = chunk.indices.cast(pa.int64()).fill_null(len(own) - 1)
+        parts.append(pa.array(own[places.to_numpy()], pa.int32()))
+    return pa.chunked_array(parts, pa.int32())

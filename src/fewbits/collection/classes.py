@@ -1,0 +1,288 @@
+"""The class of items: by class codes, by the votes of neighbours, or by linear models."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_count
+from fewbits._labels import as_label_rows
+from fewbits._repr import one_line
+from fewbits._spans import spans
+from fewbits.classify import (
+    Codebook,
+    label_scores,
+    label_votes,
+    learn_classes,
+    nearest_label_votes,
+    nearest_vote,
+    top_classes,
+    vote,
+)
+from fewbits.classify.decoders import Decoder, ScoreDecoder, decoder_of
+from fewbits.codes import Neighbours
+from fewbits.collection._model import Model
+from fewbits.collection._rows import Rows
+from fewbits.collection._search import Query, Search
+from fewbits.errors import ArgumentError
+
+_TOP = 3  # classes shown where it is known how probable they are
+_LABELS = 5  # shown where items have several
+_HALF = 0.5  # of the voters
+_SHARES = 1 << 22  # of votes at once
+_RATES = ("max_false_reject_rate", "max_false_accept_rate")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classified:
+    """The class of each item.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n,), dtype object
+        None for none of them; a list where items have several labels.
+    scores : ndarray of shape (n,), dtype float64, or None
+        How well each fits: the distance to the class code, -1 for none (smaller is
+        better); the share of the votes; or the score of a linear model.
+    accepted : ndarray of shape (n,), dtype bool, or None
+        Whether each is of a known class, where items of unknown ones are rejected.
+    expected : dict or None
+        What to expect of rejection, see `fewbits.ood.RejectionThreshold`.
+    """
+
+    classes: NDArray[Any]
+    scores: NDArray[np.float64] | None
+    accepted: NDArray[np.bool_] | None
+    expected: dict[str, Any] | None
+    records: tuple[dict[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return a dict for each item, as JSON has it.
+
+        By class codes ``class``, ``distance`` and ``classes``, the most probable ones
+        with their ``probability``; by votes ``class`` and ``share``; by linear models
+        ``class`` and ``score``. Where items have several labels, ``labels`` and
+        ``ranked``. ``accepted`` where items are rejected.
+        """
+        if self.accepted is None:
+            return [dict(record) for record in self.records]
+        pairs = zip(self.records, self.accepted.tolist(), strict=True)
+        return [{**record, "accepted": accepted} for record, accepted in pairs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole answer as plain values: what a service answers."""
+        expected = {} if self.expected is None else {"expected": self.expected}
+        return {"results": self.to_list(), **expected}
+
+
+def classify(
+    model: Model,
+    rows: Rows | None,
+    query: Query,
+    *,
+    label: str | None,
+    k: int | None,
+    linear: bool,
+    decoder: Decoder | str | None,
+    max_false_reject_rate: float | None,
+    max_false_accept_rate: float | None,
+    top: int | None,
+) -> Classified:
+    """Return what `Collection.classify` does."""
+    rates = dict(
+        zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
+    )
+    if label is None:
+        unused, what = {"k": k, "linear": linear or None}, "votes by label="
+    else:
+        unused, what = (
+            {"decoder": decoder, **rates, "top": top},
+            "class codes, not label=",
+        )
+        unused |= {"k": k} if linear else {}
+    for name, value in unused.items():
+        if value is not None:
+            raise ArgumentError(f"{name} is of {what}: leave it out")
+    if label is None:
+        if model.facts.several_labels:
+            for name, value in {"decoder": decoder, **rates}.items():
+                if value is not None:
+                    raise ArgumentError(
+                        f"{name} is for items of one class each: those of this "
+                        "collection have several labels"
+                    )
+            return _labels_by_codes(model, query, _LABELS if top is None else top)
+        return _class_by_codes(model, query, decoder, rates, top)
+    if rows is None:
+        raise ArgumentError("this collection holds no rows that could vote")
+    classes = label_rows(rows, label)
+    if linear:
+        return _by_linear_models(model, rows, query, classes)
+    return _by_votes(
+        model, rows, query, classes, 10 if k is None else check_count(k, "k")
+    )
+
+
+def label_rows(rows: Rows, name: str) -> NDArray[Any]:
+    """Return a column of classes, or a row for each item that has several labels."""
+    if name not in rows.columns and "label" in rows.columns:
+        raise ArgumentError(
+            f"the collection has no column {name!r}: labels that were not a column are "
+            f"kept as 'label'; it has {', '.join(rows.columns)}"
+        )
+    return as_label_rows(rows.column(name).tolist(), f"column {name!r}")
+
+
+# By class codes.
+
+
+def _class_by_codes(
+    model: Model,
+    query: Query,
+    decoder: Decoder | str | None,
+    rates: dict[str, float | None],
+    top: int | None,
+) -> Classified:
+    knows_scores = query.has_features
+    decoder = decoder_of(decoder or ("soft" if knows_scores else "nearest"))
+    if isinstance(decoder, ScoreDecoder):
+        scores: NDArray[Any] = model.encoder.project(query.features)
+        if decoder.reads_log_odds and model.calibration is not None:
+            scores = model.calibration.log_odds(scores)
+        zero_bit = model.encoder.zero_bit
+        decoded = decoder.decode(model.classes, scores, zero_bit=zero_bit)
+    else:
+        codes = query.codes  # before it matters whether there are classes
+        decoded = decoder.decode(model.classes, codes)
+    accepted = expected = None
+    if any(rate is not None for rate in rates.values()):
+        rejection = model.rejecting
+        threshold = rejection.threshold(**rates)
+        expected = threshold._asdict()
+        accepted = rejection.score(query.features) >= threshold.threshold
+        decoded = decoded.only(accepted)
+    names = _names(model.classes, decoded.rows)
+    records: list[dict[str, Any]] = [
+        {"class": name, "distance": distance}
+        for name, distance in zip(names, decoded.distances.tolist(), strict=True)
+    ]
+    if top is None:
+        top = _TOP if model.calibration is not None and knows_scores else 0
+    if check_count(top, "top", 0):
+        scores = model.encoder.project(query.features)
+        best = top_classes(model.classes, scores, top, model.calibration)
+        for record, rows, shares in zip(
+            records, best.rows, best.probabilities.tolist(), strict=True
+        ):
+            named = zip(_names(model.classes, rows), shares, strict=True)
+            record["classes"] = [{"class": n, "probability": p} for n, p in named]
+    distances = decoded.distances.astype(np.float64)
+    return Classified(_objects(names), distances, accepted, expected, tuple(records))
+
+
+def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
+    """Return the labels of items that may have several."""
+    book, least = model.classes, model.facts.label_threshold
+    top = check_count(top, "top")
+    scores = label_scores(book, model.encoder.project(query.features))
+    records = []
+    for row, order in zip(scores, np.argsort(-scores, kind="stable"), strict=True):
+        ranked = zip(_names(book, order), row[order].tolist(), strict=True)
+        labels = [{"label": name, "score": score} for name, score in ranked]
+        record: dict[str, Any] = {"ranked": labels[:top]}
+        if least is not None:
+            above = [entry["label"] for entry in labels if entry["score"] >= least]
+            record = {"labels": above, **record}
+        records.append(record)
+    labels = [record.get("labels") for record in records]
+    return Classified(_objects(labels), None, None, None, tuple(records))
+
+
+# By items of the collection.
+
+
+def _by_votes(
+    model: Model, rows: Rows, query: Query, classes: NDArray[Any], k: int
+) -> Classified:
+    """Return the class that most of the nearest items have.
+
+    Items as far away as the k-th share the votes that are left. An item of the
+    collection has no vote on itself. Kept vectors rank the voters, where there are any.
+    """
+    own = None if query.own is None else rows.positions_of(query.own)
+    reranks = rows.vector_form is not None and query.has_features
+    if classes.ndim > 1:
+        shares = []
+        if reranks:
+            shares.append(label_votes(_voters(model, rows, query, k), classes, k))
+        else:
+            step = max(1, _SHARES // max(1, classes.shape[1]))
+            for span in spans(len(query), step):
+                mine = None if own is None else own[span]
+                codes = query.codes[span]
+                votes = nearest_label_votes(codes, rows.codes, classes, k, own=mine)
+                shares.append(votes)
+        return _ranked([row for block in shares for row in block], _HALF)
+    if reranks:
+        votes = vote(_voters(model, rows, query, k), classes, k)
+    else:
+        votes = nearest_vote(query.codes, rows.codes, classes, k, own=own)
+    names, shares_of = votes.labels.tolist(), votes.shares.tolist()
+    records = [
+        {"class": name, "share": share}
+        for name, share in zip(names, shares_of, strict=True)
+    ]
+    return Classified(_objects(names), votes.shares, None, None, tuple(records))
+
+
+def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
+    """Return re-ranked neighbours with positions in the place of ids."""
+    k = min(k, max(1, len(rows)))
+    distances, found = Search(model, rows, query, rerank=True).nearest(k)
+    positions = np.where(found < 0, -1, rows.positions_of(np.maximum(found, 0)))
+    return Neighbours(distances, positions)
+
+
+def _by_linear_models(
+    model: Model, rows: Rows, query: Query, classes: NDArray[Any]
+) -> Classified:
+    """Return the class by linear models on bits, learnt from the collection."""
+    linear = learn_classes(rows.codes, model.encoder.n_bits, classes)
+    scores = linear.scores(query.codes)
+    if classes.ndim > 1:
+        return _ranked(list(scores), 0.0)
+    names = linear.names[scores.argmax(axis=1)].tolist()
+    best = scores.max(axis=1).astype(np.float64)
+    records = [
+        {"class": name, "score": score}
+        for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
+    ]
+    return Classified(_objects(names), best, None, None, tuple(records))
+
+
+def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
+    """Return the labels whose share or score is large enough, and the best."""
+    records = []
+    for row in scores:
+        order = np.argsort(-row, kind="stable").tolist()
+        ranked = [{"label": i, "score": float(row[i])} for i in order]
+        labels = [entry["label"] for entry in ranked if entry["score"] >= least]
+        records.append({"labels": labels, "ranked": ranked[:_LABELS]})
+    labels = _objects([record["labels"] for record in records])
+    return Classified(labels, None, None, None, tuple(records))
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    return np.fromiter(values, object, len(values))
+
+
+def _names(book: Codebook, rows: NDArray[np.int64]) -> list[Any]:
+    names = book.names.tolist()
+    return [names[row] if row >= 0 else None for row in rows.tolist()]

@@ -1,0 +1,1615 @@
+"""A collection: an encoder, and the rows that it has encoded, in a folder or in memory."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._arrow import python_values
+from fewbits._checks import check_choice, check_count, check_k, check_radius
+from fewbits._typing import CodeArray, IdArray
+from fewbits.classify import Calibration, Codebook
+from fewbits.collection import _folder
+from fewbits.collection._duplicates import Duplicates
+from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
+from fewbits.collection._folder import Verification
+from fewbits.collection._making import (
+    change_columns,
+    check_vectors,
+    column_facts,
+    empty_table,
+    encode_rows,
+    has_columns,
+    learn_model,
+    prefixed_tables,
+    read_rows,
+    reencoded_tables,
+    update_table,
+    with_first,
+)
+from fewbits.collection._model import (
+    Facts,
+    Model,
+    Progress,
+    check_same_classes,
+)
+from fewbits.collection._recall import RecallEstimate, estimate_recall
+from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
+from fewbits.collection._search import KINDS, Query, Search
+from fewbits.collection._table import (
+    FORMS,
+    ID,
+    aligned,
+    check_known,
+    id_column,
+)
+from fewbits.collection.classes import Classified, classify
+from fewbits.collection.hits import Hits
+from fewbits.encoders import Encoder
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs import Input
+from fewbits.ood import Rejection
+from fewbits.store import Repaired, Report, Store
+
+#: What the items of a collection are called where they were not a column of a table.
+_ITEM_COLUMNS = {"texts": "text", "images": "path"}
+#: Where labels are kept that were not a column of a table.
+LABEL_COLUMN = "label"
+_REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
+
+
+@dataclass(frozen=True, eq=False)
+class _Version:
+    """What a collection is at one moment; it does not change."""
+
+    model: Model
+    rows: Rows | None
+    digest: str | None = None  # of collection.json
+
+
+class Collection:
+    """An encoder, and the rows that it has encoded: searched, changed, and kept.
+
+    Made by `create` or `open`. The handle changes, as rows come and go; a version does
+    not. In a folder each change is one commit, which a crash leaves undone or done;
+    several processes may change one folder, and wait for one another. A search works
+    with the version that this handle has: `refresh` takes over what others have changed.
+    Any number of threads may use one handle.
+
+    Rows have an order, that in which they were added. Items at the same distance come in
+    this order in every answer, whatever was deleted, compacted or saved meanwhile.
+
+    Examples
+    --------
+    >>> import fewbits
+    >>> texts = ["red shoe", "blue shoe", "red hat", "warm scarf"]
+    >>> col = fewbits.Collection.create(None, texts, bits=64)
+    >>> col.search(["scarf"], k=1)[0][0]["text"]
+    'warm scarf'
+    >>> col.add(["woollen scarf"])
+    1
+    >>> len(col), [hit.id for hit in col.search(["scarf"], k=2)[0]]
+    (5, [3, 4])
+    """
+
+    def __init__(self, version: _Version, folder: Path | None) -> None:
+        self._version, self._folder = version, folder
+        self._changing = threading.RLock()
+
+    # Making, opening, saving.
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path | None,
+        data: Any = None,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        learner: Any = None,
+        encoder: Any = None,
+        bits: int | None = None,
+        backbone: str | None = None,
+        keep_vectors: str | None = None,
+        index: str = "auto",
+        schema: Any = None,
+        skip_blank: bool = False,
+        overwrite: bool = False,
+        random_state: int | None = 0,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn an encoder from data, encode them, and keep them as a collection.
+
+        Parameters
+        ----------
+        path : str, Path or None
+            A folder, made where it is not there; None for a collection in memory.
+        data : object, default=None
+            What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
+            or of vectors, a folder of images, a pattern; a data frame of pandas or
+            polars, a table, reader or dataset of Arrow; an array of vectors; a list of
+            texts or of images. None for `codes` that are an array, or a `schema`.
+        column : str or sequence of str, default=None
+            The column of a table with texts or vectors, or several columns of numbers.
+            Without it the only one that can be it is taken.
+        images : str, default=None
+            The column of a table with paths of images.
+        codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
+            Codes that exist already, a column of the table or an array. Nothing is
+            learnt from them.
+        id : str, default=None
+            The column of a table with unique ids: whole numbers or texts.
+        ids : array-like of int or str, default=None
+            Ids of items that are not a table; 0, 1, 2, ... when not given.
+        label : str, default=None
+            The column of a table with classes. Learners that need labels learn from it,
+            and a novelty radius is kept, see `Hits.out_of_distribution`.
+        columns : sequence of str, or mapping of str to sequence, default=None
+            Which other columns of a table stay with the items, None for all; or columns
+            beside items that are not a table.
+        learner : Learner or str, default=None
+            What learns the encoder, such as ``NeighbourCodes(256)``, or a name of
+            `fewbits.methods`; ITQ when not given.
+        encoder : Encoder, Collection, str or Path, default=None
+            In place of learning: an encoder, or the collection that has one, whose
+            backbone and class codes come along.
+        bits : int, default=None
+            Length of the codes; the learner's own default when not given.
+        backbone : str, default=None
+            Id of the backbone that turns texts or images into features.
+        keep_vectors : {None, "float16", "float32", "int8"}, default=None
+            Whether features are kept, to rank a shortlist again by them.
+        index : {"auto", "flat", "multi-index"}, default="auto"
+            How codes are searched; answers are the same with each. ``"flat"`` compares
+            each query with every code, ``"multi-index"`` looks it up in tables that
+            take up to six times the memory of the codes; ``"auto"`` does for each batch
+            what should be faster.
+        schema : pyarrow.Schema, default=None
+            In place of data, of the columns of a collection without rows: those beside
+            the codes, with that of `id`. Needs an `encoder`.
+        skip_blank : bool, default=False
+            Leave out rows whose text or label is blank, and warn of it.
+        overwrite : bool, default=False
+            Replace a collection that the folder holds.
+        random_state : int, default=0
+            Seeds learning.
+        progress : callable, default=None
+            Called with (items done, items in all).
+
+        Returns
+        -------
+        Collection
+
+        Raises
+        ------
+        ArgumentError
+            When an id repeats or is missing, a column is not there, several could be
+            meant, or options do not go together.
+        ArtefactError
+            When the folder holds something else, or a collection and not `overwrite`.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> import pyarrow as pa
+        >>> table = pa.table({"sku": ["a", "b"], "text": ["red shoe", "blue hat"]})
+        >>> col = fewbits.Collection.create(None, table, column="text", id="sku", bits=32)
+        >>> col.search(["a hat"], k=1)[0][0].id
+        'b'
+        """
+        if path is not None:
+            path = Path(path)
+            _folder.check_target(path, overwrite=overwrite)
+        check_choice(index, "index", INDEXES)
+        check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
+        if schema is not None:
+            model = _given_model(encoder, learner, bits, "a schema")
+            facts = replace(
+                model.facts, id_column=id, index=None if index == "auto" else index
+            )
+            empty = empty_table(replace(model, facts=facts), schema, id, keep_vectors)
+            return cls._made(path, replace(model, facts=facts), empty)
+        if codes is not None and not isinstance(codes, str):
+            if data is not None:
+                raise ArgumentError("give codes as an array, or data, not both")
+            data, codes = codes, True
+        source = read_rows(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+        )
+        if encoder is not None:
+            model = _given_model(encoder, learner, bits, "an encoder")
+        else:
+            model = learn_model(source, learner, bits, backbone, random_state, progress)
+        model = replace(
+            model,
+            facts=replace(
+                model.facts,
+                **column_facts(source),
+                index=None if index == "auto" else index,
+                keep_vectors=keep_vectors or model.facts.keep_vectors,
+                novelty_radius=None,
+            ),
+        )
+        model, table = encode_rows(model, source, progress)
+        return cls._made(path, model, table)
+
+    @classmethod
+    def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
+        """Return a collection of a model and an Arrow table of rows."""
+        collection = cls(_Version(model, None), None)
+        collection._replace(model, [table], path)
+        return collection
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open a collection; its rows are memory-mapped, and read when asked for.
+
+        Raises
+        ------
+        ArtefactError
+            When the folder is no collection, or a file of its encoder or classes is
+            missing or damaged.
+        """
+        folder = Path(path)
+        model, store, digest = _folder.read_folder(folder)
+        rows = None if store is None else _checked_rows(store, model, folder)
+        return cls(_Version(model, rows, digest), folder)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the collection to another folder; a crash leaves all of it or nothing.
+
+        Parameters
+        ----------
+        path : str or Path
+        overwrite : bool, default=False
+            Replace a collection that the folder holds.
+
+        Raises
+        ------
+        ArtefactError
+            When the folder is a file, or holds something else.
+        OSError
+            When it cannot be written.
+        """
+        path = Path(path)
+        if self._folder is not None and path.resolve() == self._folder.resolve():
+            return  # it is there already
+        _folder.check_target(path, overwrite=overwrite)
+        version = self._version
+        copy = type(self)(_Version(version.model, None), None)
+        rows = version.rows
+        copy._replace(version.model, None if rows is None else rows.whole(), path)
+
+    def _replace(
+        self, model: Model, tables: Iterable[Any] | None, folder: Path | None
+    ) -> None:
+        """Put a model and rows in the place of what there is, in one step."""
+        kind = {
+            "n_bits": model.encoder.n_bits,
+            "fingerprint": model.encoder.fingerprint,
+        }
+
+        def write_rows(name: str) -> Store | None:
+            if tables is None:
+                return None
+            schema, rows = with_first(tables)
+            where = None if folder is None else folder / name
+            store = Store.create(where, schema, **kind)
+            with store.writer() as writer:
+                for table in rows:
+                    writer.append(table)
+                writer.commit()
+            return store
+
+        if folder is None:
+            store, digest = write_rows("rows"), None
+        else:
+            folder = folder.absolute()
+            store, digest = _folder.save_folder(folder, model, write_rows)
+        rows = None if store is None else Rows.newest(store)
+        self._version, self._folder = _Version(model, rows, digest), folder
+
+    # Search.
+
+    def search(
+        self,
+        queries: Any = None,
+        k: int | None = None,
+        *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
+        radius: int | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+        group_by: str | None = None,
+        rerank: bool | None = None,
+        shortlist: int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Hits:
+        """Return the nearest items of each query.
+
+        Parameters
+        ----------
+        queries : sequence, or array-like of shape (n, n_features), default=None
+            What the collection was made of: texts, images or vectors. The next five say
+            otherwise; exactly one of the six is given.
+        k : int, default=None
+            Items for each query: 10, or within a `radius` all there are.
+        texts, images : sequence, default=None
+        vectors : array-like of shape (n, n_features), default=None
+            Features, which no backbone has to make.
+        ids : array-like of int or str, default=None
+            Items of the collection; each is left out of its own answer.
+        codes : array-like of shape (n, n_bytes), dtype uint8, default=None
+            Packed codes, as `encode` returns them.
+        radius : int, default=None
+            Only items at most so many bits away.
+        filter : str or pyarrow.compute.Expression, default=None
+            A condition that items meet, about the columns, as
+            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``.
+            All `k` are found where there are as many such items.
+        allowed : array-like, default=None
+            Which items may be found: ids, or a boolean mask over the items in their
+            order.
+        group_by : str, default=None
+            A column, such as the document of a passage: find the best item of each of
+            `k` groups. Items without a value are one group.
+        rerank : bool, default=None
+            Rank a Hamming shortlist again. None does so by kept vectors where there are
+            any; True also by the scores of the query; False never does.
+        shortlist : int, default=None
+            How many codes are ranked again: 100, or ten times `k`. With float vectors
+            and a shortlist of all items, answers are exact.
+        columns : sequence of str, default=None
+            Columns that hits have; None for all.
+
+        Returns
+        -------
+        Hits
+            ``ids`` and ``distances`` of shape (n, k), nearest first, ties in the order
+            in which items were added; `k` is at most the number of items.
+
+        Raises
+        ------
+        ArgumentError
+            When not exactly one kind of query is given, a number is out of range, a
+            condition cannot be read, or a column or an id is not there.
+        FeatureError, CodeError
+            When queries are not what the collection takes.
+        """
+        version = self._version
+        rows, model = _filled(version), version.model
+        query = _one_query(version, queries, texts, vectors, images, ids, codes)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        mask = self._mask(version, filter, allowed)
+        if radius is not None:
+            _check_with_radius(rerank, shortlist, group_by)
+            radius, k = check_radius(radius), None if k is None else check_k(k)
+            search = Search(model, rows, query, False, None, mask)
+            most = None if k is None else min(k, max(1, len(rows)))
+            distances, hits = search.within(radius, most)
+        else:
+            # Nothing is padded beyond what is there: asking for more costs nothing.
+            k = min(10 if k is None else check_k(k), max(1, len(rows)))
+            search = Search(model, rows, query, rerank, shortlist, mask)
+            if group_by is None:
+                distances, hits = search.nearest(k)
+            else:
+                self._check_group(version, group_by)
+                distances, hits = search.groups(group_by, k)
+        far = None
+        limit = model.facts.novelty_radius
+        if limit is not None and mask is None and radius is None and hits.shape[1]:
+            if search.metric == "hamming":  # the radius is one of bits
+                far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
+        return _hits(rows, distances, hits, search.metric, names, far)
+
+    def like(
+        self,
+        good: Any = (),
+        bad: Any = (),
+        *,
+        good_ids: Any = (),
+        bad_ids: Any = (),
+        k: int = 10,
+        filter: Any = None,
+        allowed: Any = None,
+        columns: Sequence[str] | None = None,
+        n_random: int = N_RANDOM,
+        C: float = COST,
+        random_state: int = 0,
+    ) -> Hits:
+        """Rank the items by how well they fit a class that a few examples define.
+
+        The class need not be one that the encoder was trained on: a linear SVM on bits
+        is learnt on the spot.
+
+        Parameters
+        ----------
+        good, bad : sequence, or array-like of shape (n, n_features), default=()
+            Items that belong to the class, and that do not.
+        good_ids, bad_ids : array-like of int or str, default=()
+            Items of the collection that do. They are left out of the answer, since
+            their class is known; so are examples that are items of the collection.
+        k, filter, allowed, columns
+            As of `search`.
+        n_random : int, default=1000
+            Random items of the collection that stand for everything else.
+        C : float, default=100
+            Weight of the errors for one example.
+        random_state : int, default=0
+            Seeds the choice of random items and the solver.
+
+        Returns
+        -------
+        Hits
+            For one query, best first: ``metric`` is ``"margin"``, and a distance below 0
+            is of an item that the model takes for a member.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no example, an id is not there, or an item is on both sides.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fewbits
+        >>> X = np.repeat(np.eye(4), 25, axis=0)  # 4 classes of 25 items
+        >>> col = fewbits.Collection.create(None, X, learner="lsh", bits=64)
+        >>> col.like(good_ids=[50, 51], k=3).ids
+        array([[52, 53, 54]])
+        """
+        version = self._version
+        rows = _filled(version)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        distances, hits = rank_by_examples(
+            version.model,
+            rows,
+            (good, good_ids),
+            (bad, bad_ids),
+            k,
+            n_random=n_random,
+            C=C,
+            random_state=random_state,
+            mask=self._mask(version, filter, allowed),
+        )
+        return _hits(rows, distances[None], hits[None], "margin", names)
+
+    def classify(
+        self,
+        items: Any = None,
+        *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
+        label: str | None = None,
+        k: int | None = None,
+        linear: bool = False,
+        decoder: Any = None,
+        max_false_reject_rate: float | None = None,
+        max_false_accept_rate: float | None = None,
+        top: int | None = None,
+    ) -> Classified:
+        """Return the class of each item: by class codes, or by items of the collection.
+
+        Parameters
+        ----------
+        items, texts, vectors, images, ids, codes
+            What to classify, as of `search`. Items of the collection have no vote on
+            themselves.
+        label : str, default=None
+            A column of the collection with classes, by which its nearest items vote.
+            None decodes the class codes that were learnt.
+        k : int, default=None
+            Items that vote: 10.
+        linear : bool, default=False
+            With `label`, learn linear models on bits in place of votes.
+        decoder : Decoder or str, default=None
+            Of class codes: one of `fewbits.classify.decoders`, such as
+            ``Bounded(radius=2)``, or its short name; ``"soft"``, the most probable
+            class, when not given, or ``"nearest"`` where only codes are known.
+        max_false_reject_rate : float, default=None
+            Reject items of unknown classes, such that at most this share of known items
+            is rejected.
+        max_false_accept_rate : float, default=None
+            In its place: at most this share of the items of new classes is accepted.
+        top : int, default=None
+            How many of the most probable classes to add: 3 where probabilities are
+            calibrated, and none otherwise. Of items with several labels, how many
+            labels to rank: 5.
+
+        Returns
+        -------
+        Classified
+
+        Raises
+        ------
+        ArgumentError
+            When there are neither class codes nor a `label`, options do not go
+            together, or the collection cannot reject at this rate.
+        """
+        version = self._version
+        query = _one_query(version, items, texts, vectors, images, ids, codes)
+        return classify(
+            version.model,
+            version.rows,
+            query,
+            label=label,
+            k=k,
+            linear=linear,
+            decoder=decoder,
+            max_false_reject_rate=max_false_reject_rate,
+            max_false_accept_rate=max_false_accept_rate,
+            top=top,
+        )
+
+    def duplicates(
+        self,
+        radius: int,
+        *,
+        max_vector_distance: float | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> Duplicates:
+        """Return the pairs and groups of items whose codes differ in few bits.
+
+        Nothing is computed yet: iterate over the answer for all pairs, each once, in
+        blocks that fit in memory; or ask for its ``groups()``.
+
+        Parameters
+        ----------
+        radius : int
+            Bits that may differ; 0 finds items of the same code.
+        max_vector_distance : float, default=None
+            Confirm each pair by the kept vectors: their Euclidean distance is at most
+            this.
+        filter, allowed : default=None
+            Look at these items only, as of `search`.
+
+        Returns
+        -------
+        Duplicates
+
+        Raises
+        ------
+        ArgumentError
+            When the radius is negative, no vectors are kept to confirm by, or as in
+            `search`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fewbits
+        >>> codes = np.array([[0], [7], [1], [7]], np.uint8)
+        >>> col = fewbits.Collection.create(None, codes=codes)
+        >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
+        [[[0, 2], [1, 3]]]
+        """
+        version = self._version
+        rows = _filled(version)
+        mask = self._mask(version, filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
+        return Duplicates(rows, index, radius, max_vector_distance, mask)
+
+    def recall(
+        self,
+        k: int = 10,
+        *,
+        queries: Any = None,
+        vectors: ArrayLike | None = None,
+        n_queries: int | None = None,
+        shortlist: int | None = None,
+        confidence: float = 0.95,
+        random_state: Any = 0,
+        progress: Progress | None = None,
+    ) -> tuple[RecallEstimate, ...]:
+        """Estimate the recall of each way to search, with a confidence interval.
+
+        The truth is the `k` nearest vectors by Euclidean distance, found exactly. The
+        best queries to ask are held-out ones, that the encoder was not fitted to:
+        without any, items of the collection are drawn at random, and each is left out
+        of its own answers.
+
+        Parameters
+        ----------
+        k : int, default=10
+            Fewer than there are items.
+        queries : sequence, or array-like of shape (n, n_features), default=None
+            Held-out items; None draws items of the collection.
+        vectors : array-like of shape (n_items, n_features), default=None
+            The vector of each item, in their order; None takes those that were kept.
+        n_queries : int, default=None
+            How many are drawn; None asks all of the `queries`, or 1,000 items.
+        shortlist : int, default=None
+            Codes that are ranked again, as of `search`.
+        confidence : float, default=0.95
+            Share of samples whose interval contains the recall over all queries.
+        random_state : int or Generator, default=0
+            Draws the queries.
+        progress : callable, default=None
+            Called with (items compared, items in all).
+
+        Returns
+        -------
+        tuple of RecallEstimate
+            For the codes alone ("hamming"), for a shortlist ranked again by scores
+            ("scores") and, where vectors are kept, by these ("euclidean").
+
+        Raises
+        ------
+        ArgumentError
+            When the collection keeps no vectors and none are given, they are not those
+            of its items, or a number is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fewbits
+        >>> X = np.random.default_rng(0).normal(size=(1000, 8))
+        >>> col = fewbits.Collection.create(None, X[100:], bits=8, keep_vectors="float32")
+        >>> for estimate in col.recall(k=5, queries=X[:100]):
+        ...     print(estimate.search, estimate.low < estimate.recall <= estimate.high)
+        hamming True
+        scores True
+        euclidean True
+        """
+        version = self._version
+        return estimate_recall(
+            version.model,
+            _filled(version),
+            k,
+            queries=queries,
+            vectors=vectors,
+            n_queries=n_queries,
+            shortlist=shortlist,
+            confidence=confidence,
+            random_state=random_state,
+            progress=progress,
+        )
+
+    def encode(
+        self,
+        items: Any,
+        *,
+        progress: Progress | None = None,
+    ) -> CodeArray:
+        """Return the packed codes of items.
+
+        Parameters
+        ----------
+        items : sequence, or array-like of shape (n, n_features)
+            What the collection was made of: texts, images or vectors.
+        progress : callable, default=None
+            Called with (items done, items in all).
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        model = self._version.model
+        return model.encode(model.features(items, progress=progress), progress)
+
+    def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
+        """Return what the backbone makes of items, or vectors as they are.
+
+        Those of several image files are kept on disk, see `fewbits.backbones.features`:
+        in the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted
+        at any time.
+
+        Parameters
+        ----------
+        items, progress
+            As of `encode`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+        """
+        return self._version.model.features(items, progress=progress)
+
+    # Changes.
+
+    def add(
+        self,
+        data: Any,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Add items whose ids are new.
+
+        Parameters
+        ----------
+        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+            As of `create`. Where they are not given, columns have the names that they
+            had there. Columns are those of the collection: where rows lack one, they
+            get null, with a warning. Ids count on where they are numbers and none are
+            given.
+        timeout : float, default=None
+            Seconds to wait while another process writes to the folder; None waits as
+            long as it takes.
+
+        Returns
+        -------
+        int
+            How many were added.
+
+        Raises
+        ------
+        ArgumentError
+            When an id is there already, or a column is of another type, or missing and
+            may not be null. Then nothing is added.
+        LockedError
+            When another process writes for longer than `timeout`.
+        """
+        source = self._new_rows(
+            data, column, images, codes, id, ids, label, columns, skip_blank
+        )
+        return self._append(source, timeout, progress)
+
+    def upsert(
+        self,
+        data: Any,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Add items, in place of those that have their ids.
+
+        Parameters
+        ----------
+        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+            As of `add`; ids are required, and all columns.
+        timeout : float, default=None
+            As of `add`.
+
+        Returns
+        -------
+        int
+            How many were added, those that took another's place included.
+
+        Raises
+        ------
+        ArgumentError
+            As `add`, but for ids that are there, and when no ids are given.
+        """
+        source = self._new_rows(
+            data, column, images, codes, id, ids, label, columns, skip_blank
+        )
+        return self._append(source, timeout, progress, replaces=True)
+
+    def update(
+        self,
+        data: Any,
+        *,
+        id: str | None = None,
+        ids: Any = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> int:
+        """Change columns of items, whose codes and order stay.
+
+        A column that the collection has not is added to it, null for all other items.
+
+        Parameters
+        ----------
+        data : table or None
+            Ids and the columns to change; None with `ids` and a mapping of `columns`.
+        id, ids, columns, timeout
+            As of `add`.
+
+        Returns
+        -------
+        int
+            How many items were changed.
+
+        Raises
+        ------
+        ArgumentError
+            When an id is not there or repeats, or a column is of another type.
+        """
+        version = self._version
+        table = update_table(version.model, _filled(version), data, id, ids, columns)
+        with self._changing:
+            rows = _filled(self._version)
+            if self._folder is not None:
+                _folder.check_named(self._folder, rows.store)
+            newest = Rows.newest(rows.store, rows)
+            check_known(
+                table[ID].combine_chunks(), newest.find(table[ID].combine_chunks())
+            )
+            schema, change = change_columns(newest.schema, table)
+            rows.store.rewrite(change, schema=schema, timeout=timeout)
+            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+        return int(table.num_rows)
+
+    def delete(
+        self,
+        ids: Any = None,
+        *,
+        filter: Any = None,
+        missing_ok: bool = False,
+        timeout: float | None = None,
+    ) -> int:
+        """Delete items, by their ids, by a condition, or by both.
+
+        Parameters
+        ----------
+        ids : array-like of int or str, default=None
+        filter : str or pyarrow.compute.Expression, default=None
+            As of `search`; with `ids`, which of these.
+        missing_ok : bool, default=False
+            Pass over ids that are not there.
+        timeout : float, default=None
+            As of `add`.
+
+        Returns
+        -------
+        int
+            How many were deleted.
+
+        Raises
+        ------
+        ArgumentError
+            When neither is given, an id is not there, or the condition cannot be read.
+        """
+        if ids is None and filter is None:
+            raise ArgumentError("delete needs ids or a filter")
+        with self._changing:
+            before = _filled(self._version)
+            with _folder.writing(before.store, self._folder, timeout) as writer:
+                rows = Rows.newest(before.store, before)
+                chosen = None
+                if ids is not None:
+                    chosen = id_column(ids, rows.has_text_ids)
+                    found = rows.find(chosen)
+                    if missing_ok:
+                        chosen = chosen.filter(_arrow_mask(found >= 0))
+                    else:
+                        check_known(chosen, found)
+                if filter is not None:
+                    version = replace(self._version, rows=rows)
+                    mask = self._mask(version, filter, chosen)
+                    chosen = rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+                n_deleted = int(writer.delete(chosen))
+                writer.commit()
+                self._version = replace(
+                    self._version, rows=Rows.newest(rows.store, rows)
+                )
+        return n_deleted
+
+    def _append(
+        self,
+        source: Input,
+        timeout: float | None,
+        progress: Progress | None,
+        *,
+        replaces: bool = False,
+    ) -> int:
+        with self._changing:
+            model, rows = self._version.model, self._version.rows
+            if rows is None:  # the first ones say what columns there are
+                facts = replace(model.facts, **column_facts(source))
+                model, table = encode_rows(
+                    replace(model, facts=facts), source, progress
+                )
+                self._replace(model, [table], self._folder)
+                return int(table.num_rows)
+            if source.ids is None and (
+                replaces or rows.has_text_ids or model.facts.id_column is not None
+            ):
+                raise ArgumentError(
+                    "give the ids of the rows, by id= or ids= (on the command line by --id)"
+                )
+            form = rows.vector_form
+            facts = replace(model.facts, keep_vectors=form, novelty_radius=None)
+            _, table = encode_rows(
+                replace(model, facts=facts), source, progress, radius=False
+            )
+            # An upsert needs every column: null would replace stored values. Labels and
+            # items may never be null.
+            needed = [model.facts.label_column, model.facts.item_column]
+            required = (
+                rows.columns if replaces else [x for x in needed if x is not None]
+            )
+            table = aligned(
+                table, rows.schema, id_name=source.id_column, required=required
+            )
+            with _folder.writing(rows.store, self._folder, timeout) as writer:
+                if replaces:
+                    writer.upsert(table)
+                else:
+                    writer.append(table)
+                writer.commit()
+            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+        return int(table.num_rows)
+
+    def _new_rows(
+        self,
+        data: Any,
+        column: Any,
+        images: str | None,
+        codes: Any,
+        id: str | None,
+        ids: Any,
+        label: str | None,
+        columns: Any,
+        skip_blank: bool,
+    ) -> Input:
+        """Return new rows, whose columns are named as those that the collection has."""
+        version = self._version
+        model, rows, facts = version.model, version.rows, version.model.facts
+        if codes is not None and not isinstance(codes, str):
+            data, codes = codes, True
+        as_text: list[str] = []
+        if rows is not None and has_columns(data):
+            from fewbits._arrow import is_text
+
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            if ids is None:
+                id = id or facts.id_column
+            if id is not None and rows.has_text_ids:
+                as_text.append(id)
+            if column is None and images is None and codes is None:
+                if model.kind == "images":
+                    images = facts.item_column
+                elif model.kind == "texts":
+                    column = facts.item_column
+        source = read_rows(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+            model=model,
+            as_text=as_text,
+        )
+        return model.checked(source)
+
+    # Reading rows.
+
+    def __len__(self) -> int:
+        rows = self._version.rows
+        return 0 if rows is None else len(rows)
+
+    def get(
+        self, ids: Any, columns: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the columns of items, a dict for each id.
+
+        Raises
+        ------
+        ArgumentError
+            When an id or a column is not there.
+        """
+        rows = _filled(self._version)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        found = rows.rows_of(ids)
+        if not names:
+            return [{} for _ in found]
+        table = rows.table_at(found, names)
+        values = zip(*map(python_values, table.columns), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in values]
+
+    def __getitem__(self, id: Any) -> dict[str, Any]:
+        return self.get([id])[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the ids, in the order in which items were added."""
+        return iter(self.ids.tolist())
+
+    def __contains__(self, id: Any) -> bool:
+        rows = self._version.rows
+        return rows is not None and bool(
+            rows.find(id_column([id], rows.has_text_ids)) >= 0
+        )
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, filter: Any = None
+    ) -> Iterator[Any]:
+        """Yield Arrow tables of ids and columns, in the order in which items were added.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=None
+            None for all.
+        filter : str or pyarrow.compute.Expression, default=None
+            As of `search`.
+        """
+        version = self._version
+        rows = _filled(version)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        yield from rows.batches(names, self.id_name, self._mask(version, filter, None))
+
+    def to_arrow(
+        self, columns: Sequence[str] | None = None, *, filter: Any = None
+    ) -> Any:
+        """Return ids and columns as one Arrow table, see `batches`."""
+        import pyarrow as pa
+
+        rows = _filled(self._version)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        fields = [pa.field(self.id_name, rows.schema.field(ID).type)]
+        schema = pa.schema(fields + [rows.schema.field(name) for name in names])
+        tables = list(self.batches(names, filter=filter))
+        return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids in the order in which items were added: int64, or objects that are texts."""
+        return _filled(self._version).ids
+
+    @property
+    def codes(self) -> CodeArray:
+        """Codes (n, n_bytes) in that order, read-only; no copy where they are mapped."""
+        return _filled(self._version).codes
+
+    @property
+    def vectors(self) -> NDArray[Any] | None:
+        """Kept vectors (n, n_features) in that order as floats; None without any."""
+        rows = _filled(self._version)
+        return None if rows.vector_form is None else rows.vectors_at(rows.row_numbers)
+
+    @property
+    def schema(self) -> Any:
+        """Arrow's schema of `to_arrow`."""
+        import pyarrow as pa
+
+        rows = _filled(self._version)
+        id_field = pa.field(self.id_name, rows.schema.field(ID).type)
+        return pa.schema(
+            [id_field, *(rows.schema.field(name) for name in rows.columns)]
+        )
+
+    @property
+    def id_name(self) -> str:
+        """Name of the ids in `to_arrow` and in filters: that of their column, or "id"."""
+        rows, name = self._version.rows, self._version.model.facts.id_column
+        taken = () if rows is None else rows.columns
+        return name or ("id" if "id" not in taken else ID)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, without the ids."""
+        rows = self._version.rows
+        return [] if rows is None else list(rows.columns)
+
+    # Versions.
+
+    @property
+    def version(self) -> int:
+        """Number of the version that this handle has; it rises with every change."""
+        rows = self._version.rows
+        return 0 if rows is None else int(rows.snapshot.number)
+
+    def versions(self) -> list[int]:
+        """Return the versions that can still be read by `at`, the newest last."""
+        rows = self._version.rows
+        return [] if rows is None else list(rows.store.numbers())
+
+    def at(self, version: int) -> "Collection":
+        """Return the collection as it was at a version, to be read only.
+
+        What it reads stays on the disk as long as it is used.
+
+        Raises
+        ------
+        ArgumentError
+            When this version is no longer there.
+        """
+        rows = _filled(self._version)
+        snapshot = rows.store.snapshot(check_count(version, "version", 0))
+        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        return _PastCollection(earlier, self._folder)
+
+    def refresh(self) -> bool:
+        """Take over what other handles and processes have changed in the folder.
+
+        Returns
+        -------
+        bool
+            Whether there was anything.
+        """
+        if self._folder is None:
+            return False
+        with self._changing:
+            digest, newest = _folder.folder_state(self._folder)
+            if digest != self._version.digest:
+                self._version = self.open(self._folder)._version
+                return True
+            rows = self._version.rows
+            if rows is None or rows.snapshot.number == newest:
+                return False
+            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            return True
+
+    # Keeping it well.
+
+    def compact(self, *, timeout: float | None = None) -> None:
+        """Make the folder as small as it can be.
+
+        Deleted rows leave the disk, and segments become as few as may be. This happens
+        by itself while rows come and go, so that a folder is at most twice what lives in
+        it. Then tables of multi-index hashing are written where they find neighbours
+        faster, unless the index is ``"flat"``, and remains of a save that was killed are
+        removed.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As of `add`.
+        """
+        with self._changing:
+            rows = _filled(self._version)
+            with _folder.writing(rows.store, self._folder, timeout) as writer:
+                writer.compact()
+                keep_tables(writer, self._version.model.facts.index or "auto")
+            if self._folder is not None:
+                _folder.remove_unnamed(self._folder)
+            self._version = replace(self._version, rows=Rows.newest(rows.store))
+
+    @staticmethod
+    def verify(path: str | Path, *, rows: bool = True) -> Report:
+        """Read every byte of a folder, and report what is damaged.
+
+        The folder notes when that was and what was found, for `fewbits inspect` and the
+        explorer, unless it cannot be written to.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of a collection, however damaged it is.
+        rows : bool, default=True
+            False looks at the encoder and the classes alone, and notes nothing.
+
+        Returns
+        -------
+        fewbits.store.Report
+
+        Raises
+        ------
+        ArtefactError
+            When the folder is no collection.
+        """
+        with _folder.naming_folder(Path(path)):
+            return _folder.verified(path, rows=rows).report
+
+    @classmethod
+    def repair(
+        cls, path: str | Path, *, drop_rows: bool = False, encoder: Any = None
+    ) -> Repaired:
+        """Put back what a checksum proves, and report what is left.
+
+        A flipped bit is put back, and derived files are made again. Nothing that a
+        checksum does not condemn is dropped.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of a collection, however damaged it is.
+        drop_rows : bool, default=False
+            Drop the segments of rows that cannot be put back; their files stay beside
+            the others under names that begin with ``damaged-``.
+        encoder : Encoder, Collection, str or Path, default=None
+            In the place of one whose file is damaged; rows are encoded anew from their
+            kept vectors, as by `reencode`.
+
+        Returns
+        -------
+        fewbits.store.Repaired
+
+        Raises
+        ------
+        ArtefactError
+            When the folder holds nothing to repair, or nothing of it can be read.
+        """
+        report = _folder.repaired(path, drop_rows=drop_rows)
+        if encoder is not None:
+            folder = Path(path)
+            other = _model_of(encoder, None)
+            model, store, digest = _folder.read_folder(folder, other.encoder)
+            rows = None if store is None else Rows.newest(store)
+            cls(_Version(model, rows, digest), folder).reencode(other)
+        return report
+
+    def last_verified(self) -> Verification | None:
+        """Return what the last `verify` of the folder found; None without any."""
+        return None if self._folder is None else _folder.last_verified(self._folder)
+
+    def reencode(self, encoder: Any, *, progress: Progress | None = None) -> None:
+        """Encode the items anew, from their kept vectors, by another encoder.
+
+        Ids, columns, vectors and the order of the items stay. In a folder, encoder and
+        codes are replaced in one step.
+
+        Parameters
+        ----------
+        encoder : Encoder, Collection, str or Path
+            As of `create`. One of a collection is for the features of its backbone,
+            which must be those that were kept.
+        progress : callable, default=None
+            Called with (items done, items in all).
+
+        Raises
+        ------
+        ArgumentError
+            When no vectors are kept, or those of another backbone or width.
+        """
+        with self._changing:
+            version = self._version
+            rows, old = _filled(version), version.model
+            new = _model_of(encoder, old)
+            check_vectors(rows, old, new)
+            names = {
+                name: getattr(old.facts, name)
+                for name in ("item_column", "label_column", "id_column", "keep_vectors")
+            }
+            facts = replace(
+                new.facts, **names, novelty_radius=None, index=old.facts.index
+            )
+            new = replace(new, facts=facts)
+            self._replace(new, reencoded_tables(rows, new, progress), self._folder)
+
+    def prefix(self, bits: int) -> "Collection":
+        """Return a collection in memory with the first bits of all codes.
+
+        For codes that were learnt to be nested, such as those of
+        `fewbits.learners.NeighbourCodes`. What was learnt for the whole length is left
+        out: the calibration, the threshold of label scores, and the novelty radius.
+
+        Raises
+        ------
+        ArgumentError
+            When `bits` is not between 1 and the length of the codes.
+        """
+        version = self._version
+        model = version.model.prefix(bits)
+        tables = None if version.rows is None else prefixed_tables(version.rows, bits)
+        shorter = Collection(_Version(model, None), None)
+        shorter._replace(model, tables, None)
+        return shorter
+
+    # What it is made of.
+
+    @property
+    def path(self) -> Path | None:
+        """The folder; None in memory."""
+        return self._folder
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, which maps features to codes."""
+        return self._version.model.encoder
+
+    @property
+    def kind(self) -> str:
+        """What it is made of: ``"texts"``, ``"images"``, ``"vectors"`` or ``"codes"``."""
+        return self._version.model.kind
+
+    @property
+    def codebook(self) -> Codebook | None:
+        """The codes of classes; None where none were learnt."""
+        return self._version.model.codebook
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The scale of scores, by which classes have probabilities."""
+        return self._version.model.calibration
+
+    @property
+    def rejection(self) -> Rejection | None:
+        """What rejects items of unknown classes."""
+        return self._version.model.rejection
+
+    @property
+    def facts(self) -> Facts:
+        """How the encoder was learnt, and what the columns are."""
+        return self._version.model.facts
+
+    @property
+    def item_column(self) -> str | None:
+        """The column with texts or paths of images; None of vectors, or if not kept."""
+        name = self.facts.item_column or _ITEM_COLUMNS.get(self.kind)
+        return name if name in self.columns else None
+
+    @property
+    def label_column(self) -> str | None:
+        """The column with labels, None where there is none."""
+        name = self.facts.label_column or LABEL_COLUMN
+        return name if name in self.columns else None
+
+    def check_codes_of(self, other: "Collection") -> None:
+        """Refuse another collection whose codes do not mean the same.
+
+        So texts find images, or the other way round, where both were learnt by LLC with
+        one codebook: ``images.search(codes=texts.encode(["a red flower"]))``.
+
+        Raises
+        ------
+        ArgumentError
+            When lengths differ, no class is in both codebooks, or one has two codes.
+        """
+        if self.encoder.fingerprint != other.encoder.fingerprint:
+            check_same_classes(self.codebook, other.codebook)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what there is to know in a few plain values.
+
+        ``bytes_per_item`` counts an item's code, correction and vector.
+        """
+        model, rows = self._version.model, self._version.rows
+        values = model.facts.to_dict()
+        for name in ("feature_names", "item_column", "label_column", "id_column"):
+            values.pop(name, None)
+        values |= values.pop("extra", {})
+        values |= _folder.encoder_facts(model.encoder, "encoder")
+        values |= {"backbone": model.backbone, "kind": model.kind, "n_items": len(self)}
+        if model.codebook is not None:
+            values["n_classes"] = len(model.codebook)
+            values["calibrated"] = model.calibration is not None
+            values["rejects"] = model.rejection is not None
+        if rows is not None:
+            values["bytes_per_code"] = rows.code_bytes
+            values["bytes_per_item"] = rows.bytes_per_item
+            values["columns"] = rows.columns
+            values["vectors"] = rows.vector_form
+        return values
+
+    def disk_bytes(self) -> int:
+        """Return the bytes that the rows take on the disk; 0 in memory."""
+        rows = self._version.rows
+        return 0 if rows is None or self._folder is None else rows.store.disk_bytes()
+
+    def __repr__(self) -> str:
+        model, rows = self._version.model, self._version.rows
+        parts = [repr(model.encoder)]
+        if model.backbone is not None:
+            parts.append(model.backbone)
+        if model.codebook is not None:
+            parts.append(f"{len(model.codebook):,} classes")
+        form = None if rows is None else rows.vector_form
+        kept = "" if form is None else f" with {form} vectors"
+        parts.append(f"{len(self):,} items{kept}")
+        where = "" if self._folder is None else f"{str(self._folder)!r}, "
+        return f"Collection({where}{', '.join(parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows, number = self._version.rows, self.version
+        if self._folder is not None:
+            return _reopened, (type(self), self._folder, number if rows else None)
+        disk = None if rows is None else rows.store.disk
+        return _remade, (type(self), self._version.model, disk)
+
+    def _mask(self, version: _Version, filter: Any, allowed: Any) -> Mask | None:
+        if filter is None and allowed is None:
+            return None
+        rows = _filled(version)
+        name, n_bits = version.model.facts.id_column, version.model.encoder.n_bits
+        return rows.mask(filter, allowed, name, n_bits)
+
+    def _check_group(self, version: _Version, name: str) -> None:
+        """Refuse to group by ids, which filters know as a column."""
+        rows = _filled(version)
+        if name in (ID, version.model.facts.id_column) and name not in rows.columns:
+            raise ArgumentError(
+                f"items cannot be grouped by {name!r}, their ids: each would be a group "
+                "of its own"
+            )
+
+
+class _PastCollection(Collection):
+    """A version that has passed, or a collection that must not be changed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise ArgumentError(
+            f"version {self.version} of the collection can only be read: change the "
+            "collection itself"
+        )
+
+    add = upsert = update = delete = compact = reencode = refresh = _refuse
+
+
+def fit(
+    data: Any,
+    *,
+    column: str | Sequence[str] | None = None,
+    images: str | None = None,
+    label: str | None = None,
+    learner: Any = None,
+    bits: int | None = None,
+    backbone: str | None = None,
+    random_state: int | None = 0,
+    skip_blank: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Collection:
+    """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
+
+    `Collection.save` writes it, and ``Collection.create(..., encoder=)`` takes it.
+
+    Parameters
+    ----------
+    data, column, images, label, learner, bits, backbone, random_state, skip_blank
+        As of `Collection.create`.
+    progress : callable, default=None
+        Called with (items done, items in all) while features are extracted; learning
+        itself reports to `fewbits.learners.fitting.on_progress`.
+    **options
+        Further ones of `fewbits.training.learn`: ``parameters`` of a learner that is
+        named, ``kernel_map``, ``groups``.
+
+    Returns
+    -------
+    Collection
+    """
+    source = read_rows(
+        data,
+        column=column,
+        images=images,
+        label=label,
+        columns=(),
+        skip_blank=skip_blank,
+    )
+    model = learn_model(
+        source, learner, bits, backbone, random_state, progress, **options
+    )
+    return Collection(_Version(model, None), None)
+
+
+def _filled(version: _Version) -> Rows:
+    """Return the rows; refused where there are none yet."""
+    if version.rows is None:
+        raise ArgumentError(
+            "this collection holds no rows yet: add some (on the command line 'fewbits "
+            "build')"
+        )
+    return version.rows
+
+
+def _column_names(rows: Rows, columns: Sequence[str]) -> list[str]:
+    if isinstance(columns, str):
+        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+    for name in columns:
+        rows.check_column(name)
+    return list(dict.fromkeys(columns))
+
+
+def _one_query(
+    version: _Version,
+    queries: Any,
+    texts: Any,
+    vectors: Any,
+    images: Any,
+    ids: Any,
+    codes: Any,
+) -> Query:
+    values = (queries, texts, vectors, images, ids, codes)
+    given = [i for i, value in enumerate(values) if value is not None]
+    if len(given) != 1:
+        raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
+    kind = (None, *KINDS)[given[0]]
+    return Query(version.model, version.rows, kind, values[given[0]])
+
+
+def _check_with_radius(rerank: Any, shortlist: Any, group_by: Any) -> None:
+    for name, value in (
+        ("rerank", rerank or None),
+        ("shortlist", shortlist),
+        ("group_by", group_by),
+    ):
+        if value is not None:
+            raise ArgumentError(f"{name} cannot be combined with radius")
+
+
+def _hits(
+    rows: Rows,
+    distances: NDArray[Any],
+    hits: IdArray,
+    metric: str,
+    columns: list[str],
+    far: NDArray[np.bool_] | None = None,
+) -> Hits:
+    """Return an answer, whose columns are read when they are asked for."""
+
+    def table() -> Any:
+        flat = hits.ravel()
+        return rows.table_at(flat[flat >= 0], columns)
+
+    ids = rows.ids_at(hits)
+    return Hits(ids, distances, metric, rows.snapshot.number, table, far)
+
+
+def _given_model(encoder: Any, learner: Any, bits: int | None, what: str) -> Model:
+    if encoder is None:
+        raise ArgumentError(f"{what} needs an encoder: give encoder=")
+    if learner is not None:
+        raise ArgumentError(f"{what} leaves nothing to learn: leave out learner")
+    model = _model_of(encoder, None)
+    return model if bits is None else model.prefix(bits)
+
+
+def _model_of(encoder: Any, old: Model | None) -> Model:
+    """Return the model of an encoder, or of the collection that has one."""
+    if isinstance(encoder, Encoder):
+        if old is None:
+            return Model(encoder)
+        return Model(encoder, old.backbone, old.backbone_fingerprint)
+    if isinstance(encoder, str | Path):
+        encoder = Collection.open(encoder)
+    if not isinstance(encoder, Collection):
+        raise ArgumentError(
+            "encoder must be an encoder, a collection or its folder, got "
+            f"{type(encoder).__name__}"
+        )
+    return encoder._version.model
+
+
+def _arrow_mask(mask: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(mask)
+
+
+def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:
+    rows = Rows.newest(store)
+    if rows.snapshot.fingerprint != model.encoder.fingerprint:
+        raise ArtefactError(f"the rows of {folder} are of another encoder")
+    return rows
+
+
+# Collections in other processes.
+
+
+def _reopened(kind: type[Collection], folder: Path, version: int | None) -> Collection:
+    collection = kind.open(folder)
+    newest = collection.version
+    return collection if version in (None, newest) else collection.at(int(version or 0))
+
+
+def _remade(kind: type[Collection], model: Model, disk: Any) -> Collection:
+    rows = None if disk is None else Rows.newest(Store(disk))
+    return kind(_Version(model, rows), None)

@@ -1,0 +1,187 @@
+"""The answer to every search."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import python_values
+
+#: What a table of hits has beside the user's columns.
+OWN = ("query", "rank", "id", "distance")
+
+
+class Hit(NamedTuple):
+    """One item that a search returned.
+
+    Attributes
+    ----------
+    rank : int
+        1 for the nearest.
+    id : int or str
+    distance : int or float
+        See `Hits.metric`.
+    columns : dict
+        The user's columns by name; ``hit["text"]`` is one of them.
+    """
+
+    rank: int
+    id: Any
+    distance: Any
+    columns: Mapping[str, Any]
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.columns[name] if isinstance(name, str) else tuple(self)[name]
+
+
+class Hits(Sequence[list[Hit]]):
+    """The nearest items of one query or a million; ``hits[i]`` are those of query i.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_queries, k)
+        int64, or objects that are texts; nearest first, padded by -1 or None where
+        fewer were found. `k` is at most the number of items, and within a radius that
+        of the longest answer.
+    distances : ndarray of shape (n_queries, k)
+        int32 numbers of bits, padded by -1; or float32, padded by infinity.
+    metric : str
+        What the distances are: ``"hamming"``, bits that differ; ``"euclidean"``, of
+        kept vectors; ``"scores"``, the sum of ``|score|`` of the query over the bits
+        that differ; ``"margin"``, minus the margin of the classifier of `like`, below 0
+        for what it takes for a member.
+    version : int
+        Of the collection that was searched.
+    out_of_distribution : ndarray of shape (n_queries,), dtype bool, or None
+        Whether even the nearest item is beyond the novelty radius of the collection;
+        None where it has none, or distances cannot be compared with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fewbits
+    >>> col = fewbits.Collection.create(
+    ...     None, np.eye(4), columns={"name": ["a", "b", "c", "d"]}, bits=4
+    ... )
+    >>> hits = col.search([[0.0, 1.0, 0.0, 0.0]], k=1)
+    >>> len(hits), hits[0][0].id, hits[0][0]["name"]
+    (1, 1, 'b')
+    >>> hits.to_list()
+    [[{'rank': 1, 'id': 1, 'distance': 0, 'columns': {'name': 'b'}}]]
+    """
+
+    __slots__ = (
+        "_table",
+        "distances",
+        "ids",
+        "metric",
+        "out_of_distribution",
+        "version",
+    )
+
+    def __init__(
+        self,
+        ids: NDArray[Any],
+        distances: NDArray[Any],
+        metric: str,
+        version: int,
+        table: Callable[[], Any],
+        out_of_distribution: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.ids, self.distances = ids, distances
+        self.metric, self.version = metric, version
+        self.out_of_distribution = out_of_distribution
+        self._table: Any = table  # an Arrow table once it was read
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        n, k = self.ids.shape
+        return f"Hits({n:,} queries, k={k:,}, {self.metric})"
+
+    @overload
+    def __getitem__(self, query: int) -> list[Hit]: ...
+    @overload
+    def __getitem__(self, query: slice) -> list[list[Hit]]: ...
+    def __getitem__(self, query: int | slice) -> list[Hit] | list[list[Hit]]:
+        if isinstance(query, slice):
+            return [self[i] for i in range(*query.indices(len(self)))]
+        number = range(len(self))[query]
+        counts = np.count_nonzero(self._present(), axis=1)
+        start = int(counts[:number].sum())
+        return self._hits(number, self.columns.slice(start, int(counts[number])))
+
+    def __iter__(self) -> Iterator[list[Hit]]:
+        start = 0
+        for number, count in enumerate(np.count_nonzero(self._present(), axis=1)):
+            yield self._hits(number, self.columns.slice(start, int(count)))
+            start += int(count)
+
+    @property
+    def columns(self) -> Any:
+        """The user's columns of all hits as an Arrow table, read when asked for."""
+        if callable(self._table):
+            self._table = self._table()
+        return self._table
+
+    def to_list(self) -> list[list[dict[str, Any]]]:
+        """Return for each query a list of dicts, as JSON has them.
+
+        Each has ``rank``, ``id``, ``distance`` and ``columns``, a dict of the user's.
+        """
+        return [[hit._asdict() for hit in hits] for hits in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole answer as plain values: what a service answers."""
+        answer = {
+            "metric": self.metric,
+            "version": self.version,
+            "hits": self.to_list(),
+        }
+        if self.out_of_distribution is not None:
+            answer["out_of_distribution"] = self.out_of_distribution.tolist()
+        return answer
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table with a row for each hit.
+
+        Its columns are ``query`` from 0 on, ``rank`` from 1 on, ``id``, ``distance`` and
+        the user's; one of these names among the user's is put behind ``column.``.
+        """
+        import pyarrow as pa
+
+        query, rank = np.nonzero(self._present())
+        ids = self.ids[query, rank]
+        kind = pa.large_string() if ids.dtype == object else pa.int64()
+        values = query, rank + 1, pa.array(ids, kind), self.distances[query, rank]
+        table = pa.table(dict(zip(OWN, values, strict=True)))
+        for name in self.columns.column_names:
+            shown = f"column.{name}" if name in OWN else name
+            table = table.append_column(shown, self.columns[name])
+        return table
+
+    def to_pandas(self) -> Any:
+        """Return `to_arrow` as a data frame of pandas."""
+        return self.to_arrow().to_pandas()
+
+    def _present(self) -> NDArray[np.bool_]:
+        if self.ids.dtype == object:
+            return np.not_equal(self.ids, None)
+        return self.ids >= 0
+
+    def _hits(self, query: int, table: Any) -> list[Hit]:
+        n, names = table.num_rows, table.column_names
+        values = [python_values(column) for column in table.columns]
+        rows: Any = zip(*values, strict=True) if names else [()] * n
+        ids, distances = (
+            self.ids[query, :n].tolist(),
+            self.distances[query, :n].tolist(),
+        )
+        return [
+            Hit(rank, id, distance, dict(zip(names, row, strict=True)))
+            for rank, (id, distance, row) in enumerate(
+                zip(ids, distances, rows, strict=True), 1
+            )
+        ]
