@@ -47,7 +47,7 @@ from fewbits.collection._table import (
     check_known,
     id_column,
 )
-from fewbits.collection.classes import Classified, classify
+from fewbits.collection.classes import Classified, classify, label_rows
 from fewbits.collection.hits import Hits
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
@@ -1093,6 +1093,29 @@ class Collection:
         """Kept vectors (n, n_features) in that order as floats; None without any."""
         rows = _filled(self._version)
         return None if rows.vector_form is None else rows.vectors_at(rows.row_numbers)
+
+    def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
+        """Return a column, or some of it by positions, as an array of Python objects."""
+        rows = _filled(self._version)
+        numbers = None if positions is None else rows.row_numbers[positions]
+        return rows.column(name, numbers)
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """Return a column of classes, or a row for each item that has several labels.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column, or it holds no labels.
+        """
+        return label_rows(_filled(self._version), name)
+
+    def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
+        """Return the kept vectors at some positions as floats; None without any."""
+        rows = _filled(self._version)
+        if rows.vector_form is None:
+            return None
+        return rows.vectors_at(rows.row_numbers[positions])
 
     @property
     def schema(self) -> Any:
