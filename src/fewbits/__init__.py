@@ -14,6 +14,7 @@ from fewbits._version import __version__
 if TYPE_CHECKING:
     from fewbits.bundle import Bundle
     from fewbits.client import connect
+    from fewbits.collection import Collection, Hits, fit
     from fewbits.codes import pack, unpack
     from fewbits.evaluation import neighbour_recall
     from fewbits.index import FlatIndex
@@ -27,9 +28,12 @@ else:
             "CCAITQ": "fewbits.learners",
             "ITQ": "fewbits.learners",
             "Bundle": "fewbits.bundle",
+            "Collection": "fewbits.collection",
+            "Hits": "fewbits.collection",
             "FlatIndex": "fewbits.index",
             "NeighbourCodes": "fewbits.learners",
             "compare": "fewbits.training",
+            "fit": "fewbits.collection",
             "connect": "fewbits.client",
             "fit_bundle": "fewbits.training",
             "neighbour_recall": "fewbits.evaluation",
@@ -43,11 +47,14 @@ __all__ = [
     "CCAITQ",
     "ITQ",
     "Bundle",
+    "Collection",
     "FlatIndex",
+    "Hits",
     "NeighbourCodes",
     "__version__",
     "compare",
     "connect",
+    "fit",
     "fit_bundle",
     "neighbour_recall",
     "pack",
