@@ -197,7 +197,7 @@ class Duplicates:
         ----------
         max_pairs : int, default=None
             More pairs of different codes are an error, which bounds the time; where
-            vectors confirm pairs, those of equal codes count, too. None takes any number.
+            vectors confirm pairs, those of equal codes count, too. None takes any.
 
         Returns
         -------

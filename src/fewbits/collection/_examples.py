@@ -113,7 +113,7 @@ def _examples(
 
 
 def _distinct(outside: CodeArray, known: CodeArray) -> CodeArray:
-    """Return all codes; what is given twice, from outside and by its id, counts once."""
+    """Return all codes; an item given twice, itself and by its id, counts once."""
     outside = np.unique(outside, axis=0)
     new = ~np.isin(_as_keys(outside), _as_keys(known))
     return np.concatenate([outside[new], known])
@@ -150,7 +150,7 @@ def _same_rows(
     """Return the rows whose items are the same as some from outside.
 
     Texts and paths are looked for in the column of the items; vectors among those that
-    are kept, as they were before they were rounded. Where these are not, there are none.
+    are kept, as they were before they were rounded. Without these there are none.
     """
     column = model.facts.item_column or {"texts": "text", "images": "path"}.get(
         model.kind

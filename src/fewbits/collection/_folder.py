@@ -339,7 +339,8 @@ def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
     names = (b'"format"', b'"encoder"', b'"files"')
     if not has_files and sum(name in content for name in names) < 2:
         raise ArtefactError(
-            f"{path.parent} holds a {path.name} of something else; choose another folder"
+            f"{path.parent} holds a {path.name} of something else; choose another "
+            "folder"
         )
     if not overwrite:
         raise ArtefactError(
@@ -583,7 +584,7 @@ def verified(
 
 
 def last_verified(folder: str | Path) -> Verification | None:
-    """Return what the last verification found; None where none was noted since a save."""
+    """Return the last verification, None where none was noted since a save."""
     with contextlib.suppress(OSError, ArtefactError, LookupError, TypeError):
         note = read_sealed(Path(folder) / VERIFIED)
         if note["collection"] == _digest_of(Path(folder)):

@@ -35,7 +35,7 @@ _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
 def has_columns(data: Any) -> bool:
-    """Return whether data are read as a table, or a file, rather than taken as items."""
+    """Return whether data are read as a table or a file, not taken as items."""
     return isinstance(data, str | Path | Input) or is_frame(data)
 
 
@@ -85,8 +85,8 @@ def read_rows(
     ):
         if value is not None:
             raise ArgumentError(
-                f"{name} names a column of a table, and these items are none: give ids= "
-                "and columns= beside them"
+                f"{name} names a column of a table, and these items are none: give "
+                "ids= and columns= beside them"
             )
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")

@@ -1,4 +1,4 @@
-"""What a collection has learnt: an encoder with its backbone, and the codes of classes."""
+"""What a collection has learnt: an encoder with its backbone, and class codes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -149,13 +149,13 @@ class Model:
             raise ArgumentError("a calibration is of no use without a codebook")
         if calibration is not None and len(calibration.shifts) != n_bits:
             raise ArgumentError(
-                f"the calibration is of {len(calibration.shifts)} bits, the encoder has "
-                f"{n_bits}"
+                f"the calibration is of {len(calibration.shifts)} bits, the encoder "
+                f"has {n_bits}"
             )
         if rejection is not None and len(rejection.score.mean) != n_features:
             raise ArgumentError(
-                f"the rejection is of {len(rejection.score.mean)} features, the encoder "
-                f"of {n_features}"
+                f"the rejection is of {len(rejection.score.mean)} features, the "
+                f"encoder of {n_features}"
             )
 
     @property
@@ -175,8 +175,8 @@ class Model:
             fingerprint = extractor.fingerprint
             if self.backbone_fingerprint not in (None, fingerprint):
                 raise ArtefactError(
-                    f"this collection was made with another version of {self.backbone}: "
-                    f"fingerprint {str(self.backbone_fingerprint)[:12]}, here it is "
+                    f"this collection was made with another version of "
+                    f"{self.backbone}: fingerprint {str(self.backbone_fingerprint)[:12]}, here it is "
                     f"{fingerprint[:12]}"
                 )
             self.__dict__["_extractor"] = extractor
@@ -185,7 +185,7 @@ class Model:
     def features(
         self, items: Any, *, kind: str | None = None, progress: Progress | None = None
     ) -> NDArray[Any]:
-        """Return features of items, which are of the model's kind or, if so, vectors."""
+        """Return features of items of the model's kind, or, if so, of vectors."""
         if kind == "vectors" and self.backbone is not None:
             return as_features(as_array(items, "vectors"), self.encoder.n_features)
         items = self.items(items)
@@ -201,7 +201,7 @@ class Model:
         return self.encoder.encode(features, progress=report)
 
     def items(self, items: Any) -> Any:
-        """Return items in Python as a matrix of features, or a list of texts or images."""
+        """Return items as a matrix of features, or a list of texts or images."""
         if type(items) is np.ndarray and self.backbone is None:
             if isinstance(self.encoder, PackedEncoder):
                 return checked_codes(items, self.encoder.input_bits)
@@ -294,8 +294,8 @@ class Model:
         if self.rejection is None and self.codebook is None:
             raise ArgumentError(
                 "this collection cannot reject items of unknown classes: that needs "
-                "class codes. 'fewbits fit' learns class codes and rejection from items "
-                f"of one class each by {_WITH_CLASSES} (these need torch)"
+                "class codes. 'fewbits fit' learns class codes and rejection from "
+                f"items of one class each by {_WITH_CLASSES} (these need torch)"
             )
         if self.rejection is None:
             raise ArgumentError(
@@ -334,6 +334,6 @@ def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
     for name, code in both:
         if (code != theirs[name]).any():
             raise ArgumentError(
-                f"class {name!r} has another code in each collection: learn one of them "
-                "with the codes of the other, 'fewbits fit --codebook COLLECTION'"
+                f"class {name!r} has another code in each collection: learn one of "
+                "them with the codes of the other, 'fewbits fit --codebook COLLECTION'"
             )

@@ -124,8 +124,8 @@ class _Stored:
         if vectors is None:
             if rows.vector_form is None:
                 raise ArgumentError(
-                    "this collection keeps no vectors to find the true neighbours with: "
-                    "build it with keep_vectors, or give the vectors"
+                    "this collection keeps no vectors to find the true neighbours "
+                    "with: build it with keep_vectors, or give the vectors"
                 )
             return
         if model.kind == "codes":
@@ -165,7 +165,7 @@ def _sample(
     n_queries: int | None,
     random_state: Any,
 ) -> tuple[NDArray[Any], IdArray | None]:
-    """Return vectors of queries, and their positions where they are of the collection."""
+    """Return vectors of queries, and the positions of those of the collection."""
     rng = generator(random_state)
     if not len(stored):
         raise ArgumentError("the collection is empty: there is nothing to find")
@@ -183,8 +183,8 @@ def _sample(
         return vectors, own
     if model.kind == "codes":
         raise ArgumentError(
-            "queries of this collection are codes, whose nearest vectors are not known: "
-            "leave them out, and items of the collection are drawn"
+            "queries of this collection are codes, whose nearest vectors are not "
+            "known: leave them out, and items of the collection are drawn"
         )
     features = model.features(queries)
     if len(features) < 2:

@@ -1,8 +1,8 @@
 """The rows of one version of a collection.
 
-A *row* is the permanent sequence number that the store gave: it breaks ties, and no user
-sees it. A *place* counts the rows of one part, deleted ones included. A *position* counts
-the rows that are there, in the order in which they were added.
+A *row* is the permanent sequence number that the store gave: it breaks ties, and no
+user sees it. A *place* counts the rows of one part, deleted ones included. A *position*
+counts the rows that are there, in the order in which they were added.
 """
 
 from collections.abc import Iterator, Sequence
@@ -140,7 +140,7 @@ class Rows:
     def batches(
         self, columns: Sequence[str], id_name: str | None, mask: Mask | None = None
     ) -> Iterator[Any]:
-        """Yield an Arrow table of ids and columns for each part; some rows by a mask."""
+        """Yield an Arrow table of ids and columns for each part, by a mask."""
         import pyarrow as pa
 
         for part, start, stop in zip(
@@ -174,7 +174,7 @@ class Rows:
         return np.fromiter(values, dtype=object, count=len(values))
 
     def group_numbers(self, name: str) -> NDArray[np.int32]:
-        """Return a number for the value of a column at each position; null is a value."""
+        """Return a number for the value at each position; null is a value."""
         self.check_column(name)
         if name not in self._groups:
             import pyarrow as pa

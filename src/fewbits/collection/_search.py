@@ -153,7 +153,7 @@ class Search:
             raise ArgumentError("a shortlist is ranked again: it needs rerank=True")
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
-        """Return distances and rows, (n_queries, at most k), each item without itself."""
+        """Return distances and rows, (n_queries, at most k), items without themselves."""
         own = self._query.own
         if own is None:
             return self._ranked(None, k, self._mask)
@@ -165,7 +165,7 @@ class Search:
         return distances[others].reshape(shape), rows[others].reshape(shape)
 
     def within(self, radius: int, k: int | None) -> tuple[NDArray[Any], IdArray]:
-        """Return all rows at most `radius` bits away, or the k nearest of them, padded."""
+        """Return all rows at most `radius` bits away, or the k nearest, padded."""
         if k is not None:
             distances, rows = self.nearest(k)
             far = distances > radius
@@ -183,8 +183,8 @@ class Search:
         longest = int(sizes.max(initial=0))
         if len(sizes) * longest > _PADDED:
             raise ArgumentError(
-                f"{len(sizes):,} queries with up to {longest:,} hits each do not fit in "
-                "memory: ask in parts, give a smaller radius, or k"
+                f"{len(sizes):,} queries with up to {longest:,} hits each do not fit "
+                "in memory: ask in parts, give a smaller radius, or k"
             )
         place = np.arange(len(found)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         distances = np.full((len(sizes), longest), -1, np.int32)
@@ -269,7 +269,7 @@ class _Groups:
         self._rows = np.full((len(queries), k), -1, np.int64)
 
     def nearest(self) -> tuple[NDArray[Any], IdArray]:
-        """Return the groups where the first rows do not depend on how many are asked."""
+        """Return the groups where the first rows do not depend on their number."""
         left = np.flatnonzero(self._counts < self._goal)
         n_items = 0
         for times in _LOOKED_AT:

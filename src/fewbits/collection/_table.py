@@ -281,8 +281,8 @@ def aligned(
             )
         if lacking := [f for f in missing if f.name in required or not f.nullable]:
             raise ArgumentError(
-                f"the new rows have no column {lacking[0].name!r}, which the collection "
-                f"has; they have {known_names(own) or 'none'}"
+                f"the new rows have no column {lacking[0].name!r}, which the "
+                f"collection has; they have {known_names(own) or 'none'}"
             )
         listed = known_names(repr(field.name) for field in missing)
         warn_user(f"the new rows have no column {listed}: they get null there")

@@ -1,4 +1,4 @@
-"""The class of items: by class codes, by the votes of neighbours, or by linear models."""
+"""The class of items: by class codes, by votes of neighbours, or by linear models."""
 
 from dataclasses import dataclass
 from typing import Any

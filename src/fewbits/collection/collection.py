@@ -1,4 +1,4 @@
-"""A collection: an encoder, and the rows that it has encoded, in a folder or in memory."""
+"""A collection: an encoder, and the rows that it has encoded."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,11 +77,11 @@ class Collection:
     Made by `create` or `open`. The handle changes, as rows come and go; a version does
     not. In a folder each change is one commit, which a crash leaves undone or done;
     several processes may change one folder, and wait for one another. A search works
-    with the version that this handle has: `refresh` takes over what others have changed.
-    Any number of threads may use one handle.
+    with the version that this handle has: `refresh` takes over what others have
+    changed. Any number of threads may use one handle.
 
-    Rows have an order, that in which they were added. Items at the same distance come in
-    this order in every answer, whatever was deleted, compacted or saved meanwhile.
+    Rows have an order, that in which they were added. Items at the same distance come
+    in this order in every answer, whatever was deleted, compacted or saved meanwhile.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class Collection:
         >>> import fewbits
         >>> import pyarrow as pa
         >>> table = pa.table({"sku": ["a", "b"], "text": ["red shoe", "blue hat"]})
-        >>> col = fewbits.Collection.create(None, table, column="text", id="sku", bits=32)
+        >>> col = fewbits.Collection.create(None, table, id="sku", bits=32)
         >>> col.search(["a hat"], k=1)[0][0].id
         'b'
         """
@@ -417,11 +417,11 @@ class Collection:
             else:
                 self._check_group(version, group_by)
                 distances, hits = search.groups(group_by, k)
-        far = None
-        limit = model.facts.novelty_radius
-        if limit is not None and mask is None and radius is None and hits.shape[1]:
-            if search.metric == "hamming":  # the radius is one of bits
-                far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
+        far, limit = None, model.facts.novelty_radius
+        # The limit is in bits, and holds for the nearest of all items.
+        in_bits = radius is None and search.metric == "hamming" and mask is None
+        if limit is not None and in_bits and hits.shape[1]:
+            far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
         return _hits(rows, distances, hits, search.metric, names, far)
 
     def like(
@@ -463,8 +463,8 @@ class Collection:
         Returns
         -------
         Hits
-            For one query, best first: ``metric`` is ``"margin"``, and a distance below 0
-            is of an item that the model takes for a member.
+            For one query, best first: ``metric`` is ``"margin"``, and a distance below
+            0 is of an item that the model takes for a member.
 
         Raises
         ------
@@ -476,7 +476,9 @@ class Collection:
         >>> import numpy as np
         >>> import fewbits
         >>> X = np.repeat(np.eye(4), 25, axis=0)  # 4 classes of 25 items
-        >>> col = fewbits.Collection.create(None, X, learner="lsh", bits=64)
+        >>> from fewbits.learners import LSH
+        >>> encoder = LSH(64, random_state=0).fit(X).encoder_
+        >>> col = fewbits.Collection.create(None, X, encoder=encoder)
         >>> col.like(good_ids=[50, 51], k=3).ids
         array([[52, 53, 54]])
         """
@@ -669,7 +671,9 @@ class Collection:
         >>> import numpy as np
         >>> import fewbits
         >>> X = np.random.default_rng(0).normal(size=(1000, 8))
-        >>> col = fewbits.Collection.create(None, X[100:], bits=8, keep_vectors="float32")
+        >>> col = fewbits.Collection.create(
+        ...     None, X[100:], bits=8, keep_vectors="float32"
+        ... )
         >>> for estimate in col.recall(k=5, queries=X[:100]):
         ...     print(estimate.search, estimate.low < estimate.recall <= estimate.high)
         hamming True
@@ -938,7 +942,8 @@ class Collection:
                 replaces or rows.has_text_ids or model.facts.id_column is not None
             ):
                 raise ArgumentError(
-                    "give the ids of the rows, by id= or ids= (on the command line by --id)"
+                    "give the ids of the rows, by id= or ids= (on the command line by "
+                    "--id)"
                 )
             form = rows.vector_form
             facts = replace(model.facts, keep_vectors=form, novelty_radius=None)
@@ -1051,7 +1056,7 @@ class Collection:
     def batches(
         self, columns: Sequence[str] | None = None, *, filter: Any = None
     ) -> Iterator[Any]:
-        """Yield Arrow tables of ids and columns, in the order in which items were added.
+        """Yield Arrow tables of ids and columns, in the order of the items.
 
         Parameters
         ----------
@@ -1080,12 +1085,12 @@ class Collection:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Ids in the order in which items were added: int64, or objects that are texts."""
+        """Ids in the order of the items: int64, or objects that are texts."""
         return _filled(self._version).ids
 
     @property
     def codes(self) -> CodeArray:
-        """Codes (n, n_bytes) in that order, read-only; no copy where they are mapped."""
+        """Codes (n, n_bytes) in that order, read-only; mapped, where they lie so."""
         return _filled(self._version).codes
 
     @property
@@ -1095,7 +1100,7 @@ class Collection:
         return None if rows.vector_form is None else rows.vectors_at(rows.row_numbers)
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
-        """Return a column, or some of it by positions, as an array of Python objects."""
+        """Return a column, or some of it by positions, as an array of objects."""
         rows = _filled(self._version)
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
@@ -1130,7 +1135,7 @@ class Collection:
 
     @property
     def id_name(self) -> str:
-        """Name of the ids in `to_arrow` and in filters: that of their column, or "id"."""
+        """Name of the ids in `to_arrow`: that of their column, or "id"."""
         rows, name = self._version.rows, self._version.model.facts.id_column
         taken = () if rows is None else rows.columns
         return name or ("id" if "id" not in taken else ID)
@@ -1196,10 +1201,10 @@ class Collection:
         """Make the folder as small as it can be.
 
         Deleted rows leave the disk, and segments become as few as may be. This happens
-        by itself while rows come and go, so that a folder is at most twice what lives in
-        it. Then tables of multi-index hashing are written where they find neighbours
-        faster, unless the index is ``"flat"``, and remains of a save that was killed are
-        removed.
+        by itself while rows come and go, so that a folder is at most twice what lives
+        in it. Then tables of multi-index hashing are written where they find neighbours
+        faster, unless the index is ``"flat"``, and remains of a save that was killed
+        are removed.
 
         Parameters
         ----------
@@ -1350,7 +1355,7 @@ class Collection:
 
     @property
     def kind(self) -> str:
-        """What it is made of: ``"texts"``, ``"images"``, ``"vectors"`` or ``"codes"``."""
+        """What the items are: "texts", "images", "vectors" or "codes"."""
         return self._version.model.kind
 
     @property
@@ -1459,8 +1464,8 @@ class Collection:
         rows = _filled(version)
         if name in (ID, version.model.facts.id_column) and name not in rows.columns:
             raise ArgumentError(
-                f"items cannot be grouped by {name!r}, their ids: each would be a group "
-                "of its own"
+                f"items cannot be grouped by {name!r}, their ids: each would be a "
+                "group of its own"
             )
 
 

@@ -147,8 +147,8 @@ class Hits(Sequence[list[Hit]]):
     def to_arrow(self) -> Any:
         """Return an Arrow table with a row for each hit.
 
-        Its columns are ``query`` from 0 on, ``rank`` from 1 on, ``id``, ``distance`` and
-        the user's; one of these names among the user's is put behind ``column.``.
+        Its columns are ``query`` from 0 on, ``rank`` from 1 on, ``id``, ``distance``
+        and the user's; one of these names among the user's is put behind ``column.``.
         """
         import pyarrow as pa
 
