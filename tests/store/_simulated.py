@@ -12,9 +12,16 @@ from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 
+from fewbits.store import Store
+
 SECTOR = 512
 #: What becomes of bytes that were not synced.
 MODES = ("kept", "lost", "zeroed", "torn")
+
+
+def simulated_store(disk, schema):
+    """Return an empty store on a disk."""
+    return Store._create(disk, schema, 64, "of a test")
 
 
 class SimulatedDisk:

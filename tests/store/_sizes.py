@@ -2,8 +2,9 @@
 
 import itertools
 import os
+import secrets
 
-from fewbits.store import _compact, _names, _segment, _sources
+from fewbits.store import _compact, _segment, _writer
 
 NIGHTLY = os.environ.get("FEWBITS_NIGHTLY") == "1"
 
@@ -13,7 +14,7 @@ def small_segments(monkeypatch):
     monkeypatch.setattr(_compact, "ROWS", 4)
     monkeypatch.setattr(_compact, "BYTES", 1 << 12)
     monkeypatch.setattr(_segment, "FEW_ROWS", 2)
-    monkeypatch.setattr(_sources, "_FEW", 8)
+    monkeypatch.setattr(_writer, "_FEW", 8)
     # Names come in the order in which they are made, so that a run can be repeated.
     numbers = itertools.count()
-    monkeypatch.setattr(_names.secrets, "token_hex", lambda n: f"{next(numbers):016x}")
+    monkeypatch.setattr(secrets, "token_hex", lambda n: f"{next(numbers):016x}")

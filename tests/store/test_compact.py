@@ -1,7 +1,6 @@
 """Segments stay few and mostly alive, and a row is copied few times."""
 
 from math import log
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -9,59 +8,77 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.store import Store
-from fewbits.store._compact import BYTES, ROWS, Size, everything, plan
-from fewbits.store._disk import Disk
+from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import SCHEMA, content, rows
 
-FULL = 1 << 28
-SIZES = st.lists(
-    st.integers(1, 10**7).flatmap(
-        lambda n: st.builds(Size, st.just(n), st.integers(0, n), st.just(30 * n))
+ROWS, BYTES = 4, 1 << 12  # that make a segment of weight 1 in these tests
+FULL = 1 << 15
+
+
+def check_few(parts):
+    """Check that segments are few and half alive, whatever was done before."""
+    sizes = [part.entry.n_bytes * part.n_live / part.n_rows for part in parts]
+    full = sum(2 * size >= FULL for size in sizes)
+    weights = [
+        max(part.n_live / ROWS, size / BYTES)
+        for part, size in zip(parts, sizes, strict=True)
+        if 2 * size < FULL
+    ]
+    levels = log(max(1, *weights, 1), 4)
+    assert len(weights) <= full + 4 + 3 * levels
+    assert all(2 * part.n_live >= part.n_rows for part in parts)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([1, 2, 5, 40, 300]), st.integers(0, 100)),
+        max_size=25,
     ),
-    max_size=60,
 )
+def test_segments_are_few(commits):
+    """A commit of so many rows each, and of deletes of so many of a hundred rows."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        small_segments(monkeypatch)
+        store = simulated_store(SimulatedDisk(), SCHEMA)
+        n, live = 0, []
+        with store.writer(segment_bytes=FULL) as writer:
+            for n_rows, n_deleted in commits:
+                writer.append(rows(range(n, n + n_rows)))
+                live += range(n, n + n_rows)
+                n += n_rows
+                gone = live[:: 100 // n_deleted] if n_deleted else []
+                writer.delete(gone)
+                live = sorted({*live} - {*gone})
+                writer.commit()
+                check_few(store.snapshot().parts)
+        assert list(content(store.snapshot())) == live
 
 
-def weight(group):
-    return max(group.n_live / ROWS, group.live_bytes / BYTES)
+class CountingDisk(SimulatedDisk):
+    """Counts the bytes of rows that are written."""
+
+    n_bytes = 0
+
+    def _end(self):
+        super()._end()
+        if self.operations[-1].startswith("sync seg-"):
+            self.n_bytes += len(self.names_[self.operations[-1][5:]].data)
 
 
-@given(SIZES)
-def test_groups_keep_the_order_and_every_live_row(sizes):
-    for groups in (plan(sizes, FULL), everything(sizes, FULL)):
-        covered = [i for g in groups for i in range(g.start, g.stop)]
-        assert covered == sorted(set(covered))
-        assert {i for i, s in enumerate(sizes) if s.n_live} <= set(covered)
-        assert sum(g.n_live for g in groups) == sum(s.n_live for s in sizes)
-
-
-@given(SIZES)
-def test_segments_are_few(sizes):
-    groups = plan(sizes, FULL)
-    full = [2 * g.live_bytes >= FULL for g in groups]
-    largest = 1 + log(max(1, FULL / 2 / 30 / ROWS), 4)
-    assert len(groups) - sum(full) <= sum(full) + 1 + 3 * largest
-    assert all(g.live_bytes <= FULL for g in groups if g.stop - g.start > 1)
-    # Doing it again changes nothing.
-    again = [Size(int(g.n_live), int(g.n_live), int(g.live_bytes)) for g in groups]
-    assert len(plan(again, FULL)) == len(groups)
-
-
-def test_rows_are_copied_few_times():
-    for batch in (1, 100, 5000):
-        sizes, copied, n = [], 0, 0
-        while n < 400 * batch:
+@pytest.mark.parametrize("batch", [1, 4, 20])
+def test_rows_are_copied_few_times(batch, monkeypatch):
+    small_segments(monkeypatch)
+    disk, n = CountingDisk(), 0
+    store = simulated_store(disk, SCHEMA)
+    with store.writer() as writer:
+        for _ in range(150):
+            writer.append(rows(range(n, n + batch)))
+            writer.commit()
             n += batch
-            sizes.append(Size(batch, batch, 30 * batch))
-            groups = plan(sizes, FULL)
-            copied += sum(g.n_live for g in groups if g.stop - g.start > 1)
-            sizes = [
-                Size(int(g.n_live), int(g.n_live), int(30 * g.n_live)) for g in groups
-            ]
-        # While a segment is small each commit writes it again, later each level once.
-        small = min(n, ROWS) ** 2 / (2 * batch) * max(1, n / ROWS)
-        assert copied <= 2 * small + n * (1 + log(max(4, n / ROWS), 4))
+    n_copies = 2 + log(max(4, n / ROWS), 4)
+    per_file = 1300  # of Arrow itself
+    assert disk.n_bytes < n_copies * n * 60 + 2 * 150 * per_file
 
 
 @pytest.fixture
@@ -80,24 +97,31 @@ def test_deleted_rows_leave_the_disk(store):
     assert store.disk_bytes() < 2 * before / 10 + 40_000
 
 
-def test_many_small_commits_leave_few_files(store, monkeypatch):
+class NotingDisk(SimulatedDisk):
+    """Notes the files that are read."""
+
+    def map(self, name):
+        self.opened.append(name)
+        return super().map(name)
+
+
+def test_many_small_commits_leave_few_files(monkeypatch):
     """Time to open is in ``benchmarks/store.py``; what it reads is here."""
+    small_segments(monkeypatch)
     n, n_ids = (10_000, 5000) if NIGHTLY else (60, 47)
+    disk = NotingDisk()
+    disk.opened = []
+    store = simulated_store(disk, SCHEMA)
     with store.writer() as writer:
         for i in range(n):
             writer.upsert(rows([i * 7919 % n_ids], i))
             writer.commit()
     assert store.n_files() <= 64
     assert len(content(store.snapshot())) == n_ids
-
-    opened, of_disk = [], Disk.map
-    monkeypatch.setattr(
-        Disk, "map", lambda disk, name: opened.append(name) or of_disk(disk, name)
-    )
-    assert Store.open(store.folder).snapshot().n_live == n_ids
-    [manifest] = set(opened)  # no file of rows, however many there are
-    assert Path(store.folder, manifest).stat().st_size <= 1 << 16
-    assert len(opened) <= 2
+    disk.opened.clear()
+    assert Store(disk).snapshot().n_live == n_ids
+    [manifest] = disk.opened  # no file of rows, however many there are
+    assert disk.size(manifest) <= 1 << 16
 
 
 def test_replacing_everything_keeps_the_size(store):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fewbits.store import Store, _names
-from tests.store._simulated import SimulatedDisk
+from fewbits.store import Store
+from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._tables import SCHEMA, content, rows
 
 PIECES = [b"some bytes", np.arange(50_000, dtype="<u4").data, b"", b"more"]
@@ -32,7 +32,7 @@ def kept(store):
 
 def path_of(store, number=0):
     token = store.snapshot().parts[number].entry.token
-    return store.folder / _names.derived_name(token)
+    return store.folder / f"mih-{token}.bin"
 
 
 def test_it_comes_back_whatever_is_added_or_deleted(store):
@@ -115,11 +115,22 @@ def test_it_counts_and_is_verified(store):
 
 
 def test_repair_goes_on_without_it(store):
-    wanted = content(store.snapshot())
+    wanted, number = content(store.snapshot()), store.snapshot().number
     path_of(store).write_bytes(b"nothing")
-    repaired = store.repair()
-    assert repaired.n_lost == 0
+    assert store.repair().is_complete
     assert content(store.snapshot()) == wanted
+    assert store.snapshot().number == number
+    assert kept(store) == [None, None]
+    assert store.verify().is_intact
+
+
+def test_it_goes_with_a_flip_that_is_put_back(store):
+    (path, *_) = sorted(store.folder.glob("seg-*"), key=lambda p: -p.stat().st_size)
+    damaged = bytearray(path.read_bytes())
+    damaged[70_000] ^= 1
+    path.write_bytes(damaged)
+    assert store.repair().is_complete
+    assert kept(store) == [None, None]
     assert store.verify().is_intact
 
 
@@ -146,7 +157,7 @@ class FullDisk(SimulatedDisk):
 
 def test_no_room_for_it_is_no_error():
     disk = FullDisk()
-    store = Store._create(disk, SCHEMA, 64, "of a test")
+    store = simulated_store(disk, SCHEMA)
     with store.writer() as writer:
         writer.append(rows(range(20)))
         writer.commit()
@@ -157,7 +168,7 @@ def test_no_room_for_it_is_no_error():
 
 def test_after_a_loss_of_power_it_is_whole_or_nothing():
     disk = SimulatedDisk()
-    store = Store._create(disk, SCHEMA, 64, "of a test")
+    store = simulated_store(disk, SCHEMA)
     seen, n_whole, n_none = set(), 0, 0
     with store.writer() as writer:
         writer.append(rows(range(20)))

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from fewbits.errors import FewbitsError
-from fewbits.store import Store, _disk
-from tests.store._simulated import SimulatedDisk
+from fewbits.store import Store
+from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import NIGHTLY, small_segments
 from tests.store._tables import VECTORS, content, expected, rows
 
@@ -20,7 +20,7 @@ def _small(monkeypatch):
 
 def prepared(**disk):
     disk = SimulatedDisk(**disk)
-    store = Store._create(disk, VECTORS, 64, "of a test")
+    store = simulated_store(disk, VECTORS)
     with store.writer() as writer:
         writer.append(rows(range(20), 0, VECTORS))
         writer.commit()
@@ -111,7 +111,7 @@ class FullDisk(SimulatedDisk):
 
 def test_rows_are_deleted_on_a_full_disk():
     disk = FullDisk()
-    store = Store._create(disk, VECTORS, 64, "of a test")
+    store = simulated_store(disk, VECTORS)
     with store.writer() as writer:
         writer.append(rows(range(20), 0, VECTORS))
         writer.commit()
@@ -150,7 +150,7 @@ def test_short_writes_go_on(tmp_path, monkeypatch):
     def short(descriptor, data):
         return real(descriptor, memoryview(data)[: max(1, len(data) // 2)])
 
-    monkeypatch.setattr(_disk.os, "write", short)
+    monkeypatch.setattr(os, "write", short)
     store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
     with store.writer() as writer:
         writer.append(rows(range(20), 0, VECTORS))

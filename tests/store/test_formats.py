@@ -1,5 +1,6 @@
 """Columns of any type come back; others read the files."""
 
+import base64
 import datetime
 import decimal
 
@@ -13,6 +14,7 @@ import pytest
 from fewbits._frozen import is_frozen
 from fewbits.errors import ArgumentError
 from fewbits.store import Int8Parts, Store
+from tests.store import _format
 from tests.store._tables import SCHEMA, VECTORS, rows
 
 TYPES = [
@@ -84,6 +86,80 @@ def test_others_read_a_segment(tmp_path):
     assert [text for (text,) in found.fetchall()] == wanted[49::-1]
     assert dataset.schema.metadata[b"fewbits.n_bits"] == b"64"
     assert dataset.schema.metadata[b"fewbits.bit_order"] == b"msb"
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.large_string()])
+def test_the_files_are_as_they_are_documented(tmp_path, kind):
+    schema = VECTORS.set(0, pa.field("_id", kind)).with_metadata({"own": "note"})
+    store = Store.create(tmp_path, schema, n_bits=64, fingerprint="of a test")
+    ids = [9 * i % 9001 for i in range(9000)]
+    ids = ids if kind == pa.int64() else [f"item {i}" for i in ids]
+    content, table = b"derived" * 10_000, rows(ids, 0, schema)
+    with store.writer() as writer:
+        writer.append(table)
+        writer.commit()
+        writer.keep_derived(writer.parts[0], [content])
+        writer.delete([ids[7]])
+        writer.commit()
+        writer.delete(ids[::5])
+        held = store.snapshot()
+        writer.commit()
+    names = {path.name for path in tmp_path.iterdir()}
+    for number, n_deleted in ((2, 1), (3, 1801)):
+        data = (tmp_path / f"manifest-{number:06d}.json").read_bytes()
+        assert (tmp_path / f"copy-{number:06d}.json").read_bytes() == data
+        made = _format.manifest(data)
+        (entry,) = made.pop("segments")
+        token = entry["token"]
+        assert pa.ipc.read_schema(
+            pa.py_buffer(base64.b64decode(made.pop("schema")))
+        ).equals(schema, check_metadata=True)
+        about = {"format": 1, "number": number, "n_bits": 64, "bit_order": "msb"}
+        about |= {"fingerprint": "of a test", "next_row": 9000}
+        numbers = kind == pa.int64()
+        assert made == about | {"next_id": 9001 if numbers else 0}
+        of_rows = {"token": token, "n_rows": 9000, "first": 0, "last": 8999}
+        of_rows |= {"id_range": [0, 9000] if numbers else None, "ids_rise": False}
+        state = {"n_live": 9000 - n_deleted, "deletes": number}
+        files = {"rows": entry["rows"], "vectors": entry["vectors"]}
+        assert entry == of_rows | state | files
+        deletes = (tmp_path / f"del-{token}-{number}.bin").read_bytes()
+        places = [7] if number == 2 else sorted({7, *range(0, 9000, 5)})
+        assert _format.deletes(deletes) == (token, 9000, places)
+    facts, sums = _format.sums((tmp_path / f"sum-{token}.bin").read_bytes())
+    assert facts == of_rows | files | {"n_live": 9000, "deletes": None, "number": 1}
+    for name, part, known in (("seg", "rows", sums[0]), ("vec", "vectors", sums[1])):
+        data = (tmp_path / f"{name}-{token}.arrow").read_bytes()
+        numbers, head, tail, n_bytes = known
+        assert _format.block_sums(data) == numbers
+        assert (data[: len(head)], data[-len(tail) :]) == (head, tail)
+        crc = _format.sum_of_sums(numbers)
+        assert entry[part] == {"n_bytes": n_bytes, "crc": crc}
+        assert n_bytes == len(data)
+        batch = pa.ipc.open_file(data).read_all()
+        wanted = {b"own": b"note", b"fewbits.n_bits": b"64"}
+        wanted |= {b"fewbits.bit_order": b"msb", b"fewbits.fingerprint": b"of a test"}
+        assert batch.schema.metadata == wanted
+        columns = ["_id", "_code", "text", "n"] if part == "rows" else ["_vector"]
+        assert batch.select(columns).equals(table.select(columns))
+        assert batch.column_names == [*(["_row"] if name == "seg" else []), *columns]
+    index = (tmp_path / f"ids-{token}.bin").read_bytes()
+    if kind == pa.int64():
+        wanted = sorted((key, row) for row, key in enumerate(ids))
+        keys, places = _format.index(index, token, 9000, 8)
+    else:
+        wanted = sorted((_format.crc32c(i.encode()), row) for row, i in enumerate(ids))
+        keys, places = _format.index(index, token, 9000, 4)
+    assert [*zip(keys, places, strict=True)] == wanted
+    derived = (tmp_path / f"mih-{token}.bin").read_bytes()
+    assert _format.derived(derived, token, entry["rows"]) == content
+    assert (tmp_path / "LOCK").read_bytes() == b""
+    kinds = {name.partition("-")[0] for name in names}
+    assert kinds == {
+        "LOCK",
+        *["manifest", "copy", "seg", "vec", "sum", "del", "ids", "mih"],
+    }
+    held.close()
 
 
 def test_codes_and_vectors_are_views_of_the_map(tmp_path):

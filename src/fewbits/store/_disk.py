@@ -1,7 +1,7 @@
 """Every operation on files: the one seam that tests put simulated disks behind.
 
-Nothing else in this package opens, writes, renames or removes a file. Arrow writes to
-an `OutFile` and reads from a `Disk.map`.
+Nothing else in this package opens, writes, renames or removes a file, but for locks.
+Arrow writes to an `OutFile` and reads from a `Disk.map`.
 """
 
 import contextlib
@@ -127,11 +127,22 @@ class Disk:
             When there is no file to be locked as shared.
         """
         path = self.folder / name
-        lock = FileLock.taken(path, shared=shared)
+        lock = FileLock.attempt(path, shared=shared)
         if lock is not None and shared and not lock.still_names(path):
             lock.release()
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         return lock
+
+
+def write_file(disk: Disk, name: str, data: Any, *, sync: bool = True) -> None:
+    """Write a new file and put its content, but not yet its name, on the disk."""
+    file = disk.create(name)
+    try:
+        file.write(data)
+        if sync:
+            file.sync()
+    finally:
+        file.close()
 
 
 class _RealFile:

@@ -1,9 +1,9 @@
-"""Index from ids to rows: sorted keys, and the row of each.
+"""Ids: as users give them, and an index from ids to rows.
 
-A key is an id that is a number, or the CRC-32C of one that is a text; texts are
-compared in the end, so that equal keys are no fault. The file holds keys, rows, the
-CRC-32C of its blocks and the first key of each: a look-up reads few of its blocks. It
-can be made again from the ids.
+The index is sorted keys, and the row of each. A key is an id that is a number, or the
+CRC-32C of one that is a text; texts are compared in the end, so that equal keys are no
+fault. The file holds keys, rows, the CRC-32C of its blocks and the first key of each: a
+look-up reads few of its blocks. It can be made again from the ids.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
+from fewbits._arrow import as_column, is_column, is_integer, is_text, repeated
 from fewbits._typing import IdArray
-from fewbits.errors import ArtefactError
-from fewbits.store._blocks import BLOCK, CheckedBytes, block_sums, crc32c
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, sealed
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
@@ -46,19 +47,6 @@ def _span(keys: Keys) -> tuple[Any, int]:
     return low, int(keys.max()) - int(low) + 1
 
 
-def are_dense(keys: Keys) -> bool:
-    """Return whether keys differ, and are known to do so without sorting.
-
-    That is where few numbers lie between them: one byte is kept for each.
-    """
-    low, n_keys = _span(keys)
-    if n_keys > _SPARSE * len(keys):
-        return False
-    seen = np.zeros(n_keys, np.bool_)
-    seen[keys - low] = True
-    return int(np.count_nonzero(seen)) == len(keys)
-
-
 def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
     """Return the place of each key among rising ids, -1 where there is none.
 
@@ -78,14 +66,8 @@ def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdA
 class IdIndex:
     """Keys that do not fall, and the row of each.
 
-    Parameters
-    ----------
-    keys : ndarray of int64 or uint32
-    rows : ndarray of uint32
-    blocks : CheckedBytes or None
-        The bytes of both, whose blocks are checked before they are read.
-    fences : ndarray or None
-        The first key of each block, which need no check.
+    Where both lie in a file, `blocks` checks them before they are read, and `fences`
+    are the first keys of the blocks.
     """
 
     def __init__(
@@ -139,11 +121,11 @@ class IdIndex:
             self._checked(at)
             equal = self._keys[at] == keys[wanted]
             at, wanted = at[equal], wanted[equal]
-            found = self._rows[at].astype(np.int64)
-            if (found >= len(self._keys)).any():
+            places = self._rows[at].astype(np.int64)
+            if (places >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")
-            hit = np.ones(len(at), np.bool_) if same is None else same(found, wanted)
-            rows[wanted[hit]] = found[hit]
+            hit = np.ones(len(at), np.bool_) if same is None else same(places, wanted)
+            rows[wanted[hit]] = places[hit]
             at, wanted = at[~hit] + 1, wanted[~hit]
         return rows
 
@@ -184,7 +166,7 @@ class IdIndex:
         trailer = fences.tobytes() + sums.astype("<u4").tobytes()
         tail = np.array([(len(self._rows), fences.itemsize, len(trailer))], _TAIL)
         trailer += _MAGIC + token.encode() + tail.tobytes()
-        return [*body, trailer + crc32c(trailer).to_bytes(4, "little")]
+        return [*body, sealed(trailer)]
 
     @classmethod
     def from_bytes(
@@ -211,18 +193,75 @@ class IdIndex:
         fits = len(view) == size + length + end + 4
         if not fits or tuple(int(v) for v in tail) != expected:
             raise ArtefactError(f"{name} is not the index of {n_rows} rows")
-        sealed = view[size:-4]
-        if crc32c(sealed).to_bytes(4, "little") != view[-4:]:
+        trailer = view[size:]
+        if not is_sealed(trailer):
             raise ArtefactError(f"{name} is damaged: its checksum does not match")
-        kind = np.dtype(np.int64 if width == 8 else np.uint32)
-        fences = np.frombuffer(sealed, kind, n_blocks)
-        sums = np.frombuffer(sealed, "<u4", n_blocks + n_of_rows, n_blocks * width)
-        blocks = CheckedBytes(view[:size], sums.astype(np.uint32), name)
-        if (
-            bytes(sealed[length:][: len(_MAGIC) + len(token)])
-            != _MAGIC + token.encode()
-        ):
+        seal = _MAGIC + token.encode()
+        if bytes(trailer[length:][: len(seal)]) != seal:
             raise ArtefactError(f"{name} is the index of another segment")
+        kind = np.dtype(np.int64 if width == 8 else np.uint32)
+        fences = np.frombuffer(trailer, kind, n_blocks)
+        sums = np.frombuffer(trailer, "<u4", n_blocks + n_of_rows, n_blocks * width)
+        blocks = CheckedBytes(view[:size], sums.astype(np.uint32), name)
         keys = np.frombuffer(view, kind, n_rows)
         rows = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
         return cls(keys, rows, blocks, fences)
+
+
+def as_ids(ids: Any, kind: Any) -> Any:
+    """Return ids as one Arrow array of the type that a store has.
+
+    Raises
+    ------
+    ArgumentError
+        When they are of another kind.
+    """
+    import pyarrow as pa
+
+    if not is_column(ids):
+        array = np.asarray(ids)
+        ids = array.tolist() if array.dtype.kind in "OUT" or not len(array) else array
+    column = as_column(ids)
+    fits = is_integer(column.type) if kind == pa.int64() else is_text(column.type)
+    if len(column) and not fits:
+        named = "whole numbers" if kind == pa.int64() else "texts"
+        raise ArgumentError(
+            f"the ids of this collection are {named}, got {column.type}"
+        )
+    if column.null_count:
+        raise ArgumentError("an id is missing")
+    try:
+        column = column.cast(kind)
+    except pa.ArrowException:
+        raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def checked_ids(ids: Any) -> Any:
+    """Return ids, none of which is negative."""
+    if ids.type == "int64" and len(ids):
+        lowest = int(ids.to_numpy().min())
+        if lowest < 0:
+            raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {lowest}")
+    return ids
+
+
+def check_once(ids: Any) -> None:
+    """Raise when an id is there twice."""
+    import pyarrow as pa
+
+    keys = keys_of(ids)
+    low, n_keys = _span(keys)
+    if n_keys <= _SPARSE * len(keys):  # a byte for each number saves sorting
+        seen = np.zeros(n_keys, np.bool_)
+        seen[keys - low] = True
+        if int(np.count_nonzero(seen)) == len(keys):
+            return
+    ordered = np.sort(keys)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return
+    # Texts with one key may differ.
+    repetition = repeated(ids.filter(pa.array(np.isin(keys, twice))))
+    if repetition is not None:
+        raise ArgumentError(f"id {repetition[0]!r} is given {repetition[1]} times")

@@ -27,19 +27,19 @@ class FileLock:
         self._owner = os.getpid()
 
     @classmethod
-    def taken(cls, path: Path, *, shared: bool) -> Self | None:
+    def attempt(cls, path: Path, *, shared: bool) -> Self | None:
         """Return a lock on a file, or None when another has it."""
         cloexec = getattr(os, "O_CLOEXEC", 0)
         flags = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
         descriptor = os.open(path, flags | cloexec, 0o666)
         try:
-            got = _lock(descriptor, shared=shared)
+            is_locked = _lock(descriptor, shared=shared)
         except OSError as error:
             if not shared or error.errno not in _UNSUPPORTED:
                 os.close(descriptor)
                 raise
-            got = True
-        if not got:
+            is_locked = True
+        if not is_locked:
             os.close(descriptor)
             return None
         return cls(descriptor, shared=shared)
@@ -85,7 +85,7 @@ def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
         Otherwise the block gets False at once where the path is in use, or there are no
         locks.
     """
-    lock = _taken_once(path, waits=waits)
+    lock = _acquired(path, waits=waits)
     try:
         yield waits or lock is not None
     finally:
@@ -95,10 +95,10 @@ def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
             lock.release()
 
 
-def _taken_once(path: Path, *, waits: bool) -> FileLock | None:
+def _acquired(path: Path, *, waits: bool) -> FileLock | None:
     while True:
         try:
-            lock = FileLock.taken(path, shared=False)
+            lock = FileLock.attempt(path, shared=False)
         except OSError as error:
             if error.errno in _UNSUPPORTED:
                 return None

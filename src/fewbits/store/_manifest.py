@@ -1,31 +1,112 @@
-"""Manifests: what a collection consists of at one moment, in a sealed JSON file."""
+"""Manifests: what a collection consists of at one moment, in a sealed JSON file.
+
+Here are also the names of files, the commit protocol (`publish`), and the removal of
+what no state needs any more (`collect`).
+"""
 
 import base64
 import contextlib
 import hashlib
 import json
 import re
+import secrets
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
 from fewbits.errors import ArtefactError
-from fewbits.store._disk import Disk
-from fewbits.store._names import (
-    deletes_name,
-    has_segments,
-    is_token,
-    manifest_name,
-    manifest_numbers,
-    rows_name,
-    sums_name,
-    vectors_name,
-)
+from fewbits.store._disk import Disk, write_file
+from fewbits.store._lock import FileLock
 
 FORMAT = 1
+#: Manifests that stay, for `repair` and for people.
+KEPT = 3
+#: How messages about damage end.
+REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
+
 _SEAL = re.compile(rb'\{"sha256": "([0-9a-f]{64})",\n')
 _LARGEST = 1 << 62  # of numbers in a manifest
 _LONGEST = 1 << 28  # bytes of a manifest
+
+# Names of files. None is used twice, but for those of derived files.
+
+LOCK, HOLDER = "LOCK", "LOCK.holder"
+_TOKEN = r"[0-9a-f]{16}"
+_MANIFEST = re.compile(r"(manifest|copy)-(\d{6,18})\.json")
+_OWN = re.compile(
+    rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
+    rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
+)
+#: What the files of each prefix are; all others are manifests, or of nothing yet.
+_KINDS = {
+    "seg": "rows",
+    "vec": "vectors",
+    "sum": "checksums",
+    "ids": "derived",
+    "mih": "tables",
+    "del": "deleted",
+}
+KINDS = (*_KINDS.values(), "manifests")
+
+
+def kind_of(name: str) -> str:
+    return _KINDS.get(name.partition("-")[0], "manifests")
+
+
+def new_token() -> str:
+    return secrets.token_hex(8)
+
+
+def is_own(name: str) -> bool:
+    """Return whether a file is one that may be collected when no manifest names it."""
+    return _OWN.fullmatch(name) is not None
+
+
+def rows_name(token: str) -> str:
+    return f"seg-{token}.arrow"
+
+
+def vectors_name(token: str) -> str:
+    return f"vec-{token}.arrow"
+
+
+def sums_name(token: str) -> str:
+    return f"sum-{token}.bin"
+
+
+def ids_name(token: str) -> str:
+    return f"ids-{token}.bin"
+
+
+def derived_name(token: str) -> str:
+    return f"mih-{token}.bin"
+
+
+def aside_name(name: str) -> str:
+    return f"damaged-{name}"
+
+
+def deletes_name(token: str, number: int) -> str:
+    return f"del-{token}-{number}.bin"
+
+
+def draft_name() -> str:
+    return f"draft-{new_token()}.tmp"
+
+
+def manifest_name(number: int) -> str:
+    return f"manifest-{number:06d}.json"
+
+
+def copy_name(number: int) -> str:
+    return f"copy-{number:06d}.json"
+
+
+def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
+    """Return the numbers of the manifests (or copies) among files, rising."""
+    matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
+    numbers = [(int(match[2]), match[0]) for match in matches if match[1] == kind]
+    return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
 
 
 @dataclass(frozen=True)
@@ -72,12 +153,19 @@ class SegmentEntry:
     @property
     def n_bytes(self) -> int:
         """Length of the files of rows and vectors."""
-        return self.rows.n_bytes + (self.vectors.n_bytes if self.vectors else 0)
+        return sum(file.n_bytes for _, file in self.arrow_files)
+
+    @property
+    def arrow_files(self) -> list[tuple[str, FileEntry]]:
+        """Names and entries of the files of rows and of vectors."""
+        files = [(rows_name(self.token), self.rows)]
+        if self.vectors is not None:
+            files.append((vectors_name(self.token), self.vectors))
+        return files
 
     def names(self) -> list[str]:
         """Return the names of the files that cannot be made again."""
-        names = [rows_name(self.token), sums_name(self.token)]
-        names += [vectors_name(self.token)] if self.vectors else []
+        names = [sums_name(self.token), *(name for name, _ in self.arrow_files)]
         if self.deletes is not None:
             names.append(deletes_name(self.token, self.deletes))
         return names
@@ -150,107 +238,27 @@ class Manifest:
         data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
         if seal is None or seal[1].decode() != _digest(data[seal.end() - 1 :]):
-            raise ArtefactError(f"{name} is damaged: its checksum does not match")
+            raise ArtefactError(
+                f"{name} is damaged: its checksum does not match; {REPAIR}"
+            )
         try:
             content = json.loads(data)
-            if content["format"] != FORMAT:
-                raise ArtefactError(
-                    f"{name} was written in format {content['format']}, this version "
-                    f"reads format {FORMAT}: install a newer fewbits"
+            if content["format"] == FORMAT:
+                return cls(
+                    number=_count(content["number"]),
+                    schema=_schema(content["schema"]),
+                    n_bits=_count(content["n_bits"], 1),
+                    fingerprint=_text(content["fingerprint"]),
+                    next_row=_count(content["next_row"]),
+                    next_id=_count(content["next_id"], most=1 << 63),
+                    segments=_segments(content["segments"]),
                 )
-            return cls(
-                number=_count(content["number"]),
-                schema=_schema(content["schema"]),
-                n_bits=_count(content["n_bits"], 1),
-                fingerprint=_text(content["fingerprint"]),
-                next_row=_count(content["next_row"]),
-                next_id=_count(content["next_id"], most=1 << 63),
-                segments=_segments(content["segments"]),
-            )
-        except (LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise ArtefactError(f"{name} is damaged: {error}") from error
-        except ValueError as error:
-            if isinstance(error, ArtefactError):
-                raise
-            raise ArtefactError(f"{name} is damaged: {error}") from error
-
-
-def read_manifest(disk: Disk, number: int) -> Manifest:
-    """Return one state.
-
-    Raises
-    ------
-    ArtefactError
-        When its file is damaged.
-    FileNotFoundError
-        When there is none.
-    """
-    name = manifest_name(number)
-    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
-    if manifest.number != number:
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
         raise ArtefactError(
-            f"{disk.folder / name} is damaged: it is that of number {manifest.number}"
+            f"{name} was written in format {content['format']}, this version reads "
+            f"format {FORMAT}: install a newer fewbits"
         )
-    return manifest
-
-
-def newest_number(disk: Disk) -> int:
-    """Return the number of the newest manifest.
-
-    Raises
-    ------
-    ArtefactError
-        When there is none, or it is gone and its copy is there.
-    """
-    try:
-        names = disk.names()
-    except (FileNotFoundError, NotADirectoryError):
-        names = []
-    numbers = manifest_numbers(names)
-    copies = manifest_numbers(names, "copy")
-    if not numbers and not copies:
-        raise no_collection(disk)
-    if copies and copies[-1] > max(numbers, default=-1):
-        raise ArtefactError(
-            f"{disk.folder / manifest_name(copies[-1])} is missing; "
-            "'fewbits verify --repair' makes it again"
-        )
-    return numbers[-1]
-
-
-def no_collection(disk: Disk) -> ArtefactError:
-    """Return the error of a folder without any manifest."""
-    told = f"{disk.folder} holds no collection: it has no manifest"
-    with contextlib.suppress(OSError):
-        if has_segments(disk.names()):
-            told = (
-                f"{disk.folder} is damaged: all of its manifests are missing; "
-                "'fewbits verify --repair' makes one of what segments say"
-            )
-    return ArtefactError(told)
-
-
-def newest_manifest(disk: Disk) -> Manifest:
-    """Return the newest state.
-
-    Raises
-    ------
-    ArtefactError
-        When there is none, or it is damaged: an older one never takes its place.
-    """
-    return needed_manifest(disk, newest_number(disk))
-
-
-def needed_manifest(disk: Disk, number: int) -> Manifest:
-    """Return a state that should be there; an error of damage names `repair`."""
-    try:
-        return read_manifest(disk, number)
-    except ArtefactError as error:
-        if "damaged" not in str(error):
-            raise
-        raise ArtefactError(
-            f"{error}; 'fewbits verify --repair' goes back to what can still be read"
-        ) from None
 
 
 def _digest(body: bytes) -> str:
@@ -279,7 +287,7 @@ def _schema(text: Any) -> Any:
 
 
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
-    segments = tuple(segment_entry(entry) for entry in entries)
+    segments = tuple(_segment(entry) for entry in entries)
     for before, after in pairwise(segments):
         if before.last >= after.first:
             raise ValueError("sequence numbers of its segments do not rise")
@@ -288,9 +296,8 @@ def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     return segments
 
 
-def segment_entry(entry: Any) -> SegmentEntry:
-    """Return what some JSON says of a segment, or raise ValueError."""
-    if not is_token(entry["token"]):
+def _segment(entry: Any) -> SegmentEntry:
+    if not re.fullmatch(_TOKEN, _text(entry["token"])):
         raise ValueError(f"it names a segment {entry['token']!r}")
     n_rows = _count(entry["n_rows"], 1)
     rows = _file(entry["rows"])
@@ -320,3 +327,132 @@ def _id(value: Any) -> int:
 
 def _file(entry: Any) -> FileEntry:
     return FileEntry(_count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1))
+
+
+def newest_number(disk: Disk) -> int:
+    """Return the number of the newest manifest.
+
+    Raises
+    ------
+    ArtefactError
+        When there is none, or it is gone and its copy is there.
+    """
+    try:
+        names = disk.names()
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    numbers = manifest_numbers(names)
+    copies = manifest_numbers(names, "copy")
+    if copies and copies[-1] > max(numbers, default=-1):
+        missing = disk.folder / manifest_name(copies[-1])
+        raise ArtefactError(f"{missing} is missing; {REPAIR}")
+    if numbers:
+        return numbers[-1]
+    if any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names):
+        raise ArtefactError(
+            f"{disk.folder} is damaged: all of its manifests are missing; {REPAIR}"
+        )
+    raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
+
+
+def read_manifest(disk: Disk, number: int) -> Manifest:
+    """Return one state.
+
+    Raises
+    ------
+    ArtefactError
+        When its file is damaged.
+    FileNotFoundError
+        When there is none.
+    """
+    name = manifest_name(number)
+    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+    if manifest.number != number:
+        raise ArtefactError(
+            f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
+            f"{REPAIR}"
+        )
+    return manifest
+
+
+def newest_manifest(disk: Disk) -> Manifest:
+    """Return the newest state.
+
+    Raises
+    ------
+    ArtefactError
+        When there is none, or it is damaged: an older one never takes its place.
+    """
+    return read_manifest(disk, newest_number(disk))
+
+
+def publish(disk: Disk, manifest: Manifest) -> None:
+    """Make a state the newest one. Its files are on the disk, their names need not be.
+
+    The copy is for `repair` alone. It is written after the manifest is on the disk, so
+    that a copy without its manifest means that the manifest got lost.
+    """
+    data = manifest.to_bytes()
+    disk.sync_folder()
+    draft = draft_name()
+    write_file(disk, draft, data)
+    disk.publish(draft, manifest_name(manifest.number))
+    disk.sync_folder()
+    with contextlib.suppress(OSError):
+        write_file(disk, copy_name(manifest.number), data, sync=False)
+
+
+def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
+    """Remove the files that neither the newest state nor a held one names.
+
+    The caller holds the lock of the store. A file that cannot be removed stays until
+    the next time: Windows keeps what is mapped.
+
+    Parameters
+    ----------
+    disk : Disk
+    newest : Manifest
+        Nothing is removed where there is a newer one.
+    is_durable : bool, default=False
+        Whether its name is known to be on the disk. A process may have been killed
+        before it made sure of that: then the state before must not go first.
+    """
+    names = disk.names()
+    numbers = manifest_numbers(names)
+    if numbers[-1] > newest.number:
+        return
+    older = numbers[:-1]
+    locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
+    try:
+        held = [n for n in older if n not in locks]
+        kept = _needed(disk, newest, held)
+        stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
+        kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
+        gone = [name for name in names if is_own(name) and name not in kept]
+        if gone and not is_durable:
+            disk.sync_folder()
+        for name in gone:
+            with contextlib.suppress(OSError):
+                disk.remove(name)
+    finally:
+        for lock in locks.values():
+            lock.release()
+
+
+def _unheld(disk: Disk, number: int) -> FileLock | None:
+    """Lock a state that no reader holds."""
+    try:
+        return disk.lock(manifest_name(number), shared=False)
+    except OSError:
+        return None
+
+
+def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+    states = [newest]
+    for number in held:
+        # A state whose manifest is damaged cannot be read.
+        with contextlib.suppress(ArtefactError, OSError):
+            states.append(read_manifest(disk, number))
+    kept = {name for state in states for name in state.names()}
+    tokens = {segment.token for state in states for segment in state.segments}
+    return kept | {name(t) for t in tokens for name in (ids_name, derived_name)}

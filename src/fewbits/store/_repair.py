@@ -1,244 +1,361 @@
-"""A damaged collection made whole again from what is intact."""
+"""A damaged collection made whole again: what stands on a checksum stays."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.store._deletes import mended_live, write_deletes
-from fewbits.store._disk import Disk
-from fewbits.store._files import write_file
-from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._names import (
+from fewbits._repr import one_line
+from fewbits.errors import ArtefactError
+from fewbits.store._deletes import read_live, write_deletes
+from fewbits.store._disk import Disk, write_file
+from fewbits.store._manifest import (
+    Manifest,
+    SegmentEntry,
     aside_name,
+    collect,
     copy_name,
     deletes_name,
-    manifest_name,
+    ids_name,
+    is_own,
+    kind_of,
+    manifest_numbers,
     new_token,
+    publish,
+    read_manifest,
+    sums_name,
 )
-from fewbits.store._publish import collect, publish
-from fewbits.store._report import Repaired
-from fewbits.store._rescue import older_state, rescued_state
-from fewbits.store._salvage import Salvage
-from fewbits.store._schema import CODE, CORRECTION, ID, OF_VECTORS, RESERVED, ROW
-from fewbits.store._segment import SegmentFiles
+from fewbits.store._segment import (
+    arrow_frame,
+    has_index,
+    only_batch,
+    read_sums,
+    remove_derived,
+    segment_schemas,
+    write_index,
+    write_sums,
+)
 from fewbits.store._snapshot import Part
-from fewbits.store._sources import Stored
-from fewbits.store._verify import newest_readable, verified
+from fewbits.store._sums import (
+    FileSums,
+    block_sums,
+    mended_blocks,
+    mended_seal,
+    parse_sums,
+)
+from fewbits.store._verify import (
+    Damage,
+    Report,
+    damaged_derived,
+    newest_readable,
+    verified,
+)
+from fewbits.store._writer import Stored
 
-_SHOWN = 1000  # ids of lost rows that are reported
+_MOST = 1000  # ids that are reported
+_FEW = 10  # of these, ids that are printed
+_ASIDE = ("rows", "vectors", "checksums", "deleted")  # kinds of files
 
 
-@dataclass
-class _Losses:
-    n_rows: int = 0
-    n_mended: int = 0
-    #: The rows that should live in new segments, whose deletes cannot be read.
-    n_known: dict[str, int] = field(default_factory=dict)
-    ids: list[int | str] = field(default_factory=list)
-    n_vectors: int = 0
-    #: Rows that are lost for want of their vector alone.
-    n_dropped: int = 0
-    vector_ids: list[int | str] = field(default_factory=list)
-    nulls: dict[str, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+@dataclass(frozen=True, repr=False)
+class Repaired:
+    """The result of `Store.repair`.
+
+    Parameters
+    ----------
+    before : Report
+    number : int
+        Of the state that is there now.
+    n_rows : int
+        Rows that live in it, those of segments that are still damaged included.
+    n_lost : int
+        Rows of segments that were dropped.
+    n_damaged : int
+        Rows of segments that are still damaged, which `drop_rows` would drop.
+    ids : tuple
+        The ids of either, as far as they can be read, at most 1,000.
+    n_undeleted : int
+        Deleted rows that are there again, as the file that marked them was damaged.
+    n_commits_lost : int
+        Commits after the state to which it had to go back.
+    notes : tuple of str
+        What else is not as it was.
+    """
+
+    before: Report
+    number: int
+    n_rows: int
+    n_lost: int = 0
+    n_damaged: int = 0
+    ids: tuple[int | str, ...] = ()
+    n_undeleted: int = 0
+    n_commits_lost: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    @property
+    def is_complete(self) -> bool:
+        """True where nothing was lost and no row is damaged."""
+        lost = self.n_lost or self.n_undeleted or self.n_commits_lost
+        return not (lost or self.n_damaged)
+
+    def __str__(self) -> str:
+        if self.before.is_intact:
+            return f"nothing is damaged: {self.n_rows:,} rows"
+        lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        if self.n_commits_lost:
+            lines.append(f"the last {self.n_commits_lost:,} commits are lost")
+        if self.n_damaged:
+            lines.append(
+                f"{self.n_damaged:,} of the rows lie in segments that are still "
+                "damaged: put back their files from a backup, or drop these rows by "
+                "'fewbits verify --repair --drop-rows'"
+            )
+        if self.ids:
+            more = ", ..." if self.n_lost + self.n_damaged > _FEW else ""
+            lines.append(f"their ids: {', '.join(map(str, self.ids[:_FEW]))}{more}")
+        if self.n_undeleted:
+            lines.append(
+                f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
+            )
+        return "\n".join([*lines, *self.notes])
 
 
-def repaired(disk: Disk, drop_rows: bool = False) -> Repaired:
+def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     """Publish a state of all that is intact. The caller holds the store's lock."""
     manifest, damages, top = newest_readable(disk)
     report = verified(disk, manifest, damages)
     if manifest is not None and report.is_intact:
         return Repaired(report, manifest.number, manifest.n_live)
-    losses = _Losses()
-    if manifest is None:
-        manifest = rescued_state(disk, top)
-        none = older_state(disk, disk.names()) is None
-        what = "no manifest" if none else "neither the newest manifest nor its copy"
-        losses.notes.append(
-            f"{what} can be read: rows that were deleted or replaced in the last "
-            "commits may be there again"
-        )
-    base = replace(manifest, number=top)
-    _keep_copy(disk, base)
-    target = base
-    if not drop_rows:
-        target = replace(base, schema=_kept_schema(disk, base))
-    segments = tuple(_mended(disk, base, target, losses))
-    state = _each_once(disk, target.following(segments))
-    if losses.n_dropped and not state.n_live:
-        raise ArgumentError(
-            "no row has an intact vector, so --drop-rows would drop all: without it "
-            f"{losses.n_dropped:,} rows stay, and no vectors"
-        )
-    publish(disk, state)
-    if losses.n_mended:
-        bits = "flipped bit was" if losses.n_mended == 1 else "flipped bits were"
-        losses.notes.append(f"{losses.n_mended:,} {bits} put back")
-    if losses.n_dropped:
-        losses.notes.append(
-            f"{losses.n_dropped:,} of these rows lost only their vector: without "
-            "--drop-rows they would have stayed"
-        )
-    if _put_aside(disk, base.names() - state.names()):
-        losses.notes.append(
-            "what was replaced stays in the files damaged-*, for other tools to try; "
-            "delete them once you no longer need them"
+    older = top if manifest is not None else _older_number(disk, drop_rows)
+    base = replace(manifest or read_manifest(disk, older), number=top)
+    n_lost = n_damaged = n_mended = 0
+    ids: list[int | str] = []
+    segments: list[SegmentEntry] = []
+    undeleted: dict[str, SegmentEntry] = {}  # as they were, by their tokens of now
+
+    for entry in base.segments:
+        try:
+            mended, n_bits, is_undeleted = _mended(disk, base, entry)
+        except (ArtefactError, FileNotFoundError):
+            ids += _ids(disk, base, entry, _MOST - len(ids))
+            if drop_rows:
+                n_lost += entry.n_live
+            else:
+                n_damaged += entry.n_live
+                segments.append(entry)
+            continue
+        n_mended += n_bits
+        segments.append(mended)
+        if is_undeleted:
+            undeleted[mended.token] = entry
+
+    state = base.following(tuple(segments))
+    for i, entry in enumerate(segments):
+        if entry.token in undeleted:
+            try:
+                segments[i] = _without_replaced(disk, state, i)
+            except ArtefactError:  # of a later segment, which may hold the same ids
+                segments[i] = undeleted.pop(entry.token)
+                n_damaged += segments[i].n_live
+    state = replace(state, segments=tuple(segments))
+
+    if damages or state.segments != base.segments:
+        publish(disk, state)
+    else:
+        state = base  # only files beside it are damaged
+    for entry in state.segments:
+        _make_derived(disk, state, entry)
+    notes = []
+    if n_mended:
+        bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
+        notes.append(f"{n_mended:,} {bits} put back")
+    if _put_aside(disk, _replaced(disk, base, state, damages)):
+        notes.append(
+            "what was replaced or dropped stays in the files damaged-*, for other "
+            "tools to try; delete them once you no longer need them"
         )
     collect(disk, state, is_durable=True)
     return Repaired(
         report,
         state.number,
         state.n_live,
-        losses.n_rows,
-        tuple(losses.ids[:_SHOWN]),
-        losses.nulls,
-        tuple(losses.notes),
-        losses.n_vectors,
-        tuple(losses.vector_ids[:_SHOWN]),
-        _undeleted(state, losses),
+        n_lost=n_lost,
+        n_damaged=n_damaged,
+        ids=tuple(ids),
+        n_undeleted=sum(
+            entry.n_live - undeleted[entry.token].n_live
+            for entry in state.segments
+            if entry.token in undeleted
+        ),
+        n_commits_lost=top - older,
+        notes=tuple(notes),
     )
 
 
-def _keep_copy(disk: Disk, base: Manifest) -> None:
-    """Write down what is repaired where no name of a file says which state that is.
-
-    A repair that is cut off would take its own new segments for those of the state.
-    """
-    names = {manifest_name(base.number), copy_name(base.number)}
-    if names.isdisjoint(disk.names()):
-        write_file(disk, copy_name(base.number), base.to_bytes())
-        disk.sync_folder()
-
-
-def _undeleted(state: Manifest, losses: _Losses) -> int:
-    """Return how many deleted rows live again."""
-    return sum(
-        entry.n_live - losses.n_known[entry.token]
-        for entry in state.segments
-        if entry.token in losses.n_known
+def _older_number(disk: Disk, drop_rows: bool) -> int:
+    """Return the number of the newest state whose manifest can be read."""
+    for number in reversed(manifest_numbers(disk.names())):
+        try:
+            manifest = read_manifest(disk, number)
+        except ArtefactError:
+            continue
+        if drop_rows:
+            return number
+        raise ArtefactError(
+            f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
+            "back one of them from a backup, or go back to the state of number "
+            f"{number:,}, of {manifest.n_live:,} rows, by "
+            "'fewbits verify --repair --drop-rows'"
+        )
+    raise ArtefactError(
+        f"{disk.folder}: no manifest can be read; put back manifest-*.json from a "
+        "backup: each names the segments that are a state of the collection"
     )
 
 
-def _kept_schema(disk: Disk, base: Manifest) -> Any:
-    """Return the columns that stay: all, or those but vectors where one is lost.
+def _mended(
+    disk: Disk, base: Manifest, entry: SegmentEntry
+) -> tuple[SegmentEntry, int, bool]:
+    """Return a segment, under a new token where its files are damaged.
 
-    A collection has vectors of all rows or of none, as ranking by them, or encoding
-    them anew, needs all.
+    Also how many flipped bits were put back, and whether its deletes are lost.
+
+    Raises
+    ------
+    ArtefactError, FileNotFoundError
+        When it is damaged beyond what its checksums can put back.
     """
+    n_mended = 0
+    try:
+        sums, is_whole = read_sums(disk, entry), True
+    except ArtefactError:
+        sums, is_whole = _mended_sums(disk, entry), False
+    contents = []
+    for i, (name, file) in enumerate(entry.arrow_files):
+        data = disk.map(name)
+        content = mended_blocks(data, file, sums[i].sums if i < len(sums) else None)
+        if content is None:
+            raise ArtefactError(f"{name} is damaged")
+        # The sums fit what Arrow cannot read where both were forged.
+        path = str(disk.folder / name)
+        only_batch(content, segment_schemas(base)[i], entry.n_rows, path)
+        if content is not data:
+            is_whole = False
+            before = block_sums(data[: file.n_bytes])
+            n_mended += int(np.count_nonzero(before != block_sums(content)))
+        contents.append(content)
+
+    mended = replace(entry, n_live=entry.n_rows, deletes=None)
+    if not is_whole:
+        mended = replace(mended, token=new_token())
+        sums = []
+        for (name, _), content in zip(mended.arrow_files, contents, strict=True):
+            write_file(disk, name, content)
+            frame = arrow_frame(content)
+            sums.append(FileSums(block_sums(content), *frame, len(content)))
+        write_sums(disk, mended, sums, base.number + 1)
+
+    is_flipped = False
+    try:
+        live = read_live(disk, entry)
+    except ArtefactError:
+        is_flipped = True
+        try:
+            live = read_live(disk, entry, mends=True)
+        except ArtefactError:
+            return mended, n_mended, True
+    if is_whole and not is_flipped:
+        return entry, n_mended, False
+    if live is not None:
+        mended = _with_deletes(disk, base.number + 1, mended, live)
+    return mended, n_mended + is_flipped, False
+
+
+def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
+    """Return the sums of a segment after a bit is put back, none if more is damaged."""
+    with contextlib.suppress(ArtefactError, FileNotFoundError):
+        seal = mended_seal(disk.map(sums_name(entry.token)))
+        return [] if seal is None else parse_sums(seal, "")
+    return []
+
+
+def _with_deletes(
+    disk: Disk, number: int, entry: SegmentEntry, live: Any
+) -> SegmentEntry:
+    with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
+        disk.remove(deletes_name(entry.token, number))
+    write_deletes(disk, entry.token, number, live)
+    return replace(entry, n_live=int(np.count_nonzero(live)), deletes=number)
+
+
+def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
+    """Return a segment without the rows whose ids are there again in a later one."""
+    source = Stored(Part(disk, state, state.segments[place]))
+    for later in state.segments[place + 1 :]:
+        source.delete(_living_ids(Part(disk, state, later)))
+    if source.live is None:
+        return source.part.entry
+    return _with_deletes(disk, state.number, source.part.entry, source.live)
+
+
+def _living_ids(part: Part) -> Any:
     import pyarrow as pa
 
-    if not any(_lacks_vectors(disk, base, entry) for entry in base.segments):
-        return base.schema
-    fields = [each for each in base.schema if each.name not in OF_VECTORS]
-    return pa.schema(fields, base.schema.metadata)
+    return part.ids.take(pa.array(part.live_places()))
+
+
+def _ids(disk: Disk, state: Manifest, entry: SegmentEntry, n: int) -> list[int | str]:
+    """Return the first ids of a damaged segment, none where they cannot be read."""
+    with contextlib.suppress(ArtefactError):
+        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:n].to_pylist()
+        return ids
+    return []
+
+
+def _make_derived(disk: Disk, state: Manifest, entry: SegmentEntry) -> None:
+    """Make the index of ids again where it is damaged; search makes its own files."""
+    names = {each.file for each in damaged_derived(disk, entry)}
+    index = ids_name(entry.token)
+    is_new = has_index(entry) and index not in disk.names()
+    with contextlib.suppress(OSError, ArtefactError):
+        if names - {str(disk.folder / index)}:
+            remove_derived(disk, entry)
+    with contextlib.suppress(OSError, ArtefactError):
+        if str(disk.folder / index) in names:
+            disk.remove(index)
+        elif not is_new:
+            return
+        write_index(disk, entry, Part(disk, state, entry).ids)
+
+
+def _replaced(
+    disk: Disk, base: Manifest, state: Manifest, damages: list[Damage]
+) -> set[str]:
+    """Return the names of files that are damaged, or that the state names no more."""
+    names = base.names() - state.names()
+    damaged = {Path(each.file).name for each in damages if not each.is_derived}
+    if copy_name(base.number) in damaged:  # it went back: those of lost commits, too
+        states = [state]
+        for number in manifest_numbers(disk.names()):
+            with contextlib.suppress(ArtefactError):
+                states.append(read_manifest(disk, number))
+        needed = {name for each in states for name in each.names()}
+        own = {n for n in disk.names() if is_own(n) and kind_of(n) in _ASIDE}
+        names |= own - needed
+    return names | damaged
 
 
 def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
     """Rename files that no state needs, so that they are not collected."""
-    kept = False
+    is_any = False
     for name in sorted(names):
         with contextlib.suppress(OSError):
             disk.publish(name, aside_name(name))
-            kept = True
-    return kept
-
-
-def _lacks_vectors(disk: Disk, base: Manifest, entry: SegmentEntry) -> bool:
-    """Return whether a row of a segment is there, and its vector is not."""
-    salvage = Salvage(disk, base, entry, mends=True)
-    if salvage.is_gone or not salvage.lost_vectors.any():
-        return False
-    there = salvage.lost_vectors & ~_lost(salvage, base.schema)
-    with contextlib.suppress(ArtefactError):
-        live, _ = mended_live(disk, entry)
-        there &= True if live is None else live
-    return bool(there.any())
-
-
-def _mended(
-    disk: Disk, base: Manifest, target: Manifest, losses: _Losses
-) -> Iterator[SegmentEntry]:
-    """Yield each segment, written anew from its intact rows where it is damaged."""
-    changes = target.schema is not base.schema
-    for entry in base.segments:
-        salvage = Salvage(disk, base, entry, mends=True)
-        live, mended, forgot = None, False, False
-        try:
-            live, mended = mended_live(disk, entry)
-        except ArtefactError:
-            forgot = True
-        n_mended = salvage.n_mended + mended
-        losses.n_mended += n_mended
-        if not (salvage.damages or n_mended or forgot or changes):
-            yield entry
-        elif salvage.is_gone or not entry.n_live:
-            losses.n_rows += entry.n_live
-        else:
-            n_known = entry.n_live + losses.n_rows
-            table = _intact(salvage, live, target.schema, losses)
-            if len(table):
-                made = SegmentFiles(disk, target).write(table, new_token())
-                if forgot:
-                    losses.n_known[made.token] = n_known - losses.n_rows
-                yield made
-
-
-def _intact(
-    salvage: Salvage, live: NDArray[np.bool_] | None, schema: Any, losses: _Losses
-) -> Any:
-    """Return the rows that can be kept, with nulls where a value is lost."""
-    import pyarrow as pa
-
-    lost, lost_id = _lost(salvage, schema), salvage.lost(ID)
-    there = np.ones(len(lost), np.bool_) if live is None else live
-    if any(name in schema.names for name in OF_VECTORS):
-        losses.n_dropped += int((there & salvage.lost_vectors & ~lost).sum())
-        lost |= salvage.lost_vectors
-    kept = np.flatnonzero(there & ~lost)
-    losses.n_rows += int(np.count_nonzero(there & lost))
-    known = pa.array(np.flatnonzero(there & lost & ~lost_id)[:_SHOWN])
-    losses.ids += salvage.column(ID).take(known).to_pylist()
-    bare = kept[salvage.lost_vectors[kept]]
-    losses.n_vectors += len(bare)
-    losses.vector_ids += salvage.column(ID).take(pa.array(bare[:_SHOWN])).to_pylist()
-    columns = {ROW: pa.array(salvage.sequence[kept])}
-    for name in schema.names if len(kept) else ():
-        gaps = salvage.lost(name)[kept]
-        columns[name] = salvage.column(name).take(pa.array(kept, mask=gaps))
-        if gaps.any():
-            losses.nulls[name] = losses.nulls.get(name, 0) + int(gaps.sum())
-    return pa.table(columns)
-
-
-def _lost(salvage: Salvage, schema: Any) -> NDArray[np.bool_]:
-    """Return which rows cannot be kept."""
-    lost = salvage.lost(ID) | salvage.lost(CODE)
-    if CORRECTION in schema.names:
-        lost |= salvage.lost(CORRECTION)
-    for each in schema:
-        if each.name not in RESERVED and not each.nullable:
-            lost |= salvage.lost(each.name)
-    return lost
-
-
-def _each_once(disk: Disk, state: Manifest) -> Manifest:
-    """Return the state without rows whose ids are there again in a later row."""
-    sources = [Stored(Part(disk, state, entry)) for entry in state.segments]
-    for i, later in enumerate(sources):
-        for earlier in sources[:i]:
-            earlier.delete(later.living()[ID].combine_chunks())
-    segments = []
-    for source in sources:
-        entry = source.part.entry
-        if source.changed and source.live is not None:
-            with contextlib.suppress(FileNotFoundError):  # of a repair cut off
-                disk.remove(deletes_name(entry.token, state.number))
-            write_deletes(disk, entry.token, state.number, source.live)
-            entry = replace(entry, n_live=source.n_live, deletes=state.number)
-        segments += [entry] if source.n_live else []
-    return replace(state, segments=tuple(segments))
+            is_any = True
+    return is_any

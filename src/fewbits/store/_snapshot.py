@@ -11,14 +11,33 @@ from numpy.typing import NDArray
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.store._blocks import BLOCK
 from fewbits.store._deletes import read_live
-from fewbits.store._derived import has_derived, read_derived
 from fewbits.store._disk import Disk
-from fewbits.store._manifest import Manifest, SegmentEntry
-from fewbits.store._schema import BLOCKS, CORRECTION, ID, RESERVED, ROW, VECTOR
-from fewbits.store._segment import ArrowFile, OpenSegment
-from fewbits.store._some_rows import SomeNumbers, take_rows
+from fewbits.store._ids import IdIndex, among_rising, keys_of
+from fewbits.store._lock import FileLock
+from fewbits.store._manifest import Manifest, SegmentEntry, derived_name
+from fewbits.store._schema import (
+    BLOCKS,
+    CODE,
+    CORRECTION,
+    ID,
+    OF_VECTORS,
+    RESERVED,
+    ROW,
+    VECTOR,
+)
+from fewbits.store._segment import (
+    ArrowFile,
+    SomeNumbers,
+    has_index,
+    read_derived,
+    read_index,
+    read_sums,
+    segment_schemas,
+)
+from fewbits.store._sums import BLOCK, FileSums
+
+_MANY = 64  # rows for each id: where there are fewer, all ids are read
 
 
 class Int8Parts(NamedTuple):
@@ -46,13 +65,13 @@ class Part:
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
-        self._segment = OpenSegment(disk, manifest, entry)
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
 
     @property
     def entry(self) -> SegmentEntry:
+        """Facts of the manifest; its `token` names the rows for ever."""
         return self._entry
 
     @property
@@ -70,26 +89,79 @@ class Part:
         """Mask of the rows that are not deleted, or None when all are there."""
         return read_live(self._disk, self._entry)
 
-    @property
-    def sequence(self) -> IdArray:
-        """Permanent numbers of the rows, rising within and between parts."""
-        return self._segment.sequence
+    def live_places(self) -> IdArray:
+        """Return the places of the rows that are not deleted."""
+        return (
+            np.arange(self.n_rows) if self.live is None else np.flatnonzero(self.live)
+        )
 
-    @property
+    # The files, each opened when something in it is asked for.
+
+    @cached_property
+    def _sums(self) -> list[FileSums]:
+        return read_sums(self._disk, self._entry)
+
+    @cached_property
+    def _rows(self) -> ArrowFile:
+        return self._file(0)
+
+    @cached_property
+    def _vectors(self) -> ArrowFile | None:
+        return None if self._entry.vectors is None else self._file(1)
+
+    def _file(self, number: int) -> ArrowFile:
+        name, _ = self._entry.arrow_files[number]
+        schema = segment_schemas(self._manifest)[number]
+        return ArrowFile(self._disk, name, self._sums[number], schema, self.n_rows)
+
+    def _column(self, name: str) -> Any:
+        """Return any column, checked."""
+        file = self._vectors if name in OF_VECTORS else self._rows
+        if file is None:
+            raise KeyError(name)
+        return file.column(name)
+
+    @cached_property
     def codes(self) -> CodeArray:
         """Codes (n_rows, n_bytes), a read-only view of the mapped file."""
-        return self._segment.codes
+        return self._bytes_of(CODE)
 
-    @property
+    @cached_property
     def corrections(self) -> CodeArray | None:
         """Corrections (n_rows, 2), a read-only view; None where none are kept."""
-        known = CORRECTION in self._manifest.schema.names
-        return self._segment.corrections if known else None
+        if CORRECTION not in self._manifest.schema.names:
+            return None
+        return self._bytes_of(CORRECTION)
+
+    def _bytes_of(self, name: str) -> CodeArray:
+        width = self._rows.column(name).type.byte_width
+        return self._rows.matrix(name, np.uint8, width)
+
+    @cached_property
+    def sequence(self) -> IdArray:
+        """Permanent numbers of the rows, rising within and between parts."""
+        numbers: IdArray = self._rows.column(ROW).to_numpy()
+        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
+            raise ArtefactError(
+                f"{self._rows.path} is damaged: its rows are not in order"
+            )
+        return numbers
 
     @cached_property
     def ids(self) -> Any:
         """Ids, an Arrow array of int64 or large_string."""
-        return self._segment.column(ID)
+        return self._rows.column(ID)
+
+    @cached_property
+    def _id_numbers(self) -> SomeNumbers | None:
+        return SomeNumbers.of(self._rows, ID)
+
+    def ids_at(self, rows: IdArray) -> NDArray[Any]:
+        """Return the ids of some rows, int64, or objects that are texts; see `take`."""
+        if self._id_numbers is not None:
+            return self._id_numbers.take(rows)
+        texts = self._rows.take(ID, rows).to_pylist()
+        return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
         """Return the user's columns, or some of them, as a mapped Arrow table.
@@ -101,15 +173,16 @@ class Part:
         """
         import pyarrow as pa
 
-        own = [f.name for f in self._manifest.schema if f.name not in RESERVED]
-        chosen = own if names is None else names
-        if unknown := [name for name in chosen if name not in own]:
+        schema = self._manifest.schema
+        own = [name for name in schema.names if name not in RESERVED]
+        names = own if names is None else names
+        if unknown := [name for name in names if name not in own]:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
-        schema = pa.schema([self._manifest.schema.field(name) for name in chosen])
-        if not chosen:
+        if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ROW: self._segment.rows.unchecked(ROW)}).select([])
-        return pa.table([self._segment.column(name) for name in chosen], schema=schema)
+            return pa.table({ROW: self._rows.unchecked(ROW)}).select([])
+        columns = [self._rows.column(name) for name in names]
+        return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], rows: IdArray) -> Any:
         """Return some rows of some columns, which may repeat, as an Arrow table.
@@ -126,29 +199,17 @@ class Part:
         import pyarrow as pa
 
         if not names:
-            # The length of a table without columns is lost unless it comes from one.
             return pa.table({ROW: pa.array(rows)}).select([])
-        file, whole = self._segment.rows, self._manifest.schema
-        schema = pa.schema([whole.field(name) for name in names])
-        return pa.table([take_rows(file, name, rows) for name in names], schema=schema)
-
-    @cached_property
-    def _id_numbers(self) -> SomeNumbers | None:
-        return SomeNumbers.of(self._segment.rows, ID)
-
-    def ids_at(self, rows: IdArray) -> NDArray[Any]:
-        """Return the ids of some rows, int64, or objects that are texts; see `take`."""
-        if self._id_numbers is not None:
-            return self._id_numbers.take(rows)
-        texts = take_rows(self._segment.rows, ID, rows).to_pylist()
-        return np.fromiter(texts, object, len(texts))
+        schema = pa.schema([self._manifest.schema.field(name) for name in names])
+        columns = [self._rows.take(name, rows) for name in names]
+        return pa.table(columns, schema=schema)
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
         import pyarrow as pa
 
         names = [ROW, *self._manifest.schema.names]
-        return pa.table({name: self._segment.column(name) for name in names})
+        return pa.table({name: self._column(name) for name in names})
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -156,13 +217,23 @@ class Part:
 
         Call `check_vectors` before reading rows of it: this checks nothing.
         """
-        file = self._segment.vectors
-        if file is None:
+        if self._vectors is None:
             return None
-        values = _matrix(file, VECTOR)
-        if BLOCKS not in self._manifest.schema.names:
+        values, *blocks = (self._matrix(name) for name in self._vector_columns)
+        if not blocks:
             return values
-        return Int8Parts(values, _matrix(file, BLOCKS).reshape(self.n_rows, -1, 2))
+        return Int8Parts(values, blocks[0].reshape(self.n_rows, -1, 2))
+
+    @cached_property
+    def _vector_columns(self) -> list[str]:
+        return [n for n in (VECTOR, BLOCKS) if n in self._manifest.schema.names]
+
+    def _matrix(self, name: str) -> NDArray[Any]:
+        assert self._vectors is not None
+        kind = self._vectors.unchecked(name).type
+        return self._vectors.matrix(
+            name, kind.value_type.to_pandas_dtype(), kind.list_size
+        )
 
     def check_vectors(self, rows: Any = None) -> None:
         """Check the blocks in which the vectors of some rows lie, None for all.
@@ -172,17 +243,29 @@ class Part:
         ArtefactError
             When one differs from what was written.
         """
-        file = self._segment.vectors
+        file = self._vectors
         if file is None:
             return
-        for name in (VECTOR, BLOCKS):
-            if name in self._manifest.schema.names:
-                _check_rows(file, name, rows)
+        for name in self._vector_columns:
+            if rows is None:
+                file.check_column(name)
+                continue
+            kind = file.unchecked(name).type
+            size = kind.list_size * kind.value_type.bit_width // 8
+            places = np.unique(np.asarray(rows, np.int64))
+            starts = file.values_start(name) + places * size
+            first, last = starts // BLOCK, (starts + size - 1) // BLOCK
+            longest = int((last - first).max(initial=0))
+            blocks = [np.minimum(first + i, last) for i in range(longest + 1)]
+            file.checked.check_blocks(np.concatenate(blocks))
 
     @property
     def has_derived(self) -> bool:
         """True if something that was derived from the codes is kept, or seems to be."""
-        return has_derived(self._disk, self._entry)
+        try:
+            return self._disk.size(derived_name(self._entry.token)) > 0
+        except OSError:
+            return False
 
     def derived(self) -> memoryview | None:
         """Return what `Writer.keep_derived` has kept, None if it is not as it was."""
@@ -198,16 +281,61 @@ class Part:
         ids : pyarrow.Array
             Of the type of `ids`.
         """
-        places = self._segment.find(ids)
+        places = self._find(ids)
         if self.live is not None:
             places[(places >= 0) & ~self.live[places]] = -1
         return places
 
-    def live_places(self) -> IdArray:
-        """Return the places of the rows that are not deleted."""
-        return (
-            np.arange(self.n_rows) if self.live is None else np.flatnonzero(self.live)
-        )
+    def _find(self, ids: Any) -> IdArray:
+        """Return the place of each id, deleted or not."""
+        keys = keys_of(ids)
+        if self._entry.id_range is None:
+            return self._look_up(keys, lambda *at: self._same(ids, *at))
+        low, high = self._entry.id_range
+        near = np.flatnonzero((keys >= low) & (keys <= high))
+        places = np.full(len(keys), -1, np.int64)
+        if not len(near):
+            return places
+        if self._entry.ids_rise and len(near) * _MANY < self.n_rows:
+            start = self._rows.values_start(ID)
+            places[near] = among_rising(
+                self._rows.unchecked(ID).to_numpy(),
+                keys[near],
+                lambda rows: self._rows.checked.check_blocks(
+                    (start + 8 * rows) // BLOCK
+                ),
+            )
+        else:
+            places[near] = self._look_up(keys[near], None)
+        return places
+
+    def _look_up(self, keys: Any, same: Any) -> IdArray:
+        try:
+            return self._index.find(keys, same)
+        except ArtefactError:
+            # Whatever the matter with the file is, the ids themselves are there.
+            self.__dict__["_index"] = self._sorted_ids()
+            return self._index.find(keys, same)
+
+    def _same(self, ids: Any, rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+        import pyarrow.compute as pc
+
+        equal = pc.equal(self.ids.take(rows), ids.take(wanted))
+        mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
+        return mask
+
+    @cached_property
+    def _index(self) -> IdIndex:
+        if has_index(self._entry):
+            with contextlib.suppress(ArtefactError, OSError):
+                return read_index(self._disk, self._entry)
+        return self._sorted_ids()
+
+    def _sorted_ids(self) -> IdIndex:
+        keys = keys_of(self.ids)
+        if self._entry.ids_rise:
+            return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
+        return IdIndex.of(keys)
 
 
 class Snapshot:
@@ -217,14 +345,13 @@ class Snapshot:
     ----------
     disk : Disk
     manifest : Manifest
-    lock : object or None
+    lock : FileLock
         Keeps the files from being removed.
     """
 
-    def __init__(self, disk: Disk, manifest: Manifest, lock: Any) -> None:
+    def __init__(self, disk: Disk, manifest: Manifest, lock: FileLock) -> None:
         self._manifest, self._lock = manifest, lock
-        entries = manifest.segments
-        self.parts = tuple(Part(disk, manifest, entry) for entry in entries)
+        self.parts = tuple(Part(disk, manifest, each) for each in manifest.segments)
 
     def __enter__(self) -> Self:
         return self
@@ -267,30 +394,4 @@ class Snapshot:
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""
-        if self._lock is not None:
-            self._lock.release()
-
-
-def _matrix(file: ArrowFile, name: str) -> NDArray[Any]:
-    column = file.unchecked(name)
-    width = column.type.list_size
-    dtype = column.type.value_type.to_pandas_dtype()
-    start = file.values_start(column)
-    n_bytes = file.n_rows * width * np.dtype(dtype).itemsize
-    data = file.checked.bytes[start : start + n_bytes]
-    matrix: NDArray[Any] = data.view(dtype).reshape(file.n_rows, width)
-    return matrix
-
-
-def _check_rows(file: ArrowFile, name: str, rows: Any) -> None:
-    column = file.unchecked(name)
-    if rows is None:
-        for start, stop in file.spans(column):
-            file.checked.check(start, stop)
-        return
-    size = column.type.list_size * column.type.value_type.bit_width // 8
-    starts = file.values_start(column) + np.unique(np.asarray(rows, np.int64)) * size
-    first, last = starts // BLOCK, (starts + size - 1) // BLOCK
-    longest = int((last - first).max(initial=0))
-    blocks = [np.minimum(first + i, last) for i in range(longest + 1)]
-    file.checked.check_blocks(np.concatenate(blocks))
+        self._lock.release()

@@ -19,29 +19,26 @@ from fewbits.errors import ArgumentError, ArtefactError, LockedError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
-    Manifest,
-    needed_manifest,
-    newest_manifest,
-    newest_number,
-)
-from fewbits.store._memory import MemoryDisk
-from fewbits.store._names import (
     HOLDER,
     KINDS,
     LOCK,
+    Manifest,
+    collect,
     is_own,
     kind_of,
     manifest_name,
     manifest_numbers,
+    newest_manifest,
+    newest_number,
+    publish,
+    read_manifest,
 )
-from fewbits.store._publish import collect, publish
-from fewbits.store._repair import repaired
-from fewbits.store._report import Repaired, Report
-from fewbits.store._rewrite import rewritten
+from fewbits.store._memory import MemoryDisk
+from fewbits.store._repair import Repaired, repaired
 from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Snapshot
-from fewbits.store._verify import newest_readable, verified
-from fewbits.store._writer import FULL, Writer
+from fewbits.store._verify import Report, newest_readable, verified
+from fewbits.store._writer import FULL, Writer, rewritten
 
 _PAUSE = 0.02  # seconds between two attempts to lock
 _SILENT = 1.0  # seconds of waiting, after which a line says for whom
@@ -181,19 +178,19 @@ class Store:
         """
         while True:
             newest = newest_number(self._disk)
-            wanted = newest if number is None else number
+            target = newest if number is None else number
             try:
-                lock = self._disk.lock(manifest_name(wanted), shared=True)
+                lock = self._disk.lock(manifest_name(target), shared=True)
             except FileNotFoundError:
                 snapshot = None
             else:
                 if lock is None:  # it is being removed, or checked for readers
                     time.sleep(_PAUSE)
                     continue
-                snapshot = self._held(wanted, lock)
+                snapshot = self._held(target, lock)
             if snapshot is not None:
                 return snapshot
-            if wanted != newest:
+            if target != newest:
                 raise ArgumentError(
                     f"state {number} of {self.folder} is gone; the newest is {newest}"
                 )
@@ -201,7 +198,7 @@ class Store:
     def _held(self, number: int, lock: FileLock) -> Snapshot | None:
         """Return a state that is locked, or None when its files are gone already."""
         is_newest = number == newest_number(self._disk)
-        manifest = needed_manifest(self._disk, number)
+        manifest = read_manifest(self._disk, number)
         # What the newest state lacks is damage, which is found when it is read.
         if is_newest or manifest.names() <= set(self._disk.names()):
             return Snapshot(self._disk, manifest, lock)
@@ -323,25 +320,31 @@ class Store:
     def repair(
         self, timeout: float | None = 60.0, *, drop_rows: bool = False
     ) -> Repaired:
-        """Make a new state of everything that is intact, and say what is lost.
+        """Make a new state of all that stands on a checksum, and say what is lost.
 
-        A row is lost when its id or code lies in a damaged block; of a user's column
-        only the values in damaged blocks are lost, and become nulls. Where a vector is
-        lost, the collection has no vectors any more. A single bit that was flipped in a
-        block is put back: its checksum tells which. The files that are replaced stay
-        under names that begin with ``damaged-``.
+        A single bit that was flipped in a block is put back: its checksum tells which.
+        What can be made again is: manifests from their copies, files of sums, indexes
+        of ids. Rows whose deletion cannot be read any more are there again. A segment
+        that is still damaged stays as it is, unless it may be dropped. Files that are
+        replaced or dropped stay under names that begin with ``damaged-``.
 
         Parameters
         ----------
         timeout : float or None, default=60.0
             As for `writer`.
         drop_rows : bool, default=False
-            Where a vector is lost, drop its row in place of all vectors.
+            Drop the rows of segments that are still damaged; where the newest state
+            cannot be read, go back to an older one.
+
+        Returns
+        -------
+        Repaired
+            Without `drop_rows` it says how many rows that would drop.
 
         Raises
         ------
         ArtefactError
-            When nothing can be read.
+            When no state can be read; then nothing has changed.
         """
         with self._locked(inf if timeout is None else timeout):
             return repaired(self._disk, drop_rows)
@@ -364,11 +367,11 @@ class Store:
             ``derived`` indexes of ids, ``tables`` of search, marks of ``deleted`` rows,
             and ``manifests``.
         """
-        found = dict.fromkeys(KINDS, 0)
+        sizes = dict.fromkeys(KINDS, 0)
         for name in self._disk.names():
             if is_own(name):
-                found[kind_of(name)] += self._disk.size(name)
-        return found
+                sizes[kind_of(name)] += self._disk.size(name)
+        return sizes
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[FileLock]:
@@ -381,10 +384,10 @@ class Store:
 
     def _lock_within(self, timeout: float) -> FileLock:
         start = time.monotonic()
-        end, told = start + timeout, False
+        end, has_warned = start + timeout, False
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
-            if not told and time.monotonic() >= start + _SILENT:
-                told = True
+            if not has_warned and time.monotonic() >= start + _SILENT:
+                has_warned = True
                 _LOG.warning(
                     "waiting: %s is being changed by %s", self.folder, self._holder()
                 )
@@ -408,3 +411,41 @@ def _about_me() -> bytes:
     since = datetime.now(UTC).isoformat(timespec="seconds")
     about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
     return json.dumps(about).encode()
+
+
+def remove_store(folder: str | Path) -> bool:
+    """Remove a collection, unless it is being read or written.
+
+    Other files stay, and with them the folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+
+    Returns
+    -------
+    bool
+        Whether nothing of it is left.
+    """
+    disk = Disk(Path(folder))
+    locks = []
+    try:
+        names = disk.names()
+        locked = [LOCK, *map(manifest_name, manifest_numbers(names))]
+        for name in locked:
+            lock = disk.lock(name, shared=False)
+            if lock is None:
+                return False
+            locks.append(lock)
+        gone = [name for name in names if is_own(name) and name not in locked]
+        # Manifests first: after a crash, files without one are not a collection.
+        for name in [*locked[1:], *gone, HOLDER, LOCK]:
+            with contextlib.suppress(FileNotFoundError):
+                disk.remove(name)
+        disk.folder.rmdir()
+    except OSError:
+        return False
+    finally:
+        for lock in locks:
+            lock.release()
+    return True

@@ -1,28 +1,169 @@
-"""The sums of a segment's files, and copies of what Arrow needs to find its columns."""
+"""Checksums: the CRC-32C of each 64 KiB of a file, made when it is written.
 
-import contextlib
+What is read is compared with them at first touch. The sums of a segment's Arrow files
+stand in a file of their own, with copies of what Arrow needs to find their columns.
+"""
+
 import json
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fewbits import _kernels
 from fewbits.errors import ArtefactError
-from fewbits.store._blocks import BLOCK, Sums, crc32c
-from fewbits.store._manifest import FileEntry
+from fewbits.store._disk import OutFile
+from fewbits.store._manifest import REPAIR, FileEntry
+
+BLOCK = 1 << 16
+Sums = NDArray[np.uint32]
 
 _MAGIC = b"fewbits sum 1\n\0\0"
 _HEAD = np.dtype([("n_bytes", "<u8"), ("body", "<u8"), ("tail", "<u8")])
 
 
+def block_sums(data: Any) -> Sums:
+    """Return the CRC-32C of each block of some bytes; the last may be shorter."""
+    array = np.frombuffer(data, np.uint8)
+    edges = np.append(np.arange(0, len(array), BLOCK, dtype=np.int64), len(array))
+    sums = np.empty(len(edges) - 1, np.uint32)
+    _kernels.crc32c(array, edges, sums)
+    return sums
+
+
+def crc32c(data: Any) -> int:
+    """Return the CRC-32C of some bytes."""
+    array = np.frombuffer(data, np.uint8)
+    sums = np.empty(1, np.uint32)
+    _kernels.crc32c(array, np.array([0, len(array)], np.int64), sums)
+    return int(sums[0])
+
+
+def sum_of_sums(sums: Sums) -> int:
+    """Return the number by which a manifest knows all blocks of a file."""
+    return crc32c(sums.astype("<u4").tobytes())
+
+
+def sealed(data: bytes) -> bytes:
+    """Return the content of a small file, with its CRC-32C at the end."""
+    return data + crc32c(data).to_bytes(4, "little")
+
+
+def is_sealed(data: Any) -> bool:
+    return crc32c(data[:-4]).to_bytes(4, "little") == bytes(data[-4:])
+
+
+class SummedFile:
+    """File that Arrow writes to: it passes bytes on to another and sums their blocks.
+
+    The other file is synced and closed by the caller.
+    """
+
+    closed = False
+
+    def __init__(self, file: OutFile) -> None:
+        self._file, self._size = file, 0
+        self._begun = bytearray()
+        self._sums: list[Sums] = []
+
+    def write(self, data: Any) -> int:
+        """Write bytes; of those that fill no block, a copy is kept."""
+        view = memoryview(data).cast("B")
+        size, start = len(view), 0
+        if self._begun:
+            start = min(size, BLOCK - len(self._begun))
+            self._begun += view[:start]
+            if len(self._begun) == BLOCK:
+                self._sums.append(block_sums(self._begun))
+                self._begun = bytearray()
+        whole = start + (size - start) // BLOCK * BLOCK
+        if whole > start:
+            self._sums.append(block_sums(view[start:whole]))
+        if whole < size:
+            self._begun += view[whole:]
+        self._file.write(view)
+        self._size += size
+        return size
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing: syncing is the writer's decision."""
+
+    def close(self) -> None:
+        """Do nothing: Arrow closes what it writes to, but the sums come after it."""
+
+    def finish(self) -> tuple[int, Sums]:
+        """Return the length of the file, and the sums of its blocks."""
+        rest = [block_sums(self._begun)] if self._begun else []
+        return self._size, np.concatenate([np.empty(0, np.uint32), *self._sums, *rest])
+
+
+class CheckedBytes:
+    """The bytes of a file whose blocks are compared with their sums at first touch.
+
+    Parameters
+    ----------
+    data : buffer
+        The whole file, usually mapped.
+    sums : ndarray of uint32
+    path : str
+        What errors call the file.
+    """
+
+    def __init__(self, data: Any, sums: Sums, path: str) -> None:
+        # Unlike `np.frombuffer` this names the map as its owner, which is read-only.
+        self.bytes = np.ndarray((len(data),), np.uint8, data)
+        self.data = data
+        self._sums, self._path = sums, path
+        # Threads may check a block twice, which does no harm.
+        self._good = np.zeros(len(sums), np.bool_)
+
+    def check(self, start: int, stop: int) -> None:
+        """Check the blocks of ``[start, stop)``.
+
+        Raises
+        ------
+        ArtefactError
+            When one differs from what was written.
+        """
+        first, last = start // BLOCK, -(-stop // BLOCK)
+        if stop > start and not self._good[first:last].all():
+            self.check_blocks(np.arange(first, last))
+
+    def check_at(self, places: NDArray[np.int64]) -> None:
+        """Check the blocks in which some bytes lie."""
+        blocks = places // BLOCK
+        if not self._good[blocks].all():
+            self.check_blocks(blocks)
+
+    def check_blocks(self, blocks: NDArray[np.int64]) -> None:
+        """Check some blocks, which may repeat, in any order."""
+        blocks = blocks[~self._good[blocks]]
+        if not len(blocks):
+            return
+        blocks = np.unique(blocks)
+        for run in np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1):
+            first, last = int(run[0]), int(run[-1]) + 1
+            sums = block_sums(self.bytes[first * BLOCK : last * BLOCK])
+            bad = np.flatnonzero(sums != self._sums[first:last])
+            if len(bad):
+                raise ArtefactError(
+                    f"{self._path} is damaged at byte {(first + bad[0]) * BLOCK:,}: "
+                    f"its checksum does not match; {REPAIR}"
+                )
+        self._good[blocks] = True
+
+
 @dataclass(frozen=True)
 class FileSums:
-    """Sums of one Arrow file, and its frame.
+    """The sums of one Arrow file, and its frame.
 
     Parameters
     ----------
     sums : ndarray of uint32
-        CRC-32C of each block.
     head, tail : bytes
         What stands before and behind the values: Arrow's schema, and where things are.
     n_bytes : int
@@ -40,18 +181,17 @@ class FileSums:
 
     @property
     def entry(self) -> FileEntry:
-        """Return what a manifest keeps of the file."""
-        return FileEntry(self.n_bytes, crc32c(self.sums.astype("<u4").tobytes()))
+        """What a manifest keeps of the file."""
+        return FileEntry(self.n_bytes, sum_of_sums(self.sums))
 
     def to_bytes(self) -> bytes:
-        start, stop = self.body
-        head = np.array([(self.n_bytes, start, stop)], _HEAD)
+        head = np.array([(self.n_bytes, *self.body)], _HEAD)
         sums = self.sums.astype("<u4").tobytes()
         return head.tobytes() + sums + self.head + self.tail
 
     @classmethod
     def from_bytes(cls, data: memoryview) -> tuple[Self, memoryview]:
-        """Return what a file is known by, and the bytes behind it."""
+        """Return the sums of a file, and the bytes behind them."""
         head: Any = np.frombuffer(data, _HEAD, 1)[0]
         n_bytes, start, stop = (int(value) for value in head)
         if not start <= stop <= n_bytes < 1 << 62:
@@ -62,8 +202,8 @@ class FileSums:
         if end > len(data):
             raise ValueError("it is too short")
         sums = np.frombuffer(data, "<u4", n_blocks, _HEAD.itemsize)
-        copies = bytes(data[at:middle]), bytes(data[middle:end])
-        return cls(sums.astype(np.uint32), *copies, n_bytes), data[end:]
+        frame = bytes(data[at:middle]), bytes(data[middle:end])
+        return cls(sums.astype(np.uint32), *frame, n_bytes), data[end:]
 
 
 def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
@@ -74,45 +214,114 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     files : list of FileSums
         Of rows and of vectors.
     facts : dict
-        What a manifest says of the segment, for when there is none.
+        What the first manifest with the segment says of it, for other tools.
     """
     text = json.dumps(facts).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
-    data += b"".join(file.to_bytes() for file in files)
-    return data + crc32c(data).to_bytes(4, "little")
+    return sealed(data + b"".join(file.to_bytes() for file in files))
 
 
 def parse_sums(data: Any, path: str) -> list[FileSums]:
-    """Return what is known of the files of a segment, of rows and of vectors.
+    """Return the sums of the files of a segment, of rows and of vectors.
 
     Raises
     ------
     ArtefactError
-        When it is damaged.
+        When they are damaged.
     """
     data = bytes(data)
-    if crc32c(data[:-4]).to_bytes(4, "little") != data[-4:]:
-        raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    files, _ = lenient_sums(data)
-    if not files:
-        raise ArtefactError(f"{path} is damaged: its numbers make no sense")
+    if not is_sealed(data):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
+    start = len(_MAGIC) + 8
+    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    files, rest = [], memoryview(data)[end:-4]
+    try:
+        if not data.startswith(_MAGIC) or end > len(data) or not rest:
+            raise ValueError("it holds no sums")
+        while rest:
+            file, rest = FileSums.from_bytes(rest)
+            files.append(file)
+    except ValueError as error:
+        raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
     return files
 
 
-def lenient_sums(data: Any) -> tuple[list[FileSums], dict[str, Any]]:
-    """Return what can be read of files and facts, although something is damaged."""
-    data = memoryview(bytes(data))
-    files: list[FileSums] = []
-    facts: dict[str, Any] = {}
-    start = len(_MAGIC) + 8
-    with contextlib.suppress(ValueError, IndexError, RecursionError):
-        if bytes(data[: len(_MAGIC)]) != _MAGIC:
-            return [], {}
-        end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
-        rest = data[end:-4] if end <= len(data) else data[:0]
-        while len(rest):
-            file, rest = FileSums.from_bytes(rest)
-            files.append(file)
-        found = json.loads(bytes(data[start:end]))
-        facts = found if isinstance(found, dict) else {}
-    return files, facts
+# A bit that was flipped is found from the checksum alone. Sums of blocks of one length
+# differ by a number that their differing bits alone decide, and no two single bits have
+# the same. Any other damage has that of some bit by chance, with a probability of one
+# in 8,000 for 64 KiB.
+
+_POLYNOMIAL = 0x82F63B78  # Castagnoli's, its bits in reverse order
+
+
+def _shifted(byte: int) -> int:
+    for _ in range(8):
+        byte = byte >> 1 ^ (_POLYNOMIAL if byte & 1 else 0)
+    return byte
+
+
+_TABLE = [_shifted(byte) for byte in range(256)]
+_BY_TOP = {entry >> 24: byte for byte, entry in enumerate(_TABLE)}
+_BITS = {_TABLE[1 << place]: 1 << place for place in range(8)}
+
+
+def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
+    """Return the byte and the mask of the bit whose flip gives the expected CRC-32C.
+
+    None where more than a bit differs, or nothing.
+    """
+    difference = crc32c(block) ^ expected
+    for place in range(len(block) - 1, -1, -1):
+        if difference in _BITS:
+            return place, _BITS[difference]
+        # What it would be without the last byte.
+        byte = _BY_TOP[difference >> 24]
+        difference = (difference ^ _TABLE[byte]) << 8 & 0xFFFFFFFF | byte
+    return None
+
+
+def mended_seal(data: Any) -> bytes | None:
+    """Return a sealed file, after one flipped bit is put back if need be.
+
+    None where more is damaged.
+    """
+    mended = bytearray(data)
+    if is_sealed(mended):
+        return bytes(mended)
+    crc, stated = crc32c(mended[:-4]), int.from_bytes(mended[-4:], "little")
+    if (crc ^ stated).bit_count() == 1:  # of the checksum itself
+        return sealed(bytes(mended[:-4]))
+    bit = flipped_bit(mended[:-4], stated)
+    if bit is None:
+        return None
+    mended[bit[0]] ^= bit[1]
+    return bytes(mended)
+
+
+def mended_blocks(data: Any, entry: FileEntry, sums: Sums | None) -> Any:
+    """Return a file as it was written, after a flipped bit of a block is put back.
+
+    None where more is damaged. The entry in the manifest proves all of it.
+
+    Parameters
+    ----------
+    data : bytes-like
+    entry : FileEntry
+    sums : ndarray of uint32 or None
+        Of the blocks that were written, where these are known.
+    """
+    if len(data) > entry.n_bytes:
+        data = data[: entry.n_bytes]
+    here = block_sums(data)
+    if (len(data), sum_of_sums(here)) == (entry.n_bytes, entry.crc):
+        return data
+    if sums is None or (len(data), sum_of_sums(sums)) != (entry.n_bytes, entry.crc):
+        return None
+    mended = bytearray(data)
+    for block in np.flatnonzero(here != sums).tolist():
+        start = block * BLOCK
+        bit = flipped_bit(mended[start : start + BLOCK], int(sums[block]))
+        if bit is None:
+            return None
+        mended[start + bit[0]] ^= bit[1]
+    return bytes(mended)

@@ -1,41 +1,43 @@
-"""The one who may change a collection."""
+"""The one who may change a collection, and the rows that it sees."""
 
 import contextlib
 import errno
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fewbits._arrow import typed_table
+from fewbits._arrow import own_memory, typed_table
+from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
-from fewbits.store._compact import Group
 from fewbits.store._deletes import write_deletes
-from fewbits.store._derived import remove_derived, write_derived
 from fewbits.store._disk import Disk
-from fewbits.store._given_ids import as_ids, check_once, checked_ids
+from fewbits.store._ids import IdIndex, as_ids, check_once, checked_ids, keys_of
 from fewbits.store._lock import FileLock
-from fewbits.store._manifest import Manifest, SegmentEntry, newest_manifest
-from fewbits.store._names import new_token
-from fewbits.store._publish import collect, publish
-from fewbits.store._schema import ID, ROW, conforming
-from fewbits.store._segment import SegmentFiles
-from fewbits.store._snapshot import Part
-from fewbits.store._sources import (
-    Given,
-    Source,
-    Stored,
-    are_joined,
-    joined,
-    living,
-    owned,
+from fewbits.store._manifest import (
+    Manifest,
+    SegmentEntry,
+    collect,
+    new_token,
+    newest_manifest,
+    publish,
 )
+from fewbits.store._schema import ID, ROW, checked_schema, conforming
+from fewbits.store._segment import remove_derived, write_derived, write_segment
+from fewbits.store._snapshot import Part
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
 _LARGEST_ID = (1 << 63) - 1
+#: Tables with fewer rows are put together as they are given.
+_FEW = 1 << 16
+_BATCH = 1 << 16  # rows that are made anew at once
 
 
 class Writer:
@@ -52,7 +54,7 @@ class Writer:
         Bytes of the largest segment that is made.
     """
 
-    def __init__(self, disk: Disk, lock: FileLock, full: int = FULL) -> None:
+    def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
         self._disk, self._lock, self._full = disk, lock, full
         self._base = newest_manifest(disk)
         self._failed = False
@@ -154,7 +156,7 @@ class Writer:
             How many rows were deleted.
         """
         self._check_usable()
-        return self._delete(as_ids(ids, self._id_type))
+        return self._delete(as_ids(ids, self._base.schema.field(ID).type))
 
     def commit(self) -> int:
         """Make all of it the newest state, on the disk when this returns.
@@ -181,7 +183,8 @@ class Writer:
         self._check_usable()
         sizes = [source.size for source in self._sources]
         groups = policy.everything(sizes, self._full)
-        if not self._changed() and self._is_compact(groups):
+        is_whole = all(source.live is None for source in self._sources)
+        if not self._changed() and is_whole and len(groups) == len(self._sources):
             return self._base.number
         return self._commit(groups, groups, whole=True)
 
@@ -218,21 +221,13 @@ class Writer:
             return False
         return True
 
-    def _is_compact(self, groups: list[Group]) -> bool:
-        is_whole = all(source.live is None for source in self._sources)
-        return is_whole and len(groups) == len(self._sources)
-
-    def _begin(self, sources: Iterable[Source] | None = None) -> None:
+    def _begin(self, sources: "Iterable[Source] | None" = None) -> None:
         base = self._base
         if sources is None:
             sources = [Stored(Part(self._disk, base, e)) for e in base.segments]
         self._sources: list[Source] = list(sources)
         self._fresh: set[str] = set()  # tokens of segments in no manifest
         self._next_row, self._next_id = base.next_row, base.next_id
-
-    @property
-    def _id_type(self) -> Any:
-        return self._base.schema.field(ID).type
 
     def _changed(self) -> bool:
         return any(s.changed for s in self._sources) or (
@@ -303,20 +298,18 @@ class Writer:
         return ids
 
     def _gather(self, table: Any) -> None:
-        self._sources.append(Given(owned(table)))
-        while len(self._sources) > 1 and are_joined(*self._sources[-2:]):
-            self._sources[-2:] = [joined(self._sources[-2:])]
-        waiting = [s for s in self._sources if isinstance(s, Given)]
-        if sum(source.n_bytes for source in waiting) >= self._full:
-            self._flush(waiting)
-
-    def _flush(self, waiting: list[Given]) -> None:
-        """Write the rows that wait, in no manifest yet."""
-        table = living(waiting)
+        self._sources.append(Given(_owned(table)))
+        while len(self._sources) > 1 and _are_joined(*self._sources[-2:]):
+            self._sources[-2:] = [Given(living(self._sources[-2:]).combine_chunks())]
+        waiting = [source for source in self._sources if isinstance(source, Given)]
+        if sum(source.n_bytes for source in waiting) < self._full:
+            return
+        # Write the rows that wait, in no manifest yet.
+        rows = living(waiting)
         written: list[Source] = []
-        if len(table):
+        if len(rows):
             with self._failing():
-                entry = self._write(table)
+                entry = self._write(rows)
             written.append(Stored(Part(self._disk, self._base, entry)))
         self._sources[-len(waiting) :] = written
 
@@ -332,10 +325,14 @@ class Writer:
     def _write(self, table: Any) -> SegmentEntry:
         token = new_token()
         self._fresh.add(token)
-        return SegmentFiles(self._disk, self._base).write(table, token)
+        return write_segment(self._disk, self._base, table, token)
 
     def _commit(
-        self, groups: list[Group], fewest: list[Group], *, whole: bool = False
+        self,
+        groups: list[policy.Group],
+        fewest: list[policy.Group],
+        *,
+        whole: bool = False,
     ) -> int:
         """Commit, without compacting when the disk is full or a segment damaged."""
         try:
@@ -358,7 +355,7 @@ class Writer:
         return manifest.number
 
     def _prepared(
-        self, groups: list[Group], *, compacts: bool, whole: bool = False
+        self, groups: list[policy.Group], *, compacts: bool, whole: bool = False
     ) -> Manifest:
         """Write what the next state needs, and return it."""
         segments = []
@@ -373,15 +370,13 @@ class Writer:
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
 
-    def _stays(self, source: Source, compacts: bool, whole: bool) -> bool:
+    def _stays(self, source: "Source", compacts: bool, whole: bool) -> bool:
         if isinstance(source, Given):
             return False
-        wanted = whole and source.live is not None
-        return not (compacts and (source.size.is_half_dead or wanted))
+        is_cleared = whole and source.live is not None
+        return not (compacts and (source.size.is_half_dead or is_cleared))
 
-    def _kept(self, source: Source) -> SegmentEntry:
-        from dataclasses import replace
-
+    def _kept(self, source: "Source") -> SegmentEntry:
         assert isinstance(source, Stored)
         entry = source.part.entry
         if not source.changed or source.live is None:
@@ -395,3 +390,207 @@ def _is_avoidable(error: Exception) -> bool:
     """Return whether a commit may succeed without compacting."""
     full = (errno.ENOSPC, errno.EDQUOT)
     return isinstance(error, ArtefactError) or getattr(error, "errno", None) in full
+
+
+class Source(ABC):
+    """Rows with ids, of which some are deleted: of a segment, or given since."""
+
+    def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
+        self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
+        self._mask: NDArray[np.bool_] | None = None
+
+    @property
+    def changed(self) -> bool:
+        """True where rows were deleted from it."""
+        return self._mask is not None
+
+    @property
+    def live(self) -> NDArray[np.bool_] | None:
+        """Mask of the rows that are not deleted, None for all."""
+        return self._mask
+
+    @abstractmethod
+    def rows(self) -> Any:
+        """Return all rows as a table, deleted ones included."""
+
+    @abstractmethod
+    def places(self, ids: Any) -> IdArray:
+        """Return the places of ids, -1 where they are not, perhaps of deleted rows."""
+
+    @property
+    def size(self) -> policy.Size:
+        return policy.Size(self.n_rows, self.n_live, self.n_bytes)
+
+    def find(self, ids: Any) -> IdArray:
+        """Return the places of ids, -1 where they are not or are deleted."""
+        if not self.n_live:
+            return np.full(len(ids), -1, np.int64)
+        places = self.places(ids)
+        if (live := self.live) is not None:
+            places[(places >= 0) & ~live[places]] = -1
+        return places
+
+    def delete(self, ids: Any) -> int:
+        """Delete rows by their ids and return how many there were."""
+        places = np.unique(self.find(ids))
+        places = places[places >= 0]
+        if len(places):
+            before = self.live
+            mask = np.ones(self.n_rows, np.bool_) if before is None else before.copy()
+            mask[places] = False
+            self._mask = mask
+            self.n_live -= len(places)
+        return len(places)
+
+    def living(self) -> Any:
+        """Return the rows that are not deleted."""
+        import pyarrow as pa
+
+        live = self.live
+        return self.rows() if live is None else self.rows().filter(pa.array(live))
+
+
+class Stored(Source):
+    """Rows of a segment on the disk, and what was deleted from it since."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(part.n_rows, part.n_live, part.entry.n_bytes)
+        self.part = part
+
+    @property
+    def live(self) -> NDArray[np.bool_] | None:
+        return self.part.live if self._mask is None else self._mask
+
+    def rows(self) -> Any:
+        return self.part.whole()
+
+    def places(self, ids: Any) -> IdArray:
+        return self.part.find(ids)
+
+
+class Given(Source):
+    """Rows that were given and are in no file yet.
+
+    The table has sequence numbers and ids, each id once.
+    """
+
+    def __init__(self, table: Any) -> None:
+        super().__init__(len(table), len(table), table.nbytes)
+        self._table = table
+
+    def rows(self) -> Any:
+        return self._table
+
+    @cached_property
+    def _ids(self) -> Any:
+        column = self._table[ID]
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+    @cached_property
+    def _index(self) -> IdIndex:
+        return IdIndex.of(keys_of(self._ids))
+
+    def places(self, ids: Any) -> IdArray:
+        import pyarrow.compute as pc
+
+        def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+            equal = pc.equal(self._ids.take(rows), ids.take(wanted))
+            mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
+            return mask
+
+        return self._index.find(keys_of(ids), None if ids.type == "int64" else same)
+
+
+def _owned(table: Any) -> Any:
+    """Return a table whose memory cannot change before it is written."""
+    import pyarrow as pa
+
+    def own(column: Any) -> Any:
+        buffers = [each for chunk in column.chunks for each in chunk.buffers()]
+        changes = any(each is not None and each.is_mutable for each in buffers)
+        return own_memory(column) if changes else column
+
+    return pa.table({name: own(table[name]) for name in table.column_names})
+
+
+def _are_joined(before: Source, last: Source) -> bool:
+    """Return whether two tables that wait become one: both have few rows."""
+    both = isinstance(before, Given) and isinstance(last, Given)
+    return both and before.n_rows < _FEW and before.n_rows < 2 * last.n_rows
+
+
+def living(sources: Iterable[Source]) -> Any:
+    """Return the rows that are not deleted as one table."""
+    return _joined([source.living() for source in sources])
+
+
+def _joined(tables: list[Any]) -> Any:
+    import pyarrow as pa
+
+    # Categories of one column may differ between segments.
+    return pa.concat_tables(tables).unify_dictionaries()
+
+
+def rewritten(
+    disk: Disk,
+    base: Manifest,
+    change: Callable[[Any], Any],
+    target: Manifest,
+    full: int,
+) -> Manifest:
+    """Write all live rows as a function makes them, and return the state of these.
+
+    Parameters
+    ----------
+    disk : Disk
+    base : Manifest
+    change : callable
+        From a table to one with as many rows and, if any, the same ids.
+    target : Manifest
+        The state before, with the new schema, width and fingerprint.
+    full : int
+        Bytes of the largest segment.
+    """
+    schema = checked_schema(target.schema, target.n_bits)
+    if schema.field(ID).type != base.schema.field(ID).type:
+        raise ArgumentError("ids keep their type when rows are made anew")
+    target = replace(target, schema=schema)
+    segments: list[SegmentEntry] = []
+    waiting: list[Any] = []
+
+    def write() -> None:
+        if waiting:
+            table = _joined(waiting)
+            segments.append(write_segment(disk, target, table, new_token()))
+            waiting.clear()
+
+    for table in _batches(disk, base):
+        rows = _changed(table, change, target)
+        if sum(each.nbytes for each in waiting) + rows.nbytes > full:
+            write()
+        waiting.append(rows)
+    write()
+    return target.following(tuple(segments))
+
+
+def _batches(disk: Disk, base: Manifest) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for entry in base.segments:
+        part = Part(disk, base, entry)
+        whole, places = part.whole(), part.live_places()
+        for start in range(0, len(places), _BATCH):
+            yield whole.take(pa.array(places[start : start + _BATCH]))
+
+
+def _changed(table: Any, change: Callable[[Any], Any], target: Manifest) -> Any:
+    import pyarrow as pa
+
+    changed = change(table.drop_columns(ROW))
+    if len(changed) != len(table):
+        raise ArgumentError(f"{len(table)} rows became {len(changed)}: they must stay")
+    rows = conforming(changed, target.schema, target.n_bits)
+    if ID in rows.column_names and not rows[ID].equals(table[ID]):
+        raise ArgumentError("ids must stay as they are, in the same order")
+    columns = {name: rows[name] for name in target.schema.names if name != ID}
+    return pa.table({ROW: table[ROW], ID: table[ID], **columns})
