@@ -18,10 +18,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from benchmarks.multi_index import drawn, lazy_tables
+from benchmarks.multi_index import drawn, indexed
 from benchmarks.search import interleaved
 from fewbits import _kernels
-from fewbits.index import FlatIndex, MultiIndexHashing
+from fewbits.index import FlatIndex
+from fewbits.index.table_files import build_tables
 
 K, QUERIES, LINKS, RECALL, MOST_VISITED = 10, 1000, 16, 0.967, 2048
 
@@ -53,8 +54,8 @@ def measured(drawn_codes: Any) -> dict[str, Any]:
     """Return what each way takes, among all codes but the last."""
     parts = np.split(drawn_codes, [-2 * QUERIES, -QUERIES])
     codes, tuned_on, timed = (part.copy() for part in parts)
-    flat, fast = FlatIndex(codes), MultiIndexHashing(codes)
-    _, making = seconds(lazy_tables(fast).get)
+    tables, making = seconds(partial(build_tables, codes))
+    flat, fast = FlatIndex(codes), indexed(tables)
     graph, building = built(codes)
 
     def recall(queries: Any) -> float:

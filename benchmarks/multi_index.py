@@ -29,6 +29,7 @@ from benchmarks.search import interleaved
 from fewbits import _kernels, backbones, datasets
 from fewbits.errors import MissingDataError, MissingExtraError
 from fewbits.index import FlatIndex, MultiIndexHashing
+from fewbits.index.table_files import TableCache, build_tables
 from fewbits.learners import ITQ
 
 _CENTRES, _RECALL = 2000, 0.98
@@ -85,9 +86,8 @@ def problems(quick: bool, large: bool) -> Iterator[tuple[str, Any, Any]]:
 
 def measured(data: str, codes: Any, queries: Any, repeats: int) -> list[dict[str, Any]]:
     """Return a row for each kind of search among the same codes."""
-    flat, fast, peer = FlatIndex(codes), MultiIndexHashing(codes), _flat_peer(codes)
     start = time.thread_time()
-    tables = lazy_tables(fast).get()
+    tables = build_tables(codes)
     common = {
         "data": data,
         "n": len(codes),
@@ -95,6 +95,7 @@ def measured(data: str, codes: Any, queries: Any, repeats: int) -> list[dict[str
         "build_seconds": time.thread_time() - start,
         "memory_ratio": tables.n_bytes / codes.nbytes,
     }
+    flat, fast, peer = FlatIndex(codes), indexed(tables), _flat_peer(codes)
     print(f"{common}")
     rows = []
     for name, number in _SEARCHES:
@@ -128,7 +129,7 @@ def choices(
     comes after a scan, which takes what the one before has left in the caches.
     """
     looked_up = copy.copy(fast)
-    looked_up._use_scan = False
+    looked_up.use_scan = False
     ratios = {}
     for size, n_batches in _BATCHES.items():
         batches = [queries[i * size : (i + 1) * size] for i in range(n_batches)]
@@ -156,10 +157,11 @@ def _seconds(index: Any, search: tuple[str, int], queries: Any) -> float:
     return time.thread_time() - start
 
 
-def lazy_tables(index: MultiIndexHashing) -> Any:
-    """Return the tables of an index, which are made at `get` or once they pay."""
-    (segment,) = index._segments.parts
-    return segment.tables.of(segment.codes, None)
+def indexed(tables: Any) -> MultiIndexHashing:
+    """Return an index over the codes of tables, which it takes once they pay."""
+    codes, cache = tables.codes, TableCache(lambda _: tables)
+    parts = [(codes, np.arange(len(codes)), None, cache)]
+    return MultiIndexHashing.from_segments(parts)
 
 
 def _times(ways: Any, n_queries: dict[str, int], repeats: int) -> dict[str, float]:

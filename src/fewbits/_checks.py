@@ -56,7 +56,8 @@ def check_choice(value: str, name: str, choices: Iterable[str]) -> str:
 
 def check_k(k: int, name: str = "k") -> int:
     """Return `k` as an int; it may exceed the number of codes, within reason."""
-    k = whole_number(k, name)
+    if type(k) is not int:
+        k = whole_number(k, name)
     if not 1 <= k < 2**31:
         raise ArgumentError(f"{name} must be at least 1 and below 2**31, got {k}")
     return k

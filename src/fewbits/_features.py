@@ -40,7 +40,11 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     >>> as_features([[1, 2], [3, 4]], n_features=2).shape
     (2, 2)
     """
-    array = as_array(X)
+    array: NDArray[Any]
+    if type(X) is np.ndarray and X.dtype == np.float32:
+        array = X  # as most are: nothing to convert
+    else:
+        array = as_array(X)
     if array.ndim != 2:
         hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
         raise FeatureError(
@@ -92,11 +96,16 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
     >>> [(span, block.dtype) for span, block in feature_blocks(np.ones((3, 2)))]
     [(slice(0, 3, None), dtype('float32'))]
     """
-    for span in row_spans(X):
-        with np.errstate(over="ignore"):
-            block = np.ascontiguousarray(X[span], dtype=np.float32)
+    whole = 0 < 4 * X.size <= _BLOCK_BYTES
+    for span in (slice(0, len(X)),) if whole else row_spans(X):
+        part = X if whole else X[span]
+        if part.dtype == np.float32 and part.flags.c_contiguous:
+            block = part
+        else:
+            with np.errstate(over="ignore"):
+                block = np.ascontiguousarray(part, dtype=np.float32)
         finite = np.isfinite(block)
-        if not finite.all():
+        if np.count_nonzero(finite) < block.size:  # sooner done than `all`
             row, column = np.argwhere(~finite)[0]
             row += span.start
             raise FeatureError(

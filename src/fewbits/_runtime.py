@@ -89,9 +89,8 @@ NO_BLOCK = Runtime()
 _CURRENT: ContextVar[Runtime] = ContextVar("fewbits_runtime", default=NO_BLOCK)
 
 
-def current_runtime() -> Runtime:
-    """Return the runtime of the blocks around here."""
-    return _CURRENT.get()
+#: Returns the runtime of the blocks around here.
+current_runtime: Callable[[], Runtime] = _CURRENT.get
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from fewbits.bundle._indexes import INDEXES
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.index import FlatIndex, Index, _costs, _multi_index
-from fewbits.index._tables import build_tables
+from fewbits.index import FlatIndex, Index, _multi_index, _tables
+from fewbits.index.table_files import build_tables
 from tests.index._indexes import INDEXES as TESTED
 
 N, BITS = 400, 16
@@ -39,9 +39,7 @@ def pays(request, monkeypatch):
     """Let "auto" scan small collections as it does, or think that tables pay."""
     if request.param:
         monkeypatch.setattr(_multi_index, "_FEWEST", 1)
-        monkeypatch.setattr(
-            _costs, "_SCAN", {"portable": _costs.ScanPrices(*[10**6] * 5)}
-        )
+        monkeypatch.setattr(_tables, "_SCAN", {"portable": (10**6, 10**6, 10**6)})
     return request.param
 
 
@@ -174,7 +172,7 @@ def counted(monkeypatch):
         made.append(args)
         return build_tables(*args)
 
-    monkeypatch.setattr("fewbits.index._lazy_tables.build_tables", build)
+    monkeypatch.setattr("fewbits.index._tables.build_tables", build)
     return made
 
 

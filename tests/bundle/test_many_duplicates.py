@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.index import _groups, _join, _ordered_pairs, _pairs
+from fewbits.index import _groups, _pairs
 
 
 def built(codes, ids=None):
@@ -63,9 +63,9 @@ def test_groups_and_pairs_of_any_codes(data, radius):
     expected = near(codes, radius, mask)
     with pytest.MonkeyPatch.context() as patch:
         if data.draw(st.booleans()):
-            patch.setattr(_join, "_SCAN", 10**9)
-        patch.setattr(_ordered_pairs, "_BLOCK", 5)
-        patch.setattr(_ordered_pairs, "_HELD", 1)
+            patch.setattr(_pairs, "_SCAN", 10**9)
+        patch.setattr(_pairs, "_BLOCK", 5)
+        patch.setattr(_pairs, "_HELD", 1)
         patch.setattr(_pairs, "_HITS", 3)
         patch.setattr(_groups, "_BLOCK", 5)
         found = bundle.duplicate_groups(radius, allowed=mask)

@@ -7,7 +7,7 @@ import safetensors.numpy
 
 from fewbits import _kernels
 from fewbits.codes import pack, prefix
-from fewbits.encoders._eigenfunction import EigenfunctionEncoder, _reduced
+from fewbits.encoders import EigenfunctionEncoder
 from fewbits.encoders._elementary import sine_of
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -82,13 +82,12 @@ def test_polynomial_is_accurate():
     assert np.abs(sine_of(w)).max() <= 1 + 1e-9
 
 
-def test_reduction_stays_within_half_a_period():
-    angles = np.concatenate(
-        [_rng.normal(size=5000) * 10.0 ** _rng.integers(-20, 20, 5000)]
-    )
-    reduced = _reduced(angles.copy())
-    assert np.abs(reduced).max() <= 0.5
-    np.testing.assert_array_equal(_reduced(-angles), -reduced)
+def test_scores_are_odd_however_large_the_angles():
+    wave = EigenfunctionEncoder([[1.0]], axes=[0], modes=[1], bias=[0.0])
+    angles = _rng.normal(size=(5000, 1)) * 10.0 ** _rng.integers(-20, 20, (5000, 1))
+    scores = wave.project(angles)
+    assert np.abs(scores).max() <= 1
+    np.testing.assert_array_equal(wave.project(-angles), -scores)
 
 
 def test_scores_follow_the_formula(encoder):

@@ -11,16 +11,16 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from fewbits import _kernels
 from fewbits.encoders import (
+    KERNELS,
     AdditiveEncoder,
     EigenfunctionEncoder,
     KernelMapEncoder,
     LinearEncoder,
     SparseEncoder,
+    kernel_map,
     load,
 )
 from fewbits.encoders import _elementary as elementary
-from fewbits.encoders import _homogeneous as homogeneous
-from fewbits.encoders._homogeneous import KERNELS, kernel_map
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
 
 EXACT = {
@@ -167,11 +167,13 @@ class TestMap:
         with pytest.raises(FeatureError, match=r"Negative values .* in column 3$"):
             make()(bad)
 
-    @pytest.mark.parametrize("chunk", [1, 7, 50])
-    def test_pieces_do_not_matter(self, chunk, monkeypatch):
+    @pytest.mark.parametrize("shape", [(3000, 20), (3, 20_000)])
+    def test_pieces_do_not_matter(self, shape):
+        many = np.resize(X, shape)
+        mapped = make("js", 2)(many).reshape(shape[0], 5, shape[1])
+        expected = make("js", 2)(many.reshape(-1, 1)).reshape(*shape, 5)
+        np.testing.assert_array_equal(mapped, expected.transpose(0, 2, 1))
         expected = make("js", 2)(X)
-        monkeypatch.setattr(homogeneous, "_CHUNK_ENTRIES", chunk)
-        np.testing.assert_array_equal(make("js", 2)(X), expected)
         strided = np.asfortranarray(np.repeat(X, 2, axis=0))[::2]
         np.testing.assert_array_equal(make("js", 2)(strided), expected)
 
@@ -194,10 +196,9 @@ class TestEncoder:
         assert (encoder.n_features, encoder.n_bits) == (20, 37)
         assert encoder.zero_bit == inner.zero_bit
 
-    def test_scores_depend_on_the_row_alone(self, inner, monkeypatch):
+    def test_scores_depend_on_the_row_alone(self, inner):
         encoder = KernelMapEncoder(inner, "js")
         expected = encoder.project(X), encoder.encode(X)
-        monkeypatch.setattr(homogeneous, "_BLOCK_ENTRIES", 60 * 7)
         for isa in _kernels.isas():
             _kernels.force_isa(isa)
             for threads, rows in ((1, 1), (2, 40)):

@@ -9,7 +9,7 @@ LOOKED_UP = partial(MultiIndexHashing, use_scan=False)
 INDEXES = [FlatIndex, MultiIndexHashing, LOOKED_UP]
 
 
-def lazy_of(index):
-    """Return the tables of the first segment of an index of `MultiIndexHashing`."""
-    part = index._segments.parts[0]
-    return part.tables.of(part.codes, index._n_substrings)
+def of_segments(kind, segments):
+    """Return what ``from_segments`` makes of a kind in `INDEXES`."""
+    settings = getattr(kind, "keywords", {})
+    return getattr(kind, "func", kind).from_segments(segments, **settings)

@@ -121,7 +121,7 @@ def test_a_frozen_index_refuses_changes(change):
 def test_a_frozen_index_cannot_be_given_other_contents():
     index = grown().freeze()
     before = content(index)
-    for name in ("codes", "ids", "search", "_segments", "_frozen", "anything"):
+    for name in ("codes", "ids", "search", "is_frozen", "anything"):
         with pytest.raises(AttributeError):
             setattr(index, name, None)
         with pytest.raises(AttributeError):

@@ -10,21 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
-from fewbits.index import _costs, _multi_index, _pairs, _segments, _tables
-from tests.index._indexes import INDEXES, LOOKED_UP, lazy_of
+from fewbits.index import FlatIndex, MultiIndexHashing
+from tests.index._indexes import INDEXES, of_segments
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
 every_index = pytest.mark.parametrize("kind", INDEXES)
-
-
-@pytest.fixture(autouse=True, scope="module", params=[4, 1 << 16])
-def _segments_of(request):
-    """Segments grow to 4 rows or to many, and small ones are looked up in, too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_segments, "_SMALL", request.param)
-        patch.setattr(_multi_index, "_FEWEST", 1)
-        patch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[10**9] * 5)})
-        yield
+in_any_way = pytest.mark.parametrize("made", ["built", "in_segments"])
 
 
 class Case:
@@ -39,7 +30,7 @@ class Case:
         self.queries = rng.integers(0, 4, (3, width), dtype=np.uint8) << 3
 
     def built(self, kind, cuts):
-        """Return an index, some of it added later; with what is soon removed."""
+        """Return an index in one segment, added to; with what is soon removed."""
         gone = np.zeros((2, self.codes.shape[1]), np.uint8)
         bounds = [0, *sorted(min(cut, len(self.ids)) for cut in cuts), len(self.ids)]
         index = kind(self.codes[: bounds[1]], self.ids[: bounds[1]])
@@ -48,6 +39,22 @@ class Case:
             index.add(gone, [1000 + start, 2000 + start])
             index.remove([1000 + start, 2000 + start])
         return index
+
+    def in_segments(self, kind, cuts):
+        """Return an index over runs of the codes, some of which cannot be found.
+
+        The codes are put in the order of their ids before.
+        """
+        order = np.argsort(self.ids)
+        self.codes, self.ids = self.codes[order], self.ids[order]
+        live = self.rng.random(len(self.ids)) < 0.8
+        bounds = [0, *sorted(min(cut, len(self.ids)) for cut in cuts), len(self.ids)]
+        parts = [
+            (self.codes[a:b], self.ids[a:b], None if live[a:b].all() else live[a:b])
+            for a, b in pairwise(bounds)
+        ]
+        self.codes, self.ids = self.codes[live], self.ids[live]
+        return of_segments(kind, parts)
 
     def without(self, index, gone):
         index.remove(self.rng.permutation(self.ids[gone]))
@@ -93,9 +100,10 @@ def check(index, case, k, radius, mask, allowed):
 
 
 @every_index
+@in_any_way
 @given(case=cases, cuts=cuts, k=st.integers(1, 50), radius=st.integers(0, 150))
-def test_answers_are_those_of_brute_force(kind, case, cuts, k, radius):
-    index = case.built(kind, cuts)
+def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
+    index = getattr(case, made)(kind, cuts)
     case.without(index, case.rng.random(len(case.ids)) < 0.3)
     np.testing.assert_array_equal(index.codes, case.codes)
     np.testing.assert_array_equal(index.ids, case.ids)
@@ -109,11 +117,12 @@ def test_answers_are_those_of_brute_force(kind, case, cuts, k, radius):
 
 
 @every_index
+@in_any_way
 @given(case=cases, cuts=cuts, k=st.integers(1, 20), steps=st.integers(0, 2))
-def test_reranking_is_that_of_one_segment(kind, case, cuts, k, steps):
-    index = case.built(kind, cuts)
+def test_reranking_is_that_of_one_segment(kind, made, case, cuts, k, steps):
+    index = getattr(case, made)(kind, cuts)
     case.without(index, case.rng.random(len(case.ids)) < 0.3)
-    plain = INDEXES[0](case.codes, case.ids)
+    plain = FlatIndex(case.codes, case.ids)
     n_bits = 8 * case.codes.shape[1]
     given = {"shortlist": 7}
     if steps != 1:
@@ -145,8 +154,6 @@ def test_copies_and_frozen_indexes(kind, how):
     for change in (lambda: frozen.remove([]), lambda: frozen.add(case.codes)):
         with pytest.raises(ArgumentError, match="does not change"):
             change()
-    with pytest.raises(AttributeError, match="does not change"):
-        frozen._segments = None
     copy.copy(frozen).add(case.codes[:1]).remove(case.ids[:1])
     assert frozen.ids.tolist() == before[0]
 
@@ -204,91 +211,79 @@ def joined(pairs):
 
 
 @every_index
-@pytest.mark.parametrize("planned", [True, False])
-@given(case=cases, cuts=cuts, radius=st.integers(0, 20))
-def test_pairs_are_those_of_brute_force(kind, planned, case, cuts, radius):
-    index = case.built(kind, cuts)
+@in_any_way
+@given(case=cases, cuts=cuts, radius=st.integers(0, 20), ordered=st.booleans())
+def test_pairs_are_those_of_brute_force(kind, made, case, cuts, radius, ordered):
+    index = getattr(case, made)(kind, cuts)
     case.without(index, case.rng.random(len(case.ids)) < 0.3)
     mask = case.rng.random(len(case.ids)) < 0.7
     everything = np.ones(len(case.ids), np.bool_)
-    with pytest.MonkeyPatch.context() as patch:
-        if not planned:
-            patch.setattr(_pairs, "best_plan", lambda *_: None)
-        for allowed, chosen in ((None, everything), (mask, mask)):
-            blocks = list(index.pairs_within(radius, allowed=allowed))
-            found = [
-                (*ids, distance)
-                for block in blocks
-                for ids, distance in zip(
-                    block.ids.tolist(), block.distances.tolist(), strict=True
-                )
-            ]
-            expected = case.expected_pairs(radius, chosen)
-            assert sorted(found) == expected
-            groups = index.groups_within(radius, allowed=allowed)
-            assert [each.tolist() for each in groups] == joined(expected)
-            assert groups.n_pairs == len(expected)
+    for allowed, chosen in ((None, everything), (mask, mask)):
+        blocks = index.pairs_within(radius, allowed=allowed, ordered=ordered)
+        pairs = [
+            (*ids, distance)
+            for block in blocks
+            for ids, distance in zip(
+                block.ids.tolist(), block.distances.tolist(), strict=True
+            )
+        ]
+        expected = case.expected_pairs(radius, chosen)
+        assert (pairs if ordered else sorted(pairs)) == expected
+        groups = index.groups_within(radius, allowed=allowed)
+        assert [each.tolist() for each in groups] == joined(expected)
+        assert groups.n_pairs == len(expected)
+
+
+def test_many_pairs_come_in_order_and_each_once():
+    """So many that they are counted, and found anew for a range at a time."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (40_000, 8), dtype=np.uint8)
+    codes[::25] = codes[0]
+    codes[::50, 0] ^= 1
+    index = FlatIndex(codes)
+    n = 40_000 // 25
+    ordered = [each.ids for each in index.pairs_within(1, ordered=True)]
+    assert len(ordered) > 1
+    ids = np.concatenate(ordered)
+    assert len(ids) == n * (n - 1) // 2
+    numbers = ids[:, 0] * 40_000 + ids[:, 1]
+    assert (np.diff(numbers) > 0).all()
+    blocks = [each.ids for each in index.pairs_within(1)]
+    found = np.concatenate(blocks)
+    assert np.array_equal(np.sort(found[:, 0] * 40_000 + found[:, 1]), numbers)
 
 
 def test_a_radius_of_pairs_is_checked_at_once():
-    index = INDEXES[0](np.zeros((3, 8), np.uint8))
+    index = FlatIndex(np.zeros((3, 8), np.uint8))
     with pytest.raises(ArgumentError, match="radius must be 0 or more"):
         index.pairs_within(-1)
 
 
-def test_many_small_additions_make_few_segments(monkeypatch):
-    monkeypatch.setattr(_segments, "_SMALL", 4)
-    index = INDEXES[0](np.zeros((100, 1), np.uint8))
-    for value in range(500):
-        index.add(np.full((1, 1), value % 256, np.uint8))
-    sizes = [len(part) for part in index._segments.parts]
-    assert sum(sizes) == 600
-    assert 2 <= len(sizes) <= 8
-
-
-@pytest.mark.parametrize("inside", [True, False])
-@pytest.mark.parametrize("scan", [1, 20_000, 200_000, 10**9])  # ps a code
-def test_what_costs_more_than_a_scan_is_scanned(monkeypatch, scan, inside):
+def test_additions_to_many_codes():
+    """Beyond 65,536 codes, what is added later lies apart, and is joined at times."""
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 256, (3000, 4), dtype=np.uint8)
-    queries = codes[:200].copy()
-    queries[100:] ^= rng.integers(0, 256, (100, 4), dtype=np.uint8)
-    monkeypatch.setattr(_costs, "_SCAN", {"portable": _costs.ScanPrices(*[scan] * 5)})
-    monkeypatch.setattr(_tables, "_MOST", 1000 if inside else 0)
-    plain, index = (
-        kind(codes) for kind in (INDEXES[0], _multi_index.MultiIndexHashing)
-    )
-    for k in (1, 10):
-        for found, expected in zip(
-            index.search(queries, k), plain.search(queries, k), strict=True
+    codes = rng.integers(0, 256, (70_000, 2), dtype=np.uint8)
+    index, plain = FlatIndex(codes[:66_000]), FlatIndex(codes)
+    for start in range(66_000, 70_000, 50):
+        index.add(codes[start : start + 50])
+    for gone in (np.arange(0, 70_000, 3), [69_998], np.arange(40_001, 69_000, 3)):
+        index.remove(gone)
+        plain.remove(gone)
+        for one, other in zip(
+            index.search(codes[:9], 70), plain.search(codes[:9], 70), strict=True
         ):
-            np.testing.assert_array_equal(found, expected)
-    for radius in (0, 6, 32):
-        for found, expected in zip(
-            index.range_search(queries, radius),
-            plain.range_search(queries, radius),
-            strict=True,
-        ):
-            np.testing.assert_array_equal(found, expected)
-
-
-def test_what_is_added_leaves_the_tables_of_what_was_there(monkeypatch):
-    monkeypatch.setattr(_segments, "_SMALL", 4)
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 256, (3000, 8), dtype=np.uint8)
-    index = LOOKED_UP(codes[:2000])
-    index.range_search(codes[:1], 1)
-    first = lazy_of(index)
-    tables = first.get(0)
-    assert tables is not None
-    index.add(codes[2000:2900]).remove([5, 7])
-    index.range_search(codes[:1], 1)
-    kept = lazy_of(index)
-    assert kept is first
-    assert kept.get(0) is tables
+            np.testing.assert_array_equal(one, other)
+    back = [69_998, 3]
+    index.add(codes[back], back)
+    plain.add(codes[back], back)
+    np.testing.assert_array_equal(index.ids, plain.ids)
+    np.testing.assert_array_equal(index.codes, plain.codes)
+    found = index.range_search(codes[:9], 1), plain.range_search(codes[:9], 1)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("number", [2, 65, 0, 2.5])
 def test_numbers_of_substrings_that_cannot_be(number):
     with pytest.raises(ArgumentError, match="n_substrings must"):
-        _multi_index.MultiIndexHashing(np.zeros((2, 8), np.uint8), n_substrings=number)
+        MultiIndexHashing(np.zeros((2, 8), np.uint8), n_substrings=number)

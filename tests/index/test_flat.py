@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex
-from fewbits.index._segment import Segment
 
 
 def hamming(a, b):
@@ -122,22 +121,6 @@ def test_what_is_given_is_not_copied_and_never_written():
     for array in (index.codes, index.ids):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-
-
-def test_growth_is_amortised(monkeypatch):
-    grown = []
-    grow = Segment._roomier
-
-    def counted(self, capacity):
-        grown.append(capacity)
-        return grow(self, capacity)
-
-    monkeypatch.setattr(Segment, "_roomier", counted)
-    index = FlatIndex(np.zeros((0, 1), np.uint8))
-    for value in range(200):
-        index.add(np.full((1, 1), value, np.uint8))
-    assert 1 <= len(grown) <= 10
-    assert index.codes[:, 0].tolist() == list(range(200))
 
 
 def test_memory_map(tmp_path):

@@ -5,14 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from fewbits.index import (
-    FlatIndex,
-    MultiIndexHashing,
-    _segments,
-    _streaming,
-    stream_range_search,
-)
-from tests.index._indexes import LOOKED_UP
+from fewbits.index import FlatIndex, stream_range_search
+from tests.index._indexes import INDEXES, of_segments
 
 rng = np.random.default_rng(0)
 CENTRES = rng.integers(0, 256, (12, 8), dtype=np.uint8)
@@ -29,11 +23,11 @@ def whole(kind):
 
 def segmented(kind):
     """Return an index of the same codes in parts, with holes."""
-    index = kind(CODES[:300], IDS[:300])
-    index.add(CODES[300:380], IDS[300:380]).add(CODES[380:], IDS[380:])
-    index.add(CODES[:3], [1000, 1001, 1002]).remove([1001, 1000, 1002])
-    assert len(index._segments.parts) == 3
-    return index
+    codes, ids = np.vstack([CODES, CODES[:3]]), np.append(IDS, [1000, 1001, 1002])
+    bounds, live = [0, 300, 380, 403], np.arange(403) < 400
+    return of_segments(
+        kind, [(codes[a:b], ids[a:b], live[a:b]) for a, b in itertools.pairwise(bounds)]
+    )
 
 
 def hits(index, radius, **options):
@@ -57,20 +51,13 @@ def by_hand(radius, mask):
     return {(q, int(IDS[row]), int(apart[q, row])) for q, row in near.tolist()}
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(_streaming, "_FIRST", 2)
-    monkeypatch.setattr(_streaming, "_HITS", 300)
-    monkeypatch.setattr(_segments, "_SMALL", 16)
-
-
 @pytest.mark.parametrize("build", [whole, segmented])
-@pytest.mark.parametrize("kind", [FlatIndex, MultiIndexHashing, LOOKED_UP])
+@pytest.mark.parametrize("kind", INDEXES)
 def test_a_tighter_radius_loses_no_hit(kind, build):
     index, mask = build(kind), np.arange(400) % 4 > 0
     for allowed, chosen in ((None, np.ones(400, bool)), (IDS[mask], mask)):
         wider = by_hand(64, chosen)
-        for radius in (64, *range(17, -1, -1)):
+        for radius in (64, *range(17, -1, -4), 0):
             found = hits(index, radius, allowed=allowed)
             assert found == {hit for hit in wider if hit[2] <= radius}
             assert found == by_hand(radius, chosen)
@@ -87,9 +74,10 @@ def test_a_stream_is_searched_only_as_far_as_it_is_read(monkeypatch):
         return search(self, queries, *rest, **options)
 
     monkeypatch.setattr(FlatIndex, "range_search", counted)
-    stream = stream_range_search(index, QUERIES, 9)
+    queries = np.tile(QUERIES, (9, 1))
+    stream = stream_range_search(index, queries, 9)
     assert asked == []
     first = list(itertools.islice(stream, 2))
     stream.close()
-    assert sum(asked) == first[-1][0].stop < len(QUERIES)
+    assert sum(asked) == first[-1][0].stop < len(queries)
     assert hits(index, 9) == by_hand(9, np.ones(400, bool))

@@ -33,10 +33,10 @@ def problems(draw):
 def built(module, codes, number, inside, threads=1):
     cuts = _tables.default_cuts(len(codes), 8 * codes.shape[1], number)
     most, _tables._MOST = _tables._MOST, 10**9 if inside else 0
-    n_starts, n, n_entries = _tables.sizes(codes.shape, cuts)
+    n_starts, n_entries = _tables.sizes(codes.shape, cuts)
     _tables._MOST = most
     starts = np.full(n_starts, 7, np.uint32)
-    rows = np.full((number, n), 7, np.uint32)
+    rows = np.full((number, len(codes)), 7, np.uint32)
     entries = np.zeros(n_entries, np.uint8) if n_entries else None
     module.multi_index_build(codes, cuts, starts, rows, entries, threads)
     return module.MultiIndexTables(codes, cuts, starts, rows, entries), (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
-from fewbits.index import _join
+from fewbits.index import _pairs
 
 
 def joined(module, codes, mask, parts, radius, threads=1, before=None):
@@ -47,7 +47,7 @@ def test_pairs_are_those_of_a_scan(compiled, problem, radius, m, threads):
     n_bits = 8 * codes.shape[1]
     radius = min(radius, n_bits)
     m = max(min(m, radius + 1, n_bits), -(-radius // 3), 1)
-    parts = _join._plan(len(codes), n_bits, radius, m).parts
+    parts = _pairs.parts_of(n_bits, radius, m)
     found = joined(compiled, codes, mask, parts, radius, threads)
     # A stable order, which the number of threads does not change.
     assert found == joined(compiled, codes, mask, parts, radius)
@@ -61,7 +61,7 @@ def test_pairs_are_those_of_a_scan(compiled, problem, radius, m, threads):
 def test_equal_codes_are_all_pairs(compiled, n):
     codes = np.full((n, 8), 9, np.uint8)
     codes[-1, 0] = 8
-    parts = _join._plan(n, 64, 1, 2).parts
+    parts = _pairs.parts_of(64, 1, 2)
     found = joined(compiled, codes, None, parts, 1, 2)
     assert len(found) == len(set(found)) == n * (n - 1) // 2
     assert sum(distance for *_, distance in found) == n - 1

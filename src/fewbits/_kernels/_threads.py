@@ -6,7 +6,7 @@ import os
 from fewbits._runtime import current_runtime
 from fewbits.errors import ArgumentError
 
-_chosen: int | None = None
+_chosen: int | None = None  # None where it is to be found out, at the next use
 
 
 def num_threads() -> int:
@@ -14,28 +14,30 @@ def num_threads() -> int:
 
     All the processors that this process may use, unless `set_num_threads` or
     ``FEWBITS_NUM_THREADS`` says otherwise, but no more than the blocks around allow.
+    Both are read at the first use.
     """
-    limit, wanted = current_runtime().threads, _wanted()
-    return wanted if limit is None else min(limit, wanted)
+    global _chosen
+    if _chosen is None:
+        _chosen = _default()
+    limit = current_runtime().threads
+    return _chosen if limit is None else min(limit, _chosen)
 
 
-def _wanted() -> int:
-    if _chosen is not None:
-        return _chosen
-    asked = os.environ.get("FEWBITS_NUM_THREADS", "")
-    if asked:
-        if not asked.isdigit() or int(asked) < 1:
+def _default() -> int:
+    text = os.environ.get("FEWBITS_NUM_THREADS", "")
+    if text:
+        if not text.isdigit() or int(text) < 1:
             raise ArgumentError(
-                f"FEWBITS_NUM_THREADS must be a whole number from 1 on, got {asked!r}"
+                f"FEWBITS_NUM_THREADS must be a whole number from 1 on, got {text!r}"
             )
-        return int(asked)
+        return int(text)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def set_num_threads(n: int | None) -> None:
-    """Use `n` threads from now on; ``None`` returns to the default."""
+    """Use `n` threads from now on; ``None`` reads the default again."""
     global _chosen
     try:
         number = None if n is None else operator.index(n)

@@ -8,7 +8,7 @@ from fewbits import _kernels
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray
 from fewbits.classify._decoded import Answers
-from fewbits.index._tables import build_tables
+from fewbits.index.table_files import build_tables
 
 
 @final

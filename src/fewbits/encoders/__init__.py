@@ -2,22 +2,28 @@
 
 from fewbits._features import as_features, feature_blocks
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._anchor import AnchorEncoder
 from fewbits.encoders._base import Encoder
-from fewbits.encoders._bilinear import BilinearEncoder
-from fewbits.encoders._block_diagonal import BlockDiagonalEncoder
-from fewbits.encoders._block_hadamard import BLOCK_WIDTHS, BlockHadamardEncoder
-from fewbits.encoders._circulant import CirculantEncoder
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
-from fewbits.encoders._hadamard import HadamardEncoder
-from fewbits.encoders._homogeneous import KERNELS, KernelMap, kernel_map
 from fewbits.encoders._io import load
-from fewbits.encoders._kernel_map import KernelMapEncoder
-from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._kernel_maps import (
+    KERNELS,
+    AnchorEncoder,
+    KernelMap,
+    KernelMapEncoder,
+    kernel_map,
+)
+from fewbits.encoders._linear import BlockDiagonalEncoder, LinearEncoder, SparseEncoder
 from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._packed import PackedEncoder
-from fewbits.encoders._rounds import MAX_ROUNDS, padded_size
-from fewbits.encoders._sparse import SparseEncoder
+from fewbits.encoders._structured import (
+    BLOCK_WIDTHS,
+    MAX_ROUNDS,
+    BilinearEncoder,
+    BlockHadamardEncoder,
+    CirculantEncoder,
+    HadamardEncoder,
+    padded_size,
+)
 
 __all__ = [
     "BLOCK_WIDTHS",

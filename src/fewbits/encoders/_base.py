@@ -1,7 +1,7 @@
 """The interface of all encoders."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,7 +14,6 @@ from fewbits._features import as_features, feature_blocks
 from fewbits._files import atomic_write
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 Tensors = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
+
+_PREFIX = "inner."  # of the names of an inner encoder's tensors
 
 
 class Encoder(Immutable, ABC):
@@ -121,7 +122,7 @@ class Encoder(Immutable, ABC):
                [ 64]], dtype=uint8)
         """
         features = as_features(X, self.n_features)
-        codes = np.empty((len(features), n_bytes(self.n_bits)), np.uint8)
+        codes = np.empty((len(features), -(-self.n_bits // 8)), np.uint8)
         for span, block in feature_blocks(features):
             self._encode(block, codes[span])
             if progress is not None:
@@ -292,6 +293,106 @@ class Encoder(Immutable, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_features} -> {self.n_bits} bits)"
+
+
+class SizedEncoder(Encoder):
+    """An encoder that keeps its number of features beside one bias for each bit."""
+
+    def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
+        self.bias, size = frozen(bias), frozen(n_features, np.int64)
+        if size.size != 1:
+            raise ArgumentError(f"n_features must be one number, got {size.tolist()}")
+        self._n_features = int(size.item())
+        self.zero_bit = as_zero_bit(zero_bit)
+
+    @property
+    def n_features(self) -> int:
+        return self._n_features
+
+    @property
+    def n_bits(self) -> int:
+        return len(self.bias)
+
+    def tensors(self) -> Tensors:
+        return {"bias": self.bias, "n_features": np.array([self.n_features], np.int64)}
+
+
+class OuterEncoder(Encoder):
+    """An encoder that transforms X and passes it to another encoder, `inner`."""
+
+    inner: Encoder
+
+    @abstractmethod
+    def _mapped(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yield the inputs of the inner encoder, block by block."""
+
+    @property
+    def n_bits(self) -> int:
+        return self.inner.n_bits
+
+    @property
+    def correction_table(self) -> NDArray[np.float32] | None:
+        return self.inner.correction_table
+
+    def query_scores(self, X: ArrayLike) -> ScoreArray:
+        features = as_features(X, self.n_features)
+        scores = np.empty((len(features), self.n_bits), np.float32)
+        for rows, block in feature_blocks(features):
+            for span, mapped in self._mapped(block):
+                scores[rows][span] = self.inner.query_scores(mapped)
+        return scores
+
+    def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
+        return self.inner.offsets(codes)
+
+    def corrections(self, X: ArrayLike, codes: CodeArray) -> "Corrections | None":
+        from fewbits.index import Corrections
+
+        table = self.inner.correction_table
+        if table is None:
+            return None
+        features = as_features(X, self.n_features)
+        values = np.empty((len(features), 2), np.uint8)
+        for rows, block in feature_blocks(features):
+            for span, mapped in self._mapped(block):
+                found = self.inner.corrections(mapped, codes[rows][span])
+                assert found is not None
+                values[rows][span] = found.values
+        return Corrections(values, table)
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        for span, mapped in self._mapped(X):
+            self.inner._project(mapped, scores[span])
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        for span, mapped in self._mapped(X):
+            self.inner._encode(mapped, codes[span])
+
+
+def inner_tensors(inner: Encoder) -> Tensors:
+    """Return the tensors of an inner encoder under names of their own."""
+    return {f"{_PREFIX}{name}": tensor for name, tensor in inner.tensors().items()}
+
+
+def take_inner_tensors(tensors: Tensors) -> Tensors:
+    """Take out what `inner_tensors` put in."""
+    return {
+        name.removeprefix(_PREFIX): tensors.pop(name)
+        for name in list(tensors)
+        if name.startswith(_PREFIX)
+    }
+
+
+def as_text(word: str) -> NDArray[Any]:
+    """Return a word as a tensor."""
+    return frozen(np.frombuffer(word.encode("ascii"), np.uint8), np.uint8)
+
+
+def word_of(tensor: NDArray[Any]) -> str:
+    """Return the word that `as_text` was given."""
+    return tensor.tobytes().decode("ascii")
 
 
 def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:

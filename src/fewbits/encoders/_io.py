@@ -7,20 +7,18 @@ import numpy as np
 
 from fewbits._artefacts import read_tensors
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._anchor import AnchorEncoder
-from fewbits.encoders._base import Encoder
-from fewbits.encoders._bilinear import BilinearEncoder
-from fewbits.encoders._block_diagonal import BlockDiagonalEncoder
-from fewbits.encoders._block_hadamard import BlockHadamardEncoder
-from fewbits.encoders._circulant import CirculantEncoder
+from fewbits.encoders._base import Encoder, take_inner_tensors, word_of
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
-from fewbits.encoders._hadamard import HadamardEncoder
-from fewbits.encoders._inner import take_inner_tensors, word_of
-from fewbits.encoders._kernel_map import KernelMapEncoder
-from fewbits.encoders._linear import LinearEncoder
+from fewbits.encoders._kernel_maps import AnchorEncoder, KernelMapEncoder
+from fewbits.encoders._linear import BlockDiagonalEncoder, LinearEncoder, SparseEncoder
 from fewbits.encoders._mlp import MLPEncoder
 from fewbits.encoders._packed import PackedEncoder
-from fewbits.encoders._sparse import SparseEncoder
+from fewbits.encoders._structured import (
+    BilinearEncoder,
+    BlockHadamardEncoder,
+    CirculantEncoder,
+    HadamardEncoder,
+)
 from fewbits.errors import ArtefactError, FewbitsError
 
 

@@ -1,5 +1,7 @@
-"""Sign of an affine map."""
+"""Signs of affine maps: dense, sparse, and in blocks."""
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -8,8 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import (
+    Encoder,
+    SizedEncoder,
+    Tensors,
+    as_zero_bit,
+    frozen,
+)
 from fewbits.errors import ArgumentError
+
+_BEYOND = 16  # numbers behind the weights that kernels read, and ignore
 
 
 @final
@@ -98,6 +108,352 @@ class LinearEncoder(Encoder):
         return type(self)(
             self.weights[:, :n_bits], self.bias[:n_bits], zero_bit=self.zero_bit
         )
+
+
+@final
+class SparseEncoder(SizedEncoder):
+    """One hyperplane per bit, most of whose weights are zero.
+
+    The map of bit ``j`` is row ``j`` of a CSR matrix (n_bits, n_features): features
+    ``indices[indptr[j]:indptr[j + 1]]`` in rising order with weights `values`.
+
+    Parameters
+    ----------
+    indptr : array-like of shape (n_bits + 1,)
+    indices : array-like of shape (n_nonzero,)
+        Feature numbers, strictly rising within each bit.
+    values : array-like of shape (n_nonzero,)
+    bias : array-like of shape (n_bits,)
+    n_features : int
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    indptr, indices, values, bias : ndarray, dtype int64, int32, float32 and float32
+        Read-only.
+
+    Raises
+    ------
+    ArgumentError
+        When the arrays are not a CSR matrix, or a number is not finite in float32.
+
+    References
+    ----------
+    Xia, He, Kohli and Sun, "Sparse Projections for High-Dimensional Binary Codes", CVPR
+    2015.
+
+    Examples
+    --------
+    >>> encoder = SparseEncoder.from_dense([[1.0, 0.0], [0.0, -2.0]], [0.0, 0.0])
+    >>> encoder
+    SparseEncoder(2 -> 2 bits)
+    >>> encoder.density
+    0.5
+    >>> encoder.encode([[3.0, 4.0]])
+    array([[128]], dtype=uint8)
+    """
+
+    kind: ClassVar[str] = "sparse"
+
+    def __init__(
+        self,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        values: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        super().__init__(bias, n_features, zero_bit)
+        self.indptr, self.indices = frozen(indptr, np.int64), frozen(indices, np.int32)
+        self.values = frozen(values)
+        shape = (self._n_features, self.indptr.size - 1)
+        check_affine(shape, self.values, self.bias)
+        _check_csr(self.indptr, self.indices, self.values, self._n_features)
+
+    @classmethod
+    def from_dense(
+        cls, weights: ArrayLike, bias: ArrayLike, *, zero_bit: int = 0
+    ) -> Self:
+        """Keep the non-zero entries of `weights` (n_features, n_bits).
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_features, n_bits)
+        bias : array-like of shape (n_bits,)
+        zero_bit : {0, 1}, default=0
+            The bit of a score of exactly zero.
+
+        Returns
+        -------
+        SparseEncoder
+            It gives the codes that a `LinearEncoder` of the same arrays gives.
+        """
+        dense = frozen(weights)
+        check_affine(dense.shape, dense, frozen(bias))
+        bits, features = np.nonzero(dense.T)
+        indptr = np.searchsorted(bits, np.arange(dense.shape[1] + 1))
+        values = dense[features, bits]
+        return cls(indptr, features, values, bias, len(dense), zero_bit=zero_bit)
+
+    @property
+    def density(self) -> float:
+        """Share of the weights that are not zero."""
+        return len(self.values) / (self.n_features * self.n_bits)
+
+    def tensors(self) -> Tensors:
+        return {
+            "indptr": self.indptr,
+            "indices": self.indices,
+            "values": self.values,
+            **super().tensors(),
+        }
+
+    @cached_property
+    def _map(self) -> _kernels.SparseMap:
+        arrays = self.indptr, self.indices, self.values, self.bias
+        return _kernels.SparseMap(*arrays, self.n_features)
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        _kernels.sparse_scores(X, self._map, scores, _kernels.num_threads())
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        _kernels.sparse_encode(
+            X, self._map, self.zero_bit, codes, _kernels.num_threads()
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        end = self.indptr[n_bits]
+        return type(self)(
+            self.indptr[: n_bits + 1],
+            self.indices[:end],
+            self.values[:end],
+            self.bias[:n_bits],
+            self.n_features,
+            zero_bit=self.zero_bit,
+        )
+
+
+def _check_csr(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float32],
+    n_features: int,
+) -> None:
+    """Refuse what the kernels, which trust these arrays, would read out of bounds."""
+    if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
+        raise ArgumentError(
+            "need vectors with one index per value, got indptr "
+            f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
+        )
+    if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        raise ArgumentError("indptr must rise from 0 to the number of values")
+    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
+        raise ArgumentError(f"indices must lie between 0 and {n_features - 1}")
+    starts = np.zeros(len(indices), bool)
+    starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
+    if not (starts[1:] | (np.diff(indices) > 0)).all():
+        raise ArgumentError("the indices of each bit must rise strictly")
+
+
+@final
+class BlockDiagonalEncoder(SizedEncoder):
+    """Hyperplanes in blocks: those of a block see the same few features.
+
+    Block ``b`` maps features ``features[feature_starts[b]:feature_starts[b + 1]]`` to
+    bits ``bit_starts[b]`` up to ``bit_starts[b + 1]`` by a small dense matrix, whose
+    numbers lie together: ten blocks of equal sizes take a tenth of the weights and of
+    the multiply-adds of a `LinearEncoder`, without an index for each weight as
+    `SparseEncoder` has.
+
+    Parameters
+    ----------
+    features : array-like of shape (n_listed,)
+        Numbers of features, strictly rising within each block; a feature may be in
+        several blocks, or in none.
+    feature_starts, bit_starts : array-like of shape (n_blocks + 1,)
+        Where the features and the bits of each block begin, strictly rising from 0.
+    weights : array-like of shape (n_weights,)
+        The matrices (features, bits) of the blocks, row by row, one behind the other.
+    bias : array-like of shape (n_bits,)
+    n_features : int
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    features, feature_starts, bit_starts, weights, bias : ndarray
+        Of dtypes int32, int64, int64, float32 and float32; read-only.
+
+    Raises
+    ------
+    ArgumentError
+        When the sizes do not match, or a number is not finite in float32.
+
+    Examples
+    --------
+    >>> encoder = BlockDiagonalEncoder.from_blocks(
+    ...     [([0, 2], [[1.0], [1.0]]), ([1], [[1.0, -1.0]])], [0.0, 0.0, 0.0], 3
+    ... )
+    >>> encoder
+    BlockDiagonalEncoder(3 -> 3 bits)
+    >>> encoder.project([[1.0, 4.0, 2.0]])
+    array([[ 3.,  4., -4.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "block-diagonal"
+
+    def __init__(
+        self,
+        features: ArrayLike,
+        feature_starts: ArrayLike,
+        bit_starts: ArrayLike,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        super().__init__(bias, n_features, zero_bit)
+        self.features = frozen(features, np.int32)
+        self.feature_starts = frozen(feature_starts, np.int64)
+        self.bit_starts = frozen(bit_starts, np.int64)
+        values = frozen(weights)
+        check_affine((self._n_features, self.bias.size), values, self.bias)
+        self._check_blocks(values)
+        self._padded = frozen(np.append(values, np.zeros(_BEYOND)))
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: list[tuple[ArrayLike, ArrayLike]],
+        bias: ArrayLike,
+        n_features: int,
+        *,
+        zero_bit: int = 0,
+    ) -> Self:
+        """Make an encoder from the features and the matrix of each block.
+
+        Parameters
+        ----------
+        blocks : list of pairs (features, weights)
+            Arrays of shapes (n,) and (n, bits of the block).
+        bias : array-like of shape (n_bits,)
+        n_features : int
+        zero_bit : {0, 1}, default=0
+            The bit of a score of exactly zero.
+
+        Returns
+        -------
+        BlockDiagonalEncoder
+        """
+        features = [np.asarray(each) for each, _ in blocks]
+        weights = [np.asarray(each) for _, each in blocks]
+        if any(
+            w.ndim != 2 or len(w) != len(f)
+            for f, w in zip(features, weights, strict=True)
+        ):
+            raise ArgumentError("weights of a block must be (features, bits)")
+        return cls(
+            np.concatenate(features),
+            np.cumsum([0, *map(len, features)]),
+            np.cumsum([0, *(each.shape[1] for each in weights)]),
+            np.concatenate([each.ravel() for each in weights]),
+            bias,
+            n_features,
+            zero_bit=zero_bit,
+        )
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """The numbers of all blocks, one behind the other."""
+        return self._padded[:-_BEYOND]
+
+    @property
+    def density(self) -> float:
+        """Share of a dense map's weights."""
+        return len(self.weights) / (self.n_features * self.n_bits)
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int32], slice, NDArray[np.float32]]]:
+        """Yield the features, the bits and the matrix (features, bits) of each block.
+
+        Examples
+        --------
+        >>> encoder = BlockDiagonalEncoder.from_blocks([([1], [[2.0]])], [0.0], 2)
+        >>> list(encoder.blocks())
+        [(array([1], dtype=int32), slice(0, 1, None), array([[2.]], dtype=float32))]
+        """
+        start = 0
+        for b in range(len(self.bit_starts) - 1):
+            listed = self.features[slice(*self.feature_starts[b : b + 2])]
+            bits = slice(*self.bit_starts[b : b + 2].tolist())
+            size = len(listed) * (bits.stop - bits.start)
+            yield (
+                listed,
+                bits,
+                self.weights[start : start + size].reshape(len(listed), -1),
+            )
+            start += size
+
+    def tensors(self) -> Tensors:
+        names = "features", "feature_starts", "bit_starts", "weights"
+        return {**{name: getattr(self, name) for name in names}, **super().tensors()}
+
+    @property
+    def _map(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        return self.features, self.feature_starts, self.bit_starts
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        arrays = *self._map, self._padded, self.bias
+        _kernels.block_scores(X, *arrays, scores, _kernels.num_threads())
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        arrays = *self._map, self._padded, self.bias
+        _kernels.block_encode(X, *arrays, self.zero_bit, codes, _kernels.num_threads())
+
+    def _prefix(self, n_bits: int) -> Self:
+        kept: list[tuple[ArrayLike, ArrayLike]] = [
+            (listed, matrix[:, : n_bits - bits.start])
+            for listed, bits, matrix in self.blocks()
+            if bits.start < n_bits
+        ]
+        bias = self.bias[:n_bits]
+        return self.from_blocks(kept, bias, self._n_features, zero_bit=self.zero_bit)
+
+    def _check_blocks(self, values: NDArray[np.float32]) -> None:
+        """Refuse what the kernels, which trust these arrays, would read wrongly."""
+        ends = (self.feature_starts, self.features.size), (self.bit_starts, self.n_bits)
+        for starts, end in ends:
+            if (
+                starts.ndim != 1
+                or starts.size < 2
+                or (starts[0], starts[-1]) != (0, end)
+                or (np.diff(starts) < 1).any()
+            ):
+                raise ArgumentError(
+                    f"starts of blocks must rise strictly from 0 to {end}, got "
+                    f"{starts.tolist()}"
+                )
+        if len(self.feature_starts) != len(self.bit_starts):
+            raise ArgumentError(
+                f"need as many starts of features as of bits, got "
+                f"{len(self.feature_starts)} and {len(self.bit_starts)}"
+            )
+        listed, n = self.features, self._n_features
+        if listed.ndim != 1 or not (listed.min() >= 0 and listed.max() < n):
+            raise ArgumentError(f"features must lie between 0 and {n - 1}")
+        new = np.zeros(len(listed), bool)
+        new[self.feature_starts[:-1]] = True
+        if not (new[1:] | (np.diff(listed) > 0)).all():
+            raise ArgumentError("the features of each block must rise strictly")
+        size = int(np.diff(self.feature_starts) @ np.diff(self.bit_starts))
+        if values.shape != (size,):
+            raise ArgumentError(
+                f"these blocks have {size} weights, got an array of shape "
+                f"{values.shape}"
+            )
 
 
 def as_query_encoder(

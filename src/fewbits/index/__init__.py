@@ -1,16 +1,12 @@
 """Containers of codes that answer nearest-neighbour queries."""
 
 from fewbits.codes import Neighbours, RangeSearchResult
-from fewbits.index._base import Index
-from fewbits.index._corrections import Corrections
-from fewbits.index._flat import FlatIndex
 from fewbits.index._groups import Groups
-from fewbits.index._int8 import Int8Vectors
+from fewbits.index._index import FlatIndex, Index, stream_range_search
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
 from fewbits.index._rerank import METRICS, Ranked
-from fewbits.index._streaming import stream_range_search
-from fewbits.index._vector_parts import VectorPart, VectorParts
+from fewbits.index._vectors import Corrections, Int8Vectors, VectorPart, VectorParts
 
 __all__ = [
     "METRICS",

@@ -4,18 +4,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import as_words
 from fewbits.errors import ArgumentError
-from fewbits.index._pairs import Pairs, near_pairs
+from fewbits.index._pairs import near_pairs
+from fewbits.index._segment import Mask
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 
 #: Says of pairs of places, (n, 2), which of them count.
-Confirm = Callable[[IdArray], NDArray[np.bool_]]
+Confirm = Callable[[IdArray], Mask]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,11 +43,11 @@ class Groups:
     @classmethod
     def of_pairs(cls, pairs: IdArray) -> "Groups":
         """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
-        known, places = np.unique(pairs, return_inverse=True)
-        joined = _Joined(len(known))
-        joined.join(*places.reshape(-1, 2).T)
-        found = joined.groups(len(pairs))
-        return replace(found, members=known[found.members])
+        numbers, places = np.unique(pairs, return_inverse=True)
+        sets = _Sets(len(numbers))
+        sets.join(*places.reshape(-1, 2).T)
+        groups = sets.groups(len(pairs))
+        return replace(groups, members=numbers[groups.members])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -65,97 +66,67 @@ class Groups:
 def near_groups(
     codes: CodeArray,
     radius: int,
-    mask: NDArray[np.bool_] | None,
-    max_pairs: int | None = None,
-) -> Groups:
-    """Return the groups of allowed places, which pairs within a radius connect.
-
-    Equal codes are joined by sorting, so that only pairs of distinct codes are found.
-    """
-    joined = _Joined(len(codes))
-    _join_equal(joined, codes, mask)
-    return joined.groups(_join_near(joined, codes, radius, mask, max_pairs))
-
-
-def confirmed_groups(
-    codes: CodeArray,
-    radius: int,
-    mask: NDArray[np.bool_] | None,
-    confirm: Confirm,
-    max_pairs: int | None = None,
-) -> Groups:
-    """Return the groups that those pairs within a radius connect which `confirm`."""
-    joined = _Joined(len(codes))
-    n_pairs = 0
-    for places in _at_most(max_pairs, radius, near_pairs(codes, radius, mask), ""):
-        confirmed = places[confirm(places)]
-        n_pairs += len(confirmed)
-        joined.join(*confirmed.T)
-    return joined.groups(n_pairs)
-
-
-def _join_near(
-    joined: "_Joined",
-    codes: CodeArray,
-    radius: int,
-    mask: NDArray[np.bool_] | None,
+    mask: Mask | None,
+    confirm: Confirm | None,
     max_pairs: int | None,
-) -> int:
-    """Join near codes, where equal ones are joined already, and count the pairs."""
-    sizes = _counts(joined.roots())
-    n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
-    first = sizes > 0 if mask is None else (sizes > 0) & mask
-    found = near_pairs(codes, radius, first) if radius else iter(())
-    for places in _at_most(max_pairs, radius, found, " of different codes"):
-        n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
-        joined.join(*places.T)
-    return n_pairs
+) -> Groups:
+    """Return the groups of allowed places that pairs within a radius connect.
 
-
-def _at_most(
-    max_pairs: int | None, radius: int, found: Iterator[Pairs], kind: str
-) -> Iterator[IdArray]:
-    """Yield the places of pairs, and refuse more than `max_pairs`."""
+    Equal codes are joined by sorting, so that only pairs of distinct codes are found;
+    unless pairs are to be confirmed, one by one.
+    """
+    sets, kind, first, n_pairs = _Sets(len(codes)), "", mask, 0
+    if confirm is None:
+        _join_equal(sets, codes, mask)
+        sizes, kind = _counts(sets.roots()), " of different codes"
+        n_pairs = (int(np.square(sizes, dtype=np.int64).sum()) - len(codes)) // 2
+        if not radius:
+            return sets.groups(n_pairs)
+        first = sizes > 0 if mask is None else (sizes > 0) & mask
     count = 0
-    for _, places in found:
+    for _, places in near_pairs(codes, radius, first):
         count += len(places)
         if max_pairs is not None and count > max_pairs:
             raise ArgumentError(
                 f"more than {max_pairs:,} pairs{kind} differ in at most {radius} bits: "
                 "give a smaller radius, or a filter"
             )
-        yield places
+        if confirm is None:
+            n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
+        else:
+            places = places[confirm(places)]
+            n_pairs += len(places)
+        sets.join(*places.T)
+    return sets.groups(n_pairs)
 
 
-def _join_equal(
-    joined: "_Joined", codes: CodeArray, mask: NDArray[np.bool_] | None
-) -> None:
+def _join_equal(sets: "_Sets", codes: CodeArray, mask: Mask | None) -> None:
     """Join the allowed places of equal codes, which sorting brings together."""
     places = None
     if mask is not None:
-        places = np.flatnonzero(mask).astype(joined.parents.dtype)
+        places = np.flatnonzero(mask).astype(sets.parents.dtype)
         codes = codes[places]
     words = as_words(codes)
     # Sorted places take half of the memory as 32 bits.
-    order = np.lexsort(words.T[::-1]).astype(joined.parents.dtype)
+    order = np.lexsort(words.T[::-1]).astype(sets.parents.dtype)
     for start in range(0, len(order) - 1, _BLOCK):
         block = order[start : start + _BLOCK + 1]
         equal = (words[block[1:]] == words[block[:-1]]).all(axis=1)
         one, other = block[:-1][equal], block[1:][equal]
         if places is not None:
             one, other = places[one], places[other]
-        joined.join(one, other)
+        sets.join(one, other)
 
 
 def _counts(numbers: IdArray) -> IdArray:
     """Return how often each number is there, in as few bytes as the numbers take."""
     counts: IdArray = np.zeros(len(numbers), numbers.dtype)
-    for start in range(0, len(numbers), _BLOCK):
-        np.add.at(counts, numbers[start : start + _BLOCK], 1)
+    for span in spans(len(numbers), _BLOCK):
+        np.add.at(counts, numbers[span], 1)
     return counts
 
 
-class _Joined:
+class _Sets:
     """Sets of places that are joined by pairs, a block of these after the other.
 
     The parent of a place is a smaller one of its set, or itself where it is the first.
@@ -167,18 +138,15 @@ class _Joined:
 
     def join(self, one: IdArray, other: IdArray) -> None:
         """Join the sets of places side by side; the smallest first place is theirs."""
-        for start in range(0, len(one), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            self._join(one[block], other[block])
-
-    def _join(self, one: IdArray, other: IdArray) -> None:
-        """Hang the larger of two first places below the smaller, until all are one."""
-        while len(one):
-            ends = self._roots(one), self._roots(other)
-            low, high = np.minimum(*ends), np.maximum(*ends)
-            apart = low != high
-            one, other = low[apart], high[apart]
-            np.minimum.at(self.parents, other, one)
+        for span in spans(len(one), _BLOCK):
+            low, high = one[span], other[span]
+            # The larger of two first places hangs below the smaller, until all are one.
+            while len(low):
+                ends = self._roots(low), self._roots(high)
+                low, high = np.minimum(*ends), np.maximum(*ends)
+                apart = low != high
+                low, high = low[apart], high[apart]
+                np.minimum.at(self.parents, high, low)
 
     def _roots(self, places: IdArray | slice) -> IdArray:
         """Return the first places of the sets, and halve the ways to them."""
@@ -189,8 +157,8 @@ class _Joined:
 
     def roots(self) -> IdArray:
         """Return the first place of the set of each."""
-        for start in range(0, len(self.parents), _BLOCK):
-            self._roots(slice(start, start + _BLOCK))
+        for span in spans(len(self.parents), _BLOCK):
+            self._roots(span)
         return self.parents
 
     def groups(self, n_pairs: int) -> Groups:

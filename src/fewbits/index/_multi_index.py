@@ -1,31 +1,33 @@
 """Multi-index hashing: exact search that looks only where near codes can be."""
 
-from math import inf
-from typing import NamedTuple, final
+from collections.abc import Callable
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._checks import whole_number
-from fewbits._typing import CodeArray, IdArray
-from fewbits.codes import (
-    Neighbours,
-    RangeSearchResult,
-    as_codes,
-    hamming_range_search,
-    hamming_topk,
-)
+from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits.codes import RangeSearchResult, as_codes
 from fewbits.errors import ArgumentError
-from fewbits.index._base import Index
-from fewbits.index._batches import PILOT, Batch, gathered, joined, spread
-from fewbits.index._costs import Costs, Search
-from fewbits.index._lazy_tables import LazyTables
+from fewbits.index._index import Bits, Index, scan_nearest, scan_within
 from fewbits.index._segment import Segment
-from fewbits.index._tables import MAX_LENGTH, MAX_ROWS, Tables
+from fewbits.index._tables import (
+    MAX_LENGTH,
+    MAX_ROWS,
+    LazyTables,
+    Tables,
+    scan_price,
+)
 
 _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
-_NOT_AT_ALL = 2.0  # times what a scan costs
+_PILOT = 32  # queries that are answered first, to tell about the rest of a batch
+_UNLIMITED = 1 << 62
+
+#: Looks up the queries in some rows, each of which may cost so much; returns the work
+#: of each, look-ups and comparisons, and which are answered.
+LookUp = Callable[[Tables, IdArray, _kernels.Budget], tuple[IdArray, NDArray[np.uint8]]]
 
 
 @final
@@ -63,9 +65,9 @@ class MultiIndexHashing(Index):
     array([0, 1])
     """
 
-    __slots__ = ("_n_substrings", "_use_scan")
-    _n_substrings: int | None
-    _use_scan: bool
+    __slots__ = ("n_substrings", "use_scan")
+    n_substrings: int | None
+    use_scan: bool
 
     def __init__(
         self,
@@ -75,129 +77,203 @@ class MultiIndexHashing(Index):
         *,
         use_scan: bool = True,
     ) -> None:
-        n_bits = 8 * as_codes(codes).shape[1]
-        self._n_substrings = _checked_number(n_substrings, n_bits)
-        self._use_scan = bool(use_scan)
+        if n_substrings is not None:
+            n_bits = 8 * as_codes(codes).shape[1]
+            n_substrings = whole_number(n_substrings, "n_substrings")
+            fewest = -(-n_bits // MAX_LENGTH)
+            if not fewest <= n_substrings <= n_bits:
+                raise ArgumentError(
+                    f"n_substrings must lie between {fewest} and {n_bits} for "
+                    f"codes of {n_bits} bits, got {n_substrings}"
+                )
+        self.n_substrings, self.use_scan = n_substrings, bool(use_scan)
         super().__init__(codes, ids)
 
     def _topk(
-        self,
-        segment: Segment,
-        queries: CodeArray,
-        k: int,
-        mask: NDArray[np.bool_] | None,
-    ) -> Neighbours:
-        plan = self.plan(segment, queries, mask, ("k", k.bit_length()))
-        if plan is None:
-            return hamming_topk(queries, segment.codes, k, allowed=mask)
+        self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
+    ) -> tuple[DistanceArray, IdArray]:
+        lazy = self._lazy_tables(segment, len(queries))
+        if lazy is None:
+            return scan_nearest(segment, queries, k, mask)
+        shape, kind = (len(queries), k), k.bit_length()
+        distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
+        rest = np.arange(len(queries))
 
-        def scanned(rows: IdArray) -> tuple[IdArray, Neighbours]:
-            found = hamming_topk(queries[rows], segment.codes, k, allowed=mask)
-            return rows, found
+        def scan(rows: IdArray) -> None:
+            distances[rows], places[rows] = scan_nearest(
+                segment, queries[rows], k, mask
+            )
 
-        parts, rest = [], np.arange(len(queries))
-        tables = plan.lazy.get(0 if self._use_scan else inf)
-        if tables is None:
+        def look_up(
+            tables: Tables, rows: IdArray, budget: _kernels.Budget
+        ) -> tuple[IdArray, NDArray[np.uint8]]:
+            hits = (
+                np.empty((len(rows), k), np.int32),
+                np.empty((len(rows), k), np.int64),
+            )
+            work, done = (
+                np.empty((len(rows), 2), np.int64),
+                np.empty(len(rows), np.uint8),
+            )
+            _kernels.multi_index_topk(
+                queries[rows],
+                tables.native,
+                mask,
+                budget,
+                *hits,
+                work,
+                done,
+                _kernels.num_threads(),
+            )
+            distances[rows], places[rows] = hits
+            return work, done
+
+        if self.use_scan and kind not in lazy.radii:
             # How far the neighbours of a few queries are tells what tables would spare.
-            pilot = spread(len(queries))
-            parts, rest = [scanned(pilot)], np.delete(rest, pilot)
-            radius = median_distance(parts[0][1], 8 * queries.shape[1])
-            tables = plan.paid(radius, len(queries))
-        if tables is not None and rest.size:
-            batch = Batch(tables, queries[rest], mask, plan.costs)
-            parts += [(rest[some], batch.topk(some, k)) for some in batch.blocks()]
-            plan.learn(batch.ratio, batch.tried)
-            rest = rest[batch.rest()]
-        return gathered([*parts, scanned(rest)] if rest.size else parts, len(queries))
+            pilot = _spread(len(queries))
+            scan(pilot)
+            lazy.radii[kind] = _median_distance(distances[pilot], queries.shape[1])
+            rest = np.delete(rest, pilot)
+        if rest.size:
+            radius = lazy.radii.get(kind, 8 * queries.shape[1])
+            rest = self._looked_up(lazy, segment, queries, mask, rest, radius, look_up)
+            if len(rest) == len(queries):
+                distances, places = scan_nearest(segment, queries, k, mask)
+            elif rest.size:
+                scan(rest)
+            lazy.radii[kind] = _median_distance(distances, queries.shape[1])
+        return distances, places
 
     def _within(
-        self,
-        segment: Segment,
-        queries: CodeArray,
-        radius: int,
-        mask: NDArray[np.bool_] | None,
+        self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        radius = min(radius, 8 * queries.shape[1])
-        plan = self.plan(segment, queries, mask, ("radius", radius))
-        tables = None
-        if plan is not None and plan.spared(radius):
-            tables = plan.paid(radius, len(queries))
-        if plan is None or tables is None:
-            return hamming_range_search(queries, segment.codes, radius, allowed=mask)
-        batch = Batch(tables, queries, mask, plan.costs)
-        parts = [(some, batch.within(some, radius)) for some in batch.blocks()]
-        plan.learn(batch.ratio, batch.tried)
-        if (rest := batch.rest()).size:
-            found = hamming_range_search(
-                queries[rest], segment.codes, radius, allowed=mask
-            )
-            parts.append((rest, found))
-        return joined(parts, len(queries))
+        lazy = self._lazy_tables(segment, len(queries))
+        if lazy is None:
+            return scan_within(segment, queries, radius, mask)
+        parts: list[tuple[IdArray, RangeSearchResult]] = []
 
-    def plan(
+        def look_up(
+            tables: Tables, rows: IdArray, budget: _kernels.Budget
+        ) -> tuple[IdArray, NDArray[np.uint8]]:
+            hits = _kernels.RangeHits(
+                queries[rows],
+                tables.native,
+                mask,
+                radius,
+                budget,
+                _kernels.num_threads(),
+            )
+            work, done = (
+                np.empty((len(rows), 2), np.int64),
+                np.empty(len(rows), np.uint8),
+            )
+            offsets = np.zeros(len(rows) + 1, np.int64)
+            hits.counts(offsets[1:], work, done)
+            np.cumsum(offsets, out=offsets)
+            n_hits = int(offsets[-1])
+            distances, places = np.empty(n_hits, np.int32), np.empty(n_hits, np.int64)
+            hits.write(distances, places)
+            parts.append((rows, RangeSearchResult(offsets, distances, places)))
+            return work, done
+
+        every = np.arange(len(queries))
+        rest = self._looked_up(lazy, segment, queries, mask, every, radius, look_up)
+        if len(rest) == len(queries):
+            return scan_within(segment, queries, radius, mask)
+        if rest.size:
+            parts.append((rest, scan_within(segment, queries[rest], radius, mask)))
+        return _joined(parts, len(queries))
+
+    def _lazy_tables(self, segment: Segment, n_queries: int) -> LazyTables | None:
+        """Return the tables that queries may be looked up in, None for a scan."""
+        fewest = _FEWEST if self.use_scan else 1
+        if not (n_queries and fewest <= len(segment) <= MAX_ROWS and _kernels.COMPILED):
+            return None
+        return segment.tables.of(segment.codes, self.n_substrings)
+
+    def _looked_up(
         self,
+        lazy: LazyTables,
         segment: Segment,
         queries: CodeArray,
-        mask: NDArray[np.bool_] | None,
-        kind: tuple[str, int],
-    ) -> "Plan | None":
-        """Return how a batch may be looked up, None where it is to be scanned."""
-        fewest = _FEWEST if self._use_scan else 1
-        fits = len(queries) and fewest <= len(segment) <= MAX_ROWS
-        if not (fits and _kernels.COMPILED):
-            return None
-        n = len(segment) if mask is None else int(np.count_nonzero(mask))
-        search = Search(n, queries.shape[1], kind[0] == "k")
-        if self._use_scan and not search.can_pay(len(queries)):
-            return None
-        lazy = segment.tables.of(segment.codes, self._n_substrings)
-        costs = Costs.of(search, lazy.inside, len(lazy.cuts) - 1, len(queries))
-        costs = costs if self._use_scan else costs.unlimited()
-        plan = Plan(lazy, costs, (*kind, costs.scan.bit_length()))
-        return plan if lazy.outcomes.promise(plan.kind) else None
-
-
-class Plan(NamedTuple):
-    """Tables of a segment, perhaps to be made yet, and costs of one kind of search."""
-
-    lazy: LazyTables
-    costs: Costs
-    kind: tuple[str, int, int]
-
-    def spared(self, radius: int) -> float:
-        """Return what tables spare a query within a radius at most."""
-        return self.costs.spared(self.lazy.work(radius))
-
-    def paid(self, radius: int, n_queries: int) -> Tables | None:
-        """Return the tables if they have paid, these queries included."""
-        spared = self.spared(radius)
-        tables = self.lazy.get(n_queries * spared)
+        mask: Bits | None,
+        rows: IdArray,
+        radius: int,
+        look_up: LookUp,
+    ) -> IdArray:
+        """Look up some of the queries while a scan costs more; return what is left."""
+        n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
+        scan = _UNLIMITED
+        if self.use_scan:
+            scan = scan_price(n, queries.shape[1], len(rows))
+        tables = lazy.get(len(rows) * lazy.spared(radius, scan, len(rows)))
         if tables is None:
-            ratio = 1 - spared / self.costs.scan if spared else _NOT_AT_ALL
-            self.learn(ratio, min(n_queries, PILOT))
-        return tables
+            return rows
+        left = []
+        pilot = _spread(len(rows))
+        for block in (rows[pilot], np.delete(rows, pilot)):
+            if block.size and lazy.spared(radius, scan, len(rows)):
+                budget = _kernels.Budget(*lazy.prices, scan)
+                work, done = look_up(tables, block, budget)
+                lazy.learn(radius, scan, work, done)
+                left.append(block[done == 0])
+            else:
+                lazy.forget()
+                left.append(block)
+        return np.concatenate(left)
 
-    def learn(self, ratio: float, n_queries: int) -> None:
-        self.lazy.outcomes.learn(self.kind, ratio, n_queries)
 
-
-def median_distance(found: Neighbours, n_bits: int) -> int:
-    """Return the median of the farthest distances; -1 stands for fewer than k."""
-    farthest = found.distances[:, -1]
-    known = np.sort(np.where(farthest < 0, n_bits, farthest))
-    return int(known[len(known) // 2])
-
-
-def _checked_number(n_substrings: int | None, n_bits: int) -> int | None:
-    if n_substrings is None:
+def worthwhile_tables(segment: Segment, k: int = 10) -> Tables | None:
+    """Return tables of a segment if its codes find each other sooner by them."""
+    places = np.arange(len(segment))
+    if segment.live is not None:
+        places = places[segment.live]
+    places = places[:: max(1, len(places) // _PILOT)][:_PILOT]
+    index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[places]
+    lazy = index._lazy_tables(segment, len(queries))
+    if lazy is None:
         return None
-    number, fewest = (
-        whole_number(n_substrings, "n_substrings"),
-        -(-n_bits // MAX_LENGTH),
-    )
-    if not fewest <= number <= n_bits:
-        raise ArgumentError(
-            f"n_substrings must lie between {fewest} and {n_bits} for "
-            f"codes of {n_bits} bits, got {number}"
-        )
-    return number
+    k += 1  # each finds itself, too
+    distances, _ = scan_nearest(segment, queries, k, segment.live_bits)
+    radius = _median_distance(distances, queries.shape[1])
+    scan = scan_price(segment.n_live, queries.shape[1], len(queries))
+    if not lazy.spared(radius, scan, len(queries)):
+        return None
+    lazy.radii[k.bit_length()] = radius
+    tables = lazy.get()
+    index._topk(segment, queries, k, segment.live_bits)
+    return tables if lazy.spared(radius, scan, len(queries)) else None
+
+
+def _spread(n: int) -> IdArray:
+    """Return the numbers of some queries from all over a batch, or of all of a few."""
+    if n <= 2 * _PILOT:
+        return np.arange(n)
+    return np.linspace(0, n - 1, _PILOT).astype(np.int64)
+
+
+def _median_distance(distances: DistanceArray, n_bytes: int) -> int:
+    """Return the median of the farthest distances; -1 stands for fewer than k."""
+    farthest = distances[:, -1]
+    far = np.sort(np.where(farthest < 0, 8 * n_bytes, farthest))
+    return int(far[len(far) // 2])
+
+
+def _joined(
+    parts: list[tuple[IdArray, RangeSearchResult]], n: int
+) -> RangeSearchResult:
+    """Return the hits of some queries each, given up ones with nothing, in order."""
+    if len(parts) == 1:
+        return parts[0][1]
+    counts = np.zeros(n, np.int64)
+    for rows, hits in parts:
+        counts[rows] += np.diff(hits.offsets)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    distances = np.empty(offsets[-1], np.int32)
+    places = np.empty(offsets[-1], np.int64)
+    for rows, hits in parts:
+        own = np.diff(hits.offsets)
+        at = np.repeat(offsets[rows] - hits.offsets[:-1], own)
+        at += np.arange(len(at))
+        distances[at], places[at] = hits.distances, hits.ids
+    return RangeSearchResult(offsets, distances, places)

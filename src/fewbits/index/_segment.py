@@ -1,166 +1,211 @@
-"""A run of codes and ids that does not change."""
+"""A run of codes with permanent numbers and a mask of those that are left."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fewbits._allowed import plain_array
 from fewbits._frozen import frozen_array, read_only
 from fewbits._live import LiveRows
 from fewbits._typing import CodeArray, IdArray
-from fewbits.index._ids import rising
-from fewbits.index._lazy_tables import TableCache
+from fewbits.errors import ArgumentError
+from fewbits.index._tables import TableCache
+
+Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
 class Segment:
-    """Codes with ids. A value: additions and removals make another.
+    """Codes with ids that rise. A value: additions and removals make another.
 
-    A *row* counts in the order given, a *place* in the order of the ids, in which ties
-    are answered. An index compares with `codes`, which lie in the order of places.
+    A *place* counts the codes of a segment in the order of their ids, in which ties are
+    answered, removed ones included; a *row* counts those that are left, in the order in
+    which they came.
 
     Parameters
     ----------
-    code_room, id_room : ndarray
-        The codes (n, n_bytes) and ids (n,), and perhaps room for more. It belongs to
-        the last that `added` made; what lies below `size` is never written again.
-    size : int
-        How many there are, removed ones included.
-    order : ndarray or None
-        The row of each place; None where ids rise with the rows.
-    live : ndarray of bool or None
-        The rows that are not removed; None where all are there.
-    tables : TableCache
-        Tables of `codes`.
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    ids : ndarray of shape (n,), dtype int64
+        They rise.
+    live : ndarray of bool, shape (n,), default=None
+        The places that are left; None for all.
+    tables : TableCache, default=None
+        Tables of the codes, shared with other indexes over them.
+    order : ndarray of shape (n,), default=None
+        The number of each place in the order in which codes came; None where that is
+        the order of the ids.
     """
 
-    code_room: CodeArray
-    id_room: IdArray
-    size: int
-    order: IdArray | None
-    live: NDArray[np.bool_] | None = None
-    tables: TableCache = field(default_factory=TableCache, repr=False)
+    __slots__ = (
+        "_given",
+        "_live_bits",
+        "_live_rows",
+        "codes",
+        "first_id",
+        "ids",
+        "live",
+        "n_live",
+        "order",
+        "tables",
+    )
+
+    def __init__(
+        self,
+        codes: CodeArray,
+        ids: IdArray,
+        live: Mask | None = None,
+        tables: TableCache | None = None,
+        order: IdArray | None = None,
+    ) -> None:
+        self.codes, self.ids, self.live, self.order = codes, ids, live, order
+        self.tables = TableCache() if tables is None else tables
+        self.n_live = len(ids) if live is None else int(np.count_nonzero(live))
+        # Where ids count on from the first, nothing has to be looked up.
+        dense = len(ids) > 0 and int(ids[-1]) - int(ids[0]) == len(ids) - 1
+        self.first_id = int(ids[0]) if dense else None
+        self._live_bits: NDArray[np.uint8] | None = None
+        self._live_rows: LiveRows | None = None
+        self._given: tuple[CodeArray, IdArray] | None = None
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
-        # The caller's arrays may change later; memory maps stay what they are.
+        """Return a segment of codes with ids in any order, of which it has copies.
+
+        Memory maps opened for reading stay what they are, and are not copied.
+        """
         codes, ids = frozen_array(codes), frozen_array(ids)
-        return cls(codes, ids, len(ids), None if rising(ids) else np.argsort(ids))
+        if rising(ids):
+            return cls(codes, ids)
+        order = np.argsort(ids)
+        return cls(frozen_array(codes[order]), frozen_array(ids[order]), order=order)
 
     def __len__(self) -> int:
-        return self.size
-
-    @cached_property
-    def n_live(self) -> int:
-        return self.size if self.live is None else int(np.count_nonzero(self.live))
+        return len(self.ids)
 
     @property
-    def codes(self) -> CodeArray:
-        """All codes, by place."""
-        return self._by_place[0]
+    def live_bits(self) -> NDArray[np.uint8] | None:
+        """The mask of places that are left as kernels take it, None for all."""
+        if self._live_bits is None and self.live is not None:
+            self._live_bits = np.packbits(self.live)
+        return self._live_bits
 
     @property
-    def ids(self) -> IdArray:
-        """All ids, by place: they rise."""
-        return self._by_place[1]
+    def last_id(self) -> int:
+        """The largest id that is left, -1 for none."""
+        if not self.n_live:
+            return -1
+        return int(self.ids[-1 if self.live is None else np.flatnonzero(self.live)[-1]])
 
-    @cached_property
-    def live_places(self) -> NDArray[np.bool_] | None:
-        """The places that are not removed, None for all."""
-        if self.live is None or self.order is None:
-            return self.live
-        return read_only(self.live[self.order])
-
-    @cached_property
-    def _live_rows(self) -> LiveRows:
-        return LiveRows(self.live)
-
-    @cached_property
+    @property
     def given(self) -> tuple[CodeArray, IdArray]:
-        """Codes and ids that are not removed, in the order given, read-only."""
-        codes, ids = self.code_room[: self.size], self.id_room[: self.size]
-        if self.live is not None:
-            codes, ids = codes[self.live], ids[self.live]
-        return read_only(codes), read_only(ids)
+        """Codes and ids that are left, in the order in which they came, read-only."""
+        if self._given is None:
+            codes, ids, live = self.codes, self.ids, self.live
+            if self.order is not None:
+                places = np.argsort(self.order)
+                codes, ids = codes[places], ids[places]
+                live = None if live is None else live[places]
+            if live is not None:
+                codes, ids = codes[live], ids[live]
+            self._given = read_only(codes), read_only(ids)
+        return self._given
 
-    @cached_property
-    def _by_place(self) -> tuple[CodeArray, IdArray]:
-        codes, ids = self.code_room[: self.size], self.id_room[: self.size]
+    def ids_at(self, places: IdArray) -> IdArray:
+        """Return the ids at places; -1 stays."""
+        if self.first_id == 0 or not len(self.ids):
+            return places
+        return np.where(places < 0, -1, self.ids[places])
+
+    def rows_at(self, places: IdArray) -> IdArray:
+        """Return the rows of places that are left; -1 stays."""
         if self.order is not None:
-            codes, ids = codes[self.order], ids[self.order]
-        return read_only(codes), read_only(ids)
+            places = np.where(places < 0, -1, self.order[places])
+        if self.live is None:
+            return places
+        if self._live_rows is None:
+            self._live_rows = LiveRows(self._in_order(self.live))
+        return self._live_rows.rows(places)
 
-    def rows(self, places: IdArray) -> IdArray:
-        """Turn places into rows among those that are not removed; -1 stays."""
-        rows = places if self.order is None else take(self.order, places)
-        return self._live_rows.rows(rows)
-
-    def places(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Turn a mask over the rows that are not removed into one over the places."""
+    def places_of(self, rows: Mask) -> Mask:
+        """Turn a mask over the rows into one over the places."""
+        mask = rows
         if self.live is not None:
-            every = np.zeros(self.size, np.bool_)
-            every[self.live] = mask
-            mask = every
+            mask = np.zeros(len(self.ids), np.bool_)
+            mask[self._in_order(self.live)] = rows
         return mask if self.order is None else mask[self.order]
 
-    def added(self, codes: CodeArray, ids: IdArray) -> Self:
-        """Append; while there is room, what is here is not copied."""
-        start, size = self.size, self.size + len(ids)
-        code_room, id_room = self.code_room, self.id_room
-        if size > len(code_room) or not code_room.flags.writeable:
-            code_room, id_room = self._roomier(max(size, 2 * start))
-        code_room[start:size], id_room[start:size] = codes, ids
-        # Where ids rise with the rows, looking at the new ones is enough.
-        rises = self.order is None and rising(id_room[max(0, start - 1) : size])
-        order = None if rises else np.argsort(id_room[:size])
-        live = None if self.live is None else np.append(self.live, [True] * len(ids))
-        return type(self)(code_room, id_room, size, order, live)
+    def find(self, ids: IdArray) -> tuple[IdArray, Mask]:
+        """Return the place of each id, and whether it is left there."""
+        if not len(self.ids):
+            return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
+        if self.first_id is not None:
+            places = ids - self.first_id
+            there = (places >= 0) & (places < len(self.ids))
+        else:
+            places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+            there = self.ids[places] == ids
+        if self.live is not None:
+            there[there] = self.live[places[there]]
+        return places, there
 
     def without(self, places: IdArray) -> Self:
-        """Mark some places as removed; less than half a segment is made anew."""
-        live = np.ones(self.size, np.bool_) if self.live is None else self.live.copy()
-        live[places if self.order is None else self.order[places]] = False
-        marked = replace(self, live=live)
-        return marked if 2 * marked.n_live >= self.size else marked.compact()
-
-    def compact(self) -> Self:
-        """Return the same without the rows that are removed."""
-        if self.live is None:
-            return self
-        return self.of(*self.given)
-
-    def shared(self) -> Self:
-        """Return the same without the room for more: two may not write there."""
-        codes = read_only(self.code_room[: self.size])
-        ids = read_only(self.id_room[: self.size])
-        return replace(self, code_room=codes, id_room=ids)
+        """Mark places as removed; less than half a segment is made anew."""
+        live = np.ones(len(self.ids), np.bool_) if self.live is None else self.live
+        live = live.copy()
+        live[places] = False
+        marked = type(self)(self.codes, self.ids, live, self.tables, self.order)
+        return marked if 2 * marked.n_live >= len(self.ids) else self.of(*marked.given)
 
     def frozen(self) -> Self:
         """Return the same in arrays that cannot change, with nothing left to do."""
-        codes = frozen_array(self.code_room[: self.size])
-        ids = frozen_array(self.id_room[: self.size])
-        order = None if self.order is None else frozen_array(self.order)
+        codes = frozen_array(self.codes)
         live = None if self.live is None else frozen_array(self.live)
         # Tables of codes that could still change are not those of the copy.
-        stay = np.may_share_memory(codes, self.code_room)
-        tables = self.tables if stay else TableCache()
-        same = type(self)(codes, ids, self.size, order, live, tables)
-        by_place = tuple(frozen_array(each) for each in same._by_place)
-        same.__dict__["_by_place"] = by_place
-        return same
+        tables = self.tables if codes is self.codes else None
+        return type(self)(codes, frozen_array(self.ids), live, tables, self.order)
 
-    def _roomier(self, capacity: int) -> tuple[CodeArray, IdArray]:
-        codes = np.empty((capacity, self.code_room.shape[1]), np.uint8)
-        ids = np.empty(capacity, np.int64)
-        codes[: self.size] = self.code_room[: self.size]
-        ids[: self.size] = self.id_room[: self.size]
-        return codes, ids
+    def _in_order(self, mask: Mask) -> Mask:
+        """Turn a mask over the places into one in the order in which codes came."""
+        if self.order is None:
+            return mask
+        moved = np.empty_like(mask)
+        moved[self.order] = mask
+        return moved
 
 
-def take(values: IdArray, places: IdArray) -> IdArray:
-    """Return the values at places; -1 stays."""
-    if not len(values):
-        return places
-    return np.where(places < 0, -1, values[places])
+def rising(ids: IdArray) -> bool:
+    """Return whether each id is larger than the one before."""
+    return bool((ids[1:] > ids[:-1]).all())
+
+
+def as_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
+    """Return a list of ids, whole numbers from 0 to 2**63 - 1; -1 means no answer."""
+    array = plain_array(ids, name)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"{name} must be a list of whole numbers, "
+            f"got dtype {array.dtype} and shape {array.shape}"
+        )
+    if array.min() < 0 or array.max() > np.iinfo(np.int64).max:
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ArgumentError(f"{name} must lie between 0 and 2**63 - 1, got {wrong}")
+    return array.astype(np.int64, copy=False)
+
+
+def new_ids(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
+    """Return `n` unique ids, or those that follow the largest, -1 for none."""
+    if ids is None:
+        if largest + 1 + n > np.iinfo(np.int64).max:
+            raise ArgumentError(f"no ids are left after {largest}; give ids")
+        return np.arange(largest + 1, largest + 1 + n, dtype=np.int64)
+    new = as_ids(ids)
+    if len(new) != n:
+        raise ArgumentError(f"need one id per code, got {len(new)} ids for {n} codes")
+    if not rising(new):
+        ordered = np.sort(new)
+        twice = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if twice.size:
+            raise ArgumentError(f"ids must be unique, got {ordered[twice[0]]} twice")
+    return new

@@ -1,8 +1,10 @@
-"""Tables of multi-index hashing: the rows that have each value of a substring."""
+"""Tables of multi-index hashing, made once they would have paid."""
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from math import log2
+from math import comb, inf, log2
+from threading import Lock
 from typing import final
 
 import numpy as np
@@ -16,6 +18,26 @@ MAX_LENGTH = 24  # bits of a substring: its table has a place for each value
 MAX_ROWS = 2**32 - 1
 _MOST = 6  # times the codes: tables that hold codes, too, take no more
 _ROOM = 8  # bytes after the last code, which the kernels may read
+
+# Prices in picoseconds, of one machine; their ratios matter. They decide how long a
+# search takes, never what it answers, and are constants so that nothing hangs on a
+# clock. Of a look-up; of a comparison in a bucket that holds the codes, or of a word of
+# a code elsewhere; of a call, which its queries share.
+_LOOKUP, _INSIDE, _WORD, _CALL = 30_000, 5_000, 7_000, 20_000_000
+# Of a code in one table: to make the table, and to read it from a file.
+_BUILD, _READ = 30_000, 5_000
+# Of comparing one query with a code of a word, or with each word of a longer one; and
+# with each word where many queries share the laying out of a code.
+_SCAN = {
+    "avx512": (150, 330, 48),
+    "avx2": (220, 370, 95),
+    "neon": (400, 800, 200),
+    "portable": (2_400, 2_300, 200),
+}
+_LAY_OUT = 2_000
+
+#: Reads the tables of some codes where they are kept, None if they are not there.
+ReadTables = Callable[[CodeArray], "Tables | None"]
 
 
 @final
@@ -58,23 +80,18 @@ class Tables(Immutable):
         self.starts, self.rows = read_only(starts), read_only(rows)
         self.entries = None if entries is None else read_only(entries)
 
-    @property
-    def lengths(self) -> list[int]:
-        """The bits of each substring."""
-        return [b - a for a, b in pairwise(self.cuts.tolist())]
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory that the tables take."""
-        entries = 0 if self.entries is None else self.entries.nbytes
-        return self.starts.nbytes + self.rows.nbytes + entries
-
     @cached_property
     def native(self) -> _kernels.MultiIndexTables:
         """The tables as the kernels take them."""
         return _kernels.MultiIndexTables(
             self.codes, self.cuts, self.starts, self.rows, self.entries
         )
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the tables take."""
+        entries = 0 if self.entries is None else self.entries.nbytes
+        return self.starts.nbytes + self.rows.nbytes + entries
 
 
 def build_tables(
@@ -91,9 +108,9 @@ def build_tables(
         Where the bits after these are always 0.
     """
     cuts = default_cuts(len(codes), n_bits or 8 * codes.shape[1], n_substrings)
-    n_starts, n_rows, n_entries = sizes(codes.shape, cuts)
+    n_starts, n_entries = sizes(codes.shape, cuts)
     starts = np.empty(n_starts, np.uint32)
-    rows = np.empty((len(cuts) - 1, n_rows), np.uint32)
+    rows = np.empty((len(cuts) - 1, len(codes)), np.uint32)
     entries = np.empty(n_entries, np.uint8) if n_entries else None
     if entries is not None:  # np.zeros would not ask the system for large pages
         entries[-_ROOM:] = 0
@@ -110,14 +127,14 @@ def default_cuts(n: int, n_bits: int, n_substrings: int | None = None) -> IdArra
     return np.linspace(0, n_bits, number + 1).astype(np.int64)
 
 
-def sizes(shape: tuple[int, ...], cuts: IdArray) -> tuple[int, int, int]:
-    """Return the number of starts, of rows, and of bytes of entries, 0 for none."""
+def sizes(shape: tuple[int, ...], cuts: IdArray) -> tuple[int, int]:
+    """Return the number of starts, and of bytes of entries, 0 for none."""
     n, n_bytes = shape
     lengths = np.diff(cuts).tolist()
     n_starts = sum(2**length + 1 for length in lengths)
     n_entries = entry_bytes(shape, cuts)
     total = 4 * n_starts + 4 * len(lengths) * n + n_entries
-    return n_starts, n, n_entries if total <= _MOST * n * n_bytes else 0
+    return n_starts, n_entries if total <= _MOST * n * n_bytes else 0
 
 
 def entry_bytes(shape: tuple[int, ...], cuts: IdArray) -> int:
@@ -126,3 +143,140 @@ def entry_bytes(shape: tuple[int, ...], cuts: IdArray) -> int:
     ends: list[int] = cuts.tolist()
     left_out = sum(max(0, b // 8 - -(-a // 8)) for a, b in pairwise(ends))
     return n * ((len(cuts) - 1) * n_bytes - left_out) + _ROOM
+
+
+def scan_price(n: int, n_bytes: int, n_queries: int) -> int:
+    """Return the picoseconds of comparing each of some queries with `n` codes."""
+    one, wide, word = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
+    n_words, threads = -(-n_bytes // 8), _kernels.num_threads()
+    alone = one if n_words == 1 else wide * n_words
+    shared = n_words * (word + _LAY_OUT / n_queries)
+    # A scan is shared among threads even where there are few queries.
+    return int(n * min(alone, shared) * min(n_queries, threads) / threads)
+
+
+class LazyTables:
+    """The tables of one segment, and the rule by which queries are looked up in them.
+
+    A batch of queries is looked up where that costs less than a scan. What it costs is
+    reckoned from the radius within which the neighbours are, as if codes were spread
+    evenly, times a factor learnt from the look-ups so far (buckets of codes in clusters
+    are larger where queries are). What tables would have spared is added up. Once it is
+    as much as they cost, they are read where they are kept, or made: so searching costs
+    at most about twice what it would if all queries were known in advance.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_substrings : int or None
+    read : callable or None
+        Reads the tables, which is cheaper than making them.
+    """
+
+    def __init__(
+        self, codes: CodeArray, n_substrings: int | None, read: ReadTables | None
+    ) -> None:
+        self._codes, self._n_substrings, self._read = codes, n_substrings, read
+        self._tables: Tables | None = None
+        self._credit, self._lock = 0.0, Lock()
+        n, n_bytes = codes.shape
+        cuts = default_cuts(n, 8 * n_bytes, n_substrings)
+        lengths = np.diff(cuts).tolist()
+        self._n_entries = len(lengths) * n
+        inside = sizes(codes.shape, cuts)[1] > 0
+        #: Picoseconds of a look-up, and of a comparison in a bucket.
+        self.prices = _LOOKUP, _INSIDE if inside else _WORD * -(-n_bytes // 8)
+        # A radius one larger takes one more flip of one more substring.
+        steps = [divmod(step, len(lengths)) for step in range(8 * n_bytes + 1)]
+        lookups = np.array([float(comb(lengths[j], flips)) for flips, j in steps])
+        buckets = n / 2.0 ** np.array([lengths[j] for _, j in steps])
+        self._price = np.cumsum(lookups * (self.prices[0] + buckets * self.prices[1]))
+        self._skew = 1.0
+        #: The median distance of the farthest of the `k` nearest, by the bits of `k`.
+        self.radii: dict[int, int] = {}
+
+    def spared(self, radius: int, scan: int, n_queries: int) -> float:
+        """Return what a query is spared by look-ups in place of a scan, 0 for nothing.
+
+        Parameters
+        ----------
+        radius : int
+            Within which its neighbours are, at most the number of bits.
+        scan : int
+            Picoseconds of a scan for it.
+        n_queries : int
+            Of the batch.
+        """
+        price = self._skew * float(self._price[radius])
+        return max(0.0, scan - price - _CALL / n_queries)
+
+    def learn(
+        self, radius: int, scan: int, work: IdArray, done: NDArray[np.uint8]
+    ) -> None:
+        """Take in what queries cost that were looked up, given up ones with a scan."""
+        lookups, candidates = work.sum(axis=0).tolist()
+        given_up = len(done) - int(np.count_nonzero(done))
+        cost = lookups * self.prices[0] + candidates * self.prices[1] + given_up * scan
+        ratio = cost / len(done) / float(self._price[radius])
+        share = min(1.0, max(0.25, len(done) / 32))
+        self._skew = max(1.0, self._skew + share * (ratio - self._skew))
+
+    def forget(self) -> None:
+        """Believe a little less that look-ups cost more than was reckoned."""
+        self._skew = max(1.0, 0.97 * self._skew)
+
+    def get(self, spared: float = inf) -> Tables | None:
+        """Return the tables if they are there, or pay by now.
+
+        Parameters
+        ----------
+        spared : float
+            Picoseconds that they would spare the queries at hand.
+        """
+        if self._tables is None:
+            self._credit += spared
+            # A thread that comes while another makes them does a scan.
+            while self._pays() and self._lock.acquire(blocking=False):
+                try:
+                    self._make()
+                finally:
+                    self._lock.release()
+        return self._tables
+
+    def _pays(self) -> bool:
+        price = _BUILD if self._read is None else _READ
+        return self._tables is None and self._credit >= price * self._n_entries
+
+    def _make(self) -> None:
+        if self._tables is not None:
+            return
+        read, self._read = self._read, None
+        try:
+            if read is None:
+                self._tables = build_tables(self._codes, self._n_substrings)
+            else:
+                self._tables = read(self._codes)
+        except MemoryError:
+            self._credit = -inf  # a scan needs none
+
+
+class TableCache:
+    """The tables of the codes of one segment, for indexes that share it.
+
+    Parameters
+    ----------
+    read : callable, default=None
+        Reads the tables of codes where they are kept.
+    """
+
+    def __init__(self, read: ReadTables | None = None) -> None:
+        self._read = read
+        self._lazy: dict[int | None, LazyTables] = {}
+
+    def of(self, codes: CodeArray, n_substrings: int | None) -> LazyTables:
+        """Return the tables of some codes, always the same."""
+        lazy = self._lazy.get(n_substrings)
+        if lazy is None:
+            lazy = LazyTables(codes, n_substrings, self._read)
+            lazy = self._lazy.setdefault(n_substrings, lazy)
+        return lazy

@@ -6,38 +6,35 @@ read here leads no search out of its arrays, whatever it is: there are no tables
 
 import struct
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray, IdArray
-from fewbits.index._lazy_tables import TableCache as TableCache
-from fewbits.index._tables import MAX_LENGTH, Tables, build_tables, entry_bytes
-from fewbits.index._worthwhile import worthwhile_tables
+from fewbits._typing import CodeArray
+from fewbits.index._multi_index import worthwhile_tables
+from fewbits.index._segment import Segment
+from fewbits.index._tables import (
+    MAX_LENGTH,
+    TableCache,
+    Tables,
+    build_tables,
+    entry_bytes,
+)
+
+__all__ = [
+    "TableCache",
+    "build_tables",
+    "bytes_to_keep",
+    "cached_tables",
+    "table_bytes",
+    "tables_from",
+]
 
 _MAGIC = b"fewbits mih 2\r\n\0"
-_FIELDS = struct.Struct("<16sQQQQ")
+_FIELDS = struct.Struct("<16sQQQQ")  # then n, n_bytes, m and n_entries
 _HEADER = 64
 _ALIGNED = 64  # bytes, at a multiple of which each array begins
-
-
-class _Header(NamedTuple):
-    magic: bytes
-    n: int
-    n_bytes: int
-    m: int
-    n_entries: int
-
-    @classmethod
-    def of(cls, tables: Tables) -> Self:
-        n_entries = 0 if tables.entries is None else len(tables.entries)
-        n, n_bytes = tables.codes.shape
-        return cls(_MAGIC, n, n_bytes, len(tables.cuts) - 1, n_entries)
-
-    def is_of(self, codes: CodeArray) -> bool:
-        same = (self.magic, self.n, self.n_bytes) == (_MAGIC, *codes.shape)
-        return same and 0 < self.m <= 8 * self.n_bytes
 
 
 def cached_tables(read: Callable[[], Any]) -> TableCache:
@@ -49,17 +46,19 @@ def cached_tables(read: Callable[[], Any]) -> TableCache:
         Returns the bytes that were kept, None if there are none.
     """
 
-    def saved(codes: CodeArray) -> Tables | None:
+    def read_tables(codes: CodeArray) -> Tables | None:
         data = read()
         return None if data is None else tables_from(data, codes)
 
-    return TableCache(saved)
+    return TableCache(read_tables)
 
 
 def bytes_to_keep(
     codes: CodeArray, live: NDArray[np.bool_] | None, *, always: bool = False
 ) -> list[Any] | None:
     """Return the bytes of tables of codes, None where a scan finds neighbours sooner.
+
+    Some of the codes are looked up to tell, as if others like them were asked for.
 
     Parameters
     ----------
@@ -69,17 +68,22 @@ def bytes_to_keep(
     always : bool, default=False
         Whether they are wanted even where a scan is as fast.
     """
-    tables = build_tables(codes) if always else worthwhile_tables(codes, live)
+    if always:
+        return table_bytes(build_tables(codes))
+    segment = Segment(codes, np.arange(len(codes)), live)
+    tables = worthwhile_tables(segment)
     return None if tables is None else table_bytes(tables)
 
 
 def table_bytes(tables: Tables) -> list[Any]:
     """Return the bytes of tables, in pieces that are written one after another."""
-    head = _FIELDS.pack(*_Header.of(tables)).ljust(_HEADER, b"\0")
-    pieces: list[Any] = [head]
-    for array in _arrays(tables):
-        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-        pieces += [data, bytes(_room(len(data)) - len(data))]
+    n_entries = 0 if tables.entries is None else len(tables.entries)
+    head = _FIELDS.pack(_MAGIC, *tables.codes.shape, len(tables.cuts) - 1, n_entries)
+    pieces: list[Any] = [head.ljust(_HEADER, b"\0")]
+    for array in (tables.cuts, tables.starts, tables.rows, tables.entries):
+        if array is not None:
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+            pieces += [data, bytes(_room(len(data)) - len(data))]
     return [piece for piece in pieces if len(piece)]
 
 
@@ -95,59 +99,40 @@ def tables_from(data: Any, codes: CodeArray) -> Tables | None:
     data = memoryview(data)
     if len(data) < _HEADER:
         return None
-    header = _Header(*_FIELDS.unpack(data[: _FIELDS.size]))
-    if not header.is_of(codes):
-        return None
+    magic, n, n_bytes, m, n_entries = _FIELDS.unpack(data[: _FIELDS.size])
     body = data[_HEADER:]
-    cuts = _cuts(body, header)
-    if cuts is None or header.n_entries not in {0, entry_bytes(codes.shape, cuts)}:
+    if (magic, n, n_bytes) != (_MAGIC, *codes.shape) or not 0 < m <= 8 * n_bytes:
         return None
-    if len(body) != sum(map(_room, _lengths(cuts, header))):
+    if len(body) < 8 * (m + 1):
         return None
-    return _checked(body, cuts, header, codes)
-
-
-def _arrays(tables: Tables) -> list[NDArray[Any]]:
-    entries = [] if tables.entries is None else [tables.entries]
-    return [tables.cuts, tables.starts, tables.rows, *entries]
-
-
-def _cuts(body: memoryview, header: _Header) -> IdArray | None:
-    """Return where codes are cut, None if they cannot be cut so."""
-    if len(body) < 8 * (header.m + 1):
+    cuts = np.frombuffer(body, "<i8", m + 1)
+    lengths = np.diff(cuts).tolist()
+    if (int(cuts[0]), int(cuts[-1])) != (0, 8 * n_bytes):
         return None
-    cuts = np.frombuffer(body, "<i8", header.m + 1)
-    ends = int(cuts[0]), int(cuts[-1])
-    lengths = np.diff(cuts)
-    right = ends == (0, 8 * header.n_bytes) and (lengths >= 1).all()
-    return cuts if right and (lengths <= MAX_LENGTH).all() else None
-
-
-def _lengths(cuts: IdArray, header: _Header) -> list[int]:
-    """Return the bytes of each array."""
-    n_starts = sum(2 ** int(length) + 1 for length in np.diff(cuts))
-    return [cuts.nbytes, 4 * n_starts, 4 * header.m * header.n, header.n_entries]
-
-
-def _checked(
-    body: memoryview, cuts: IdArray, header: _Header, codes: CodeArray
-) -> Tables | None:
-    """Return the tables if no kernel can be led astray by them."""
+    if min(lengths) < 1 or max(lengths) > MAX_LENGTH:
+        return None
+    if n_entries not in {0, entry_bytes(codes.shape, cuts)}:
+        return None
+    n_starts = sum(2**length + 1 for length in lengths)
+    sizes = [cuts.nbytes, 4 * n_starts, 4 * m * n, n_entries]
+    if len(body) != sum(map(_room, sizes)):
+        return None
     at, parts = 0, []
-    for length in _lengths(cuts, header):
-        parts.append(body[at : at + length])
-        at += _room(length)
-    starts, rows = (np.frombuffer(part, "<u4") for part in parts[1:3])
+    for size in sizes:
+        parts.append(body[at : at + size])
+        at += _room(size)
+    starts, rows = np.frombuffer(parts[1], "<u4"), np.frombuffer(parts[2], "<u4")
+    # No kernel can be led astray by numbers of rows that are there.
     first = 0
-    for length in np.diff(cuts).tolist():
+    for length in lengths:
         own = starts[first : first + 2**length + 1]
-        if own[0] != 0 or own[-1] != header.n or (own[1:] < own[:-1]).any():
+        if own[0] != 0 or own[-1] != n or (own[1:] < own[:-1]).any():
             return None
         first += len(own)
-    if rows.size and rows.max() >= header.n:
+    if rows.size and rows.max() >= n:
         return None
-    entries = np.frombuffer(parts[3], np.uint8) if header.n_entries else None
-    return Tables(codes, cuts, starts, rows.reshape(header.m, header.n), entries)
+    entries = np.frombuffer(parts[3], np.uint8) if n_entries else None
+    return Tables(codes, cuts, starts, rows.reshape(m, n), entries)
 
 
 def _room(length: int) -> int:

@@ -1,0 +1,510 @@
+"""Encoders behind kernels: additive kernels of features, and kernels with anchors."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from decimal import Decimal, localcontext
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import _kernels
+from fewbits._checks import whole_number
+from fewbits._spans import spans
+from fewbits.encoders._base import (
+    Encoder,
+    OuterEncoder,
+    Tensors,
+    as_text,
+    frozen,
+    inner_tensors,
+    word_of,
+)
+from fewbits.encoders._elementary import (
+    Float64Array,
+    cosine_and_sine,
+    exp,
+    log2,
+    power,
+)
+from fewbits.errors import ArgumentError, FeatureError
+
+_MAX_ORDER = 100
+_MAX_GAMMA = 2.0
+_MAX_INTERVAL = 10.0
+#: A float64 array of as many entries is one that malloc gives again without asking the
+#: system, and several fit in the cache of one core.
+_CHUNK_ENTRIES = 1 << 13
+_BLOCK_ENTRIES = 1 << 24  # mapped, in a block
+_ANCHOR_ENTRIES = 1 << 20  # numbers of a block, in float64
+_LOG_2 = 0.6931471805599453
+
+
+def _intersection(frequency: float) -> float:
+    return 2 / math.pi / (1 + 4 * frequency * frequency)
+
+
+def _chi2(frequency: float) -> float:
+    # Python's decimals are rounded correctly, so that the map is the same everywhere.
+    with localcontext(prec=30):
+        growth = Decimal(math.pi * frequency).exp()
+        return float(2 / (growth + 1 / growth))
+
+
+def _js(frequency: float) -> float:
+    return math.pi / (2 * _LOG_2) * _intersection(frequency) * _chi2(frequency)
+
+
+class _Kernel(NamedTuple):
+    """A spectrum, the interval for order 1, and how slowly it falls with the order."""
+
+    spectrum: Callable[[float], float]
+    interval: float
+    offset: float
+
+
+#: The additive kernels that there are maps for, by name.
+KERNELS = {
+    "intersection": _Kernel(_intersection, 0.6, 4.0),
+    "chi2": _Kernel(_chi2, 0.5, 1.5),
+    "js": _Kernel(_js, 0.4, 1.4),
+}
+
+
+@final
+@dataclass(frozen=True)
+class KernelMap:
+    """A map with dot products near a kernel; made by `kernel_map`, which checks.
+
+    Attributes
+    ----------
+    kernel : {"intersection", "chi2", "js"}
+    order : int
+    gamma, interval : float
+    signed : bool
+        As in `kernel_map`.
+    """
+
+    kernel: str
+    order: int
+    gamma: float
+    interval: float
+    signed: bool
+
+    @property
+    def n_values(self) -> int:
+        """Values for each feature."""
+        return 2 * self.order + 1
+
+    def __call__(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the values of a finite matrix (n, d): (n, n_values * d).
+
+        The first d columns are ``c_0 r``, then follow ``c_j r cos(j w)`` and ``c_j r
+        sin(j w)`` for j = 1, 2, ..., where r = x^(gamma / 2) and w = interval log x.
+        """
+        self.check_signs(X)
+        n, d = X.shape
+        mapped = np.empty((n, self.n_values, d), np.float32)
+        for rows, columns in _chunks(n, d):
+            self._fill(X[rows, columns], mapped[rows, :, columns])
+        return mapped.reshape(n, self.n_values * d)
+
+    def blocks(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yield the values of some tens of megabytes at a time."""
+        step = max(1, _BLOCK_ENTRIES // max(1, self.n_values * X.shape[1]))
+        for start in range(0, len(X), step):
+            span = slice(start, min(start + step, len(X)))
+            yield span, self(X[span])
+
+    def check_signs(self, X: NDArray[np.float32]) -> None:
+        """Refuse negative features, unless the map takes them."""
+        if X.size and not self.signed and X.min() < 0:
+            row, column = np.argwhere(X < 0)[0]
+            raise FeatureError(
+                "Negative values in data: a kernel map takes features of at least 0, "
+                f"got {X[row, column]} in column {column}"
+            )
+
+    @cached_property
+    def amplitudes(self) -> list[float]:
+        """The c_j: sqrt(L kappa(0)), and sqrt(2 L kappa(j L)) for j = 1 to `order`."""
+        spectrum, L = KERNELS[self.kernel].spectrum, self.interval
+        waves = [2 * L * spectrum(j * L) for j in range(1, self.order + 1)]
+        return [math.sqrt(square) for square in [L * spectrum(0), *waves]]
+
+    def _fill(self, X: NDArray[np.float32], mapped: NDArray[np.float32]) -> None:
+        x = np.abs(X, dtype=np.float64)
+        # sqrt is exact, and much faster
+        root = np.sqrt(x) if self.gamma == 1 else power(x, self.gamma / 2)
+        if self.signed:
+            np.copysign(root, X, out=root)
+        mapped[:, 0] = self.amplitudes[0] * root
+        waves = _waves(_LOG_2 / math.pi * self.interval * log2(x), self.order)
+        for j, (cosine, sine) in enumerate(waves, 1):
+            scaled = self.amplitudes[j] * root
+            mapped[:, 2 * j - 1] = scaled * cosine
+            mapped[:, 2 * j] = scaled * sine
+
+
+def kernel_map(
+    kernel: str, order: int, gamma: float, interval: float | None, signed: bool
+) -> KernelMap:
+    """Return a homogeneous kernel map of checked parameters.
+
+    Parameters
+    ----------
+    kernel : {"intersection", "chi2", "js"}
+    order : int
+        Each feature becomes ``2 * order + 1`` values; 1 to 100.
+    gamma : float
+        Degree of homogeneity, above 0 and at most 2.
+    interval : float or None
+        Distance of the sampled frequencies; None takes one that suits the order.
+    signed : bool
+        Whether features may be negative.
+
+    Returns
+    -------
+    KernelMap
+
+    Raises
+    ------
+    ArgumentError
+        When a parameter lies outside its range, or values may overflow float32.
+
+    Examples
+    --------
+    >>> kernel_map("chi2", 1, 1.0, None, False)(np.ones((1, 2), np.float32)).shape
+    (1, 6)
+    """
+    if not (isinstance(kernel, str) and kernel in KERNELS):
+        known = ", ".join(repr(name) for name in KERNELS)
+        raise ArgumentError(f"kernel must be one of {known}, got {kernel!r}")
+    order = whole_number(order, "order")
+    if not 1 <= order <= _MAX_ORDER:
+        raise ArgumentError(f"order must be 1 to {_MAX_ORDER}, got {order}")
+    if not isinstance(signed, bool | np.bool_):
+        raise ArgumentError(f"signed must be True or False, got {signed!r}")
+    gamma = _positive("gamma", gamma, _MAX_GAMMA)
+    if interval is None:
+        interval = _default_interval(kernel, order)
+    interval = _positive("interval", interval, _MAX_INTERVAL)
+    found = KernelMap(kernel, order, gamma, interval, bool(signed))
+    largest = float(np.finfo(np.float32).max)
+    if max(found.amplitudes) * largest ** (gamma / 2 - 1) > 1:
+        raise ArgumentError(
+            f"gamma={gamma:g} with interval={interval:g} overflows float32; take "
+            "smaller ones"
+        )
+    return found
+
+
+def _positive(name: str, value: Any, high: float) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= high:
+        raise ArgumentError(
+            f"{name} must be a number above 0 and at most {high:g}, got {value!r}"
+        )
+    return float(value)
+
+
+def _chunks(n: int, d: int) -> Iterator[tuple[slice, slice]]:
+    """Cut a matrix into pieces of some `_CHUNK_ENTRIES`."""
+    height = max(1, _CHUNK_ENTRIES // max(1, d))
+    for row in range(0, n, height):
+        for column in range(0, d, _CHUNK_ENTRIES):
+            yield slice(row, row + height), slice(column, column + _CHUNK_ENTRIES)
+
+
+def _waves(w: Float64Array, order: int) -> Iterator[tuple[Float64Array, Float64Array]]:
+    """Yield cos(j pi w) and sin(j pi w) for j = 1 to `order`; overwrites `w`."""
+    first_cosine, first_sine = cosine, sine = cosine_and_sine(w)
+    yield cosine, sine
+    for _ in range(1, order):
+        cosine, sine = (
+            cosine * first_cosine - sine * first_sine,
+            sine * first_cosine + cosine * first_sine,
+        )
+        yield cosine, sine
+
+
+def _default_interval(kernel: str, order: int) -> float:
+    """Return an interval that is near the best for features spread over decades.
+
+    The mean error over sqrt(ab), for a and b log-uniform in [0.001, 1], is at most a
+    fifth above the least that any interval reaches, up to order 10.
+    """
+    _, first, offset = KERNELS[kernel]
+    return first * ((1 + offset) / (math.sqrt(order) + offset))
+
+
+@final
+class KernelMapEncoder(OuterEncoder):
+    """An encoder behind a homogeneous kernel map.
+
+    The map gives each feature ``2 * order + 1`` values, such that the dot product of
+    two mapped rows is about the kernel of the rows, a sum over their features. A
+    hyperplane on the mapped features is a curved surface on the features themselves.
+
+    Parameters
+    ----------
+    inner : Encoder
+        Takes ``2 * order + 1`` values for each feature: the first of all features, then
+        the second of all features, and so on.
+    kernel : {'intersection', 'chi2', 'js'}, default='intersection'
+        ``min(a, b)``, ``2 a b / (a + b)``, or the Jensen-Shannon kernel ``a / 2 log2((a
+        + b) / a) + b / 2 log2((a + b) / b)``.
+    order : int, default=1
+        Frequencies of the map, 1 to 100.
+    gamma : float, default=1
+        Degree of homogeneity, above 0 and at most 2: the kernel is multiplied by
+        ``(a b)^((gamma - 1) / 2)``.
+    interval : float, default=None
+        Distance of the frequencies, above 0 and at most 10; None takes one that suits
+        the kernel and the order.
+    signed : bool, default=False
+        Take negative features, as ``map(-x) = -map(x)``, rather than refuse them.
+
+    Attributes
+    ----------
+    inner : Encoder
+    map : KernelMap
+        The parameters of the map, with the interval that is used.
+
+    Raises
+    ------
+    ArgumentError
+        When a parameter is out of range, or the inner encoder takes a number of
+        features that is not a multiple of ``2 * order + 1``.
+    FeatureError
+        When a row that is encoded has negative features, unless `signed`.
+
+    Notes
+    -----
+    The mapped features are float32, rounded from values that are the same on every
+    machine: they use only operations that IEEE 754 defines to the last bit.
+
+    References
+    ----------
+    Vedaldi and Zisserman, "Efficient Additive Kernels via Explicit Feature Maps", CVPR
+    2010; used by Bergamo, Torresani and Fitzgibbon, "PiCoDes", NIPS 2011.
+
+    Examples
+    --------
+    >>> from fewbits.encoders import LinearEncoder
+    >>> inner = LinearEncoder([[1.0], [0.0], [0.0]], [-1.0])
+    >>> encoder = KernelMapEncoder(inner, "chi2", interval=0.5)
+    >>> encoder
+    KernelMapEncoder(1 -> 1 bits)
+    >>> encoder.project([[0.0], [2.0], [8.0]])
+    array([[-1.],
+           [ 0.],
+           [ 1.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "kernel-map"
+
+    def __init__(
+        self,
+        inner: Encoder,
+        kernel: str = "intersection",
+        *,
+        order: int = 1,
+        gamma: float = 1.0,
+        interval: float | None = None,
+        signed: bool = False,
+    ) -> None:
+        if not isinstance(inner, Encoder) or isinstance(inner, KernelMapEncoder):
+            raise ArgumentError(f"need an encoder behind the map, got {inner!r}")
+        self.inner, self.zero_bit = inner, inner.zero_bit
+        self.map = kernel_map(kernel, order, gamma, interval, signed)
+        if inner.n_features % self.map.n_values:
+            raise ArgumentError(
+                f"a map of order {self.map.order} gives {self.map.n_values} values for "
+                f"each feature, but the inner encoder takes {inner.n_features}"
+            )
+
+    @classmethod
+    def from_tensors(cls, inner: Encoder, tensors: Tensors) -> Self:
+        """Rebuild what `tensors` gave, except for the inner encoder."""
+        return cls(
+            inner,
+            word_of(tensors["kernel"]),
+            order=tensors["order"].item(),
+            gamma=tensors["gamma"].item(),
+            interval=tensors["interval"].item(),
+            signed=bool(tensors["signed"].item()),
+        )
+
+    @property
+    def n_features(self) -> int:
+        return self.inner.n_features // self.map.n_values
+
+    def tensors(self) -> Tensors:
+        return {
+            **inner_tensors(self.inner),
+            "inner": as_text(self.inner.kind),
+            "kernel": as_text(self.map.kernel),
+            "order": frozen([self.map.order], np.int64),
+            "gamma": frozen([self.map.gamma], np.float64),
+            "interval": frozen([self.map.interval], np.float64),
+            "signed": frozen([self.map.signed], np.uint8),
+        }
+
+    def _mapped(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        return self.map.blocks(X)
+
+    def _prefix(self, n_bits: int) -> Self:
+        return type(self)(self.inner.prefix(n_bits), **asdict(self.map))
+
+
+@final
+class AnchorEncoder(OuterEncoder):
+    """An encoder behind the Gaussian kernels of a vector with some anchors.
+
+    It takes ``exp(-gamma |x - a|^2)`` of each anchor ``a``, so that its hyperplanes are
+    curved surfaces among the features.
+
+    Parameters
+    ----------
+    inner : Encoder
+        Takes one number for each anchor.
+    anchors : array-like of shape (n_anchors, n_features)
+        Less `mean`.
+    mean : array-like of shape (n_features,)
+        Subtracted from vectors first, so that distances are exact where features are
+        far from zero for their spread.
+    gamma : float
+        Of the kernel, at least 0.
+
+    Attributes
+    ----------
+    inner : Encoder
+    anchors, mean : ndarray, dtype float32
+        Read-only.
+    gamma : float
+
+    Raises
+    ------
+    ArgumentError
+        When shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    A kernel is rounded to float32 from operations that IEEE 754 defines to the last
+    bit, on the kernel of `LinearEncoder` for the product with the anchor: a vector has
+    the same bits everywhere. Where a distance overflows float32 the kernel is 0.
+
+    References
+    ----------
+    Kulis and Darrell, "Learning to Hash with Binary Reconstructive Embeddings", NIPS
+    2009, eq. (1).
+
+    Examples
+    --------
+    >>> from fewbits.encoders import LinearEncoder
+    >>> inner = LinearEncoder([[1.0], [-1.0]], [0.0])
+    >>> encoder = AnchorEncoder(inner, [[0.0], [3.0]], mean=[0.0], gamma=1.0)
+    >>> encoder
+    AnchorEncoder(1 -> 1 bits)
+    >>> encoder.encode([[1.0], [2.0]])  # nearer to the first anchor, to the second
+    array([[128],
+           [  0]], dtype=uint8)
+    """
+
+    kind: ClassVar[str] = "anchors"
+
+    def __init__(
+        self, inner: Encoder, anchors: ArrayLike, mean: ArrayLike, gamma: ArrayLike
+    ) -> None:
+        if not isinstance(inner, Encoder) or isinstance(inner, AnchorEncoder):
+            raise ArgumentError(f"need an encoder behind the anchors, got {inner!r}")
+        self.inner, self.zero_bit = inner, inner.zero_bit
+        self.anchors, self.mean = frozen(anchors), frozen(mean)
+        self.gamma = _as_gamma(gamma)
+        _check_anchors(inner.n_features, self.anchors, self.mean)
+        # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
+        double = self.anchors.astype(np.float64)
+        self._weights = frozen(2 * self.gamma * double.T)
+        self._bias = frozen(-self.gamma * _squares(double))
+        if not (np.isfinite(self._weights).all() and np.isfinite(self._bias).all()):
+            raise ArgumentError("anchors are too large for gamma in float32")
+
+    @classmethod
+    def from_tensors(cls, inner: Encoder, tensors: Tensors) -> Self:
+        """Rebuild what `tensors` gave, except for the inner encoder."""
+        return cls(inner, tensors["anchors"], tensors["mean"], tensors["gamma"])
+
+    @property
+    def n_features(self) -> int:
+        return len(self.mean)
+
+    def tensors(self) -> Tensors:
+        return {
+            **inner_tensors(self.inner),
+            "inner": as_text(self.inner.kind),
+            "anchors": self.anchors,
+            "mean": self.mean,
+            "gamma": frozen([self.gamma], np.float64),
+        }
+
+    def _mapped(
+        self, X: NDArray[np.float32]
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        step = max(1, _ANCHOR_ENTRIES // max(self.anchors.shape))
+        for span in spans(len(X), step):
+            yield span, self._kernels_of(X[span])
+
+    def _kernels_of(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = X - self.mean
+            scores = np.empty((len(X), len(self.anchors)), np.float32)
+            _kernels.linear_scores(
+                centred, self._weights, self._bias, scores, _kernels.num_threads()
+            )
+            squares = _squares(centred.astype(np.float64))
+            exponents = scores - self.gamma * squares[:, None]
+        exponents[~np.isfinite(scores)] = -np.inf
+        # Rounding may leave a little above 0.
+        return exp(np.minimum(exponents, 0)).astype(np.float32)
+
+    def _prefix(self, n_bits: int) -> Self:
+        inner = self.inner.prefix(n_bits)
+        return type(self)(inner, self.anchors, self.mean, self.gamma)
+
+
+def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squared length of each row, summed in rising order on any machine."""
+    squares = rows * rows
+    return np.cumsum(squares, axis=1, out=squares)[:, -1]
+
+
+def _as_gamma(gamma: ArrayLike) -> float:
+    number = frozen(gamma, np.float64)
+    if number.size != 1 or not 0 <= number.item() < np.inf:
+        raise ArgumentError(f"gamma must be a number of at least 0, got {gamma!r}")
+    return float(number.item())
+
+
+def _check_anchors(
+    n_inputs: int, anchors: NDArray[np.float32], mean: NDArray[np.float32]
+) -> None:
+    shapes = anchors.shape, mean.shape
+    if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
+        raise ArgumentError(
+            "need anchors (n_anchors, n_features) and a mean of as many features, got "
+            "{} and {}".format(*shapes)
+        )
+    if n_inputs != len(anchors):
+        raise ArgumentError(
+            f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} numbers"
+        )
+    if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
+        raise ArgumentError("anchors and mean must be finite in float32")

@@ -1,0 +1,566 @@
+"""Signs of products with structured matrices: fewer weights, and less to compute."""
+
+from abc import abstractmethod
+from collections.abc import Collection
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits import _kernels
+from fewbits._frozen import frozen_array
+from fewbits._kernels import ring
+from fewbits._typing import CodeArray, ScoreArray
+from fewbits.codes import n_bytes
+from fewbits.encoders._base import (
+    Encoder,
+    SizedEncoder,
+    Tensors,
+    as_zero_bit,
+    frozen,
+)
+from fewbits.encoders._elementary import cosine_and_sine
+from fewbits.errors import ArgumentError
+
+Float32Array = NDArray[np.float32]
+
+#: No transform is smaller: one register of the widest instruction set.
+_MIN_SIZE = 16
+_MAX_FEATURES = 1 << 24
+#: Transforms that a vector passes, at most.
+MAX_ROUNDS = 16
+
+
+class RoundsEncoder(SizedEncoder):
+    """Series of rounds, each a block-diagonal matrix and a Walsh-Hadamard transform.
+
+    A subclass keeps what makes the matrices in the attribute named by `stored`, an
+    array whose first two axes are series and rounds, and sets it before this is
+    initialised.
+    """
+
+    stored: ClassVar[str]
+
+    def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
+        super().__init__(bias, n_features, zero_bit)
+        self._check_shapes()
+
+    @property
+    @abstractmethod
+    def _matrices(self) -> NDArray[np.float32]:
+        """The blocks, of shape (n_series, n_rounds, size, width)."""
+
+    @abstractmethod
+    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+        """Return the shapes that a round may be stored in."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Transforms that a vector passes, each behind its blocks."""
+        return int(self._stored.shape[1])
+
+    @property
+    def _stored(self) -> NDArray[Any]:
+        array: NDArray[Any] = getattr(self, self.stored)
+        return array
+
+    def tensors(self) -> Tensors:
+        return {self.stored: self._stored, **super().tensors()}
+
+    def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
+        _kernels.hadamard_scores(
+            X, self._matrices, self.bias, scores, _kernels.num_threads()
+        )
+
+    def _encode(self, X: NDArray[np.float32], codes: CodeArray) -> None:
+        _kernels.hadamard_encode(
+            X, self._matrices, self.bias, self.zero_bit, codes, _kernels.num_threads()
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        n_series = -(-n_bits // padded_size(self.n_features))
+        parts: dict[str, Any] = {
+            self.stored: self._stored[:n_series],
+            "bias": self.bias[:n_bits],
+            "n_features": self.n_features,
+            "zero_bit": self.zero_bit,
+        }
+        return type(self)(**parts)
+
+    def _check_shapes(self) -> None:
+        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
+        if bias.ndim != 1:
+            raise ArgumentError(
+                f"need one bias for each bit, got an array of shape {bias.shape}"
+            )
+        if not np.isfinite(bias).all():
+            raise ArgumentError("bias must be finite in float32")
+        n_bytes(len(bias))
+        n_series, tails = -(-len(bias) // size), self._tails(size)
+        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
+        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
+            named = " or ".join(", ".join(map(str, tail)) for tail in tails)
+            raise ArgumentError(
+                f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
+                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
+            )
+
+
+def padded_size(n_features: int) -> int:
+    """Return the size of the Walsh-Hadamard transform that takes some features.
+
+    Parameters
+    ----------
+    n_features : int
+
+    Returns
+    -------
+    int
+        The next power of two, 16 at least.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no feature, or there are more than 2**24.
+
+    Examples
+    --------
+    >>> padded_size(10), padded_size(300)
+    (16, 512)
+    """
+    if not 1 <= n_features <= _MAX_FEATURES:
+        raise ArgumentError(
+            f"need 1 to {_MAX_FEATURES} features for a transform, got {n_features}"
+        )
+    return max(_MIN_SIZE, 1 << (n_features - 1).bit_length())
+
+
+@final
+class HadamardEncoder(RoundsEncoder):
+    """Rounds of random signs and a Walsh-Hadamard transform, and the sign of the last.
+
+    A round flips the signs of some numbers and multiplies by the Hadamard matrix of
+    Sylvester, scaled to be orthogonal. That takes ``size * log2(size)`` additions and
+    no weights: `size` is the power of 2, at least 16, that `n_features` is padded to
+    with zeros. A block of rounds gives `size` outputs; longer codes take several
+    blocks, and the last one drops the outputs that are too many.
+
+    Parameters
+    ----------
+    signs : array-like of uint8, shape (n_blocks, n_rounds, size / 8)
+        One bit for each number of each round, packed as codes are; a set bit makes the
+        number negative.
+    bias : array-like of shape (n_bits,)
+        Added to the outputs; as many as `n_blocks` blocks are needed for.
+    n_features : int
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    signs : ndarray of shape (n_blocks, n_rounds, size / 8), dtype uint8
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_bits,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    Each stage of a transform adds or subtracts pairs of float32 numbers, in one fixed
+    order of stages, so that a row has the same scores everywhere.
+
+    References
+    ----------
+    Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, "Practical and Optimal LSH for
+    Angular Distance", NIPS 2015, for three rounds of signs in the place of a rotation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signs = np.zeros((1, 1, 2), dtype=np.uint8)
+    >>> encoder = HadamardEncoder(signs, np.zeros(4), n_features=3)
+    >>> encoder
+    HadamardEncoder(3 -> 4 bits)
+    >>> encoder.project([[4.0, 8.0, 0.0]])
+    array([[ 3., -1.,  3., -1.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "hadamard"
+    stored: ClassVar[str] = "signs"
+
+    def __init__(
+        self,
+        signs: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        self.signs = frozen(signs, np.uint8)
+        super().__init__(bias, n_features, zero_bit)
+
+    @cached_property
+    def _matrices(self) -> NDArray[np.float32]:
+        """The signs as numbers, which make the transform behind them orthogonal."""
+        bits = np.unpackbits(self.signs, axis=2)[..., None]
+        scale = np.float32(bits.shape[2] ** -0.5)
+        return frozen_array(np.where(bits, -scale, scale))
+
+    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+        return [(size // 8,)]
+
+
+#: Widths of blocks: diagonal matrices, and one register of the widest instruction set.
+BLOCK_WIDTHS = (1, 16)
+
+
+@final
+class BlockHadamardEncoder(RoundsEncoder):
+    """Rounds of a block-diagonal matrix and a Walsh-Hadamard transform, and the sign.
+
+    The counterpart of `HadamardEncoder` with learnt weights instead of random signs: a
+    round multiplies neighbouring numbers by a small dense matrix of their own, and the
+    transform spreads each result over all numbers. A round has ``size * width`` weights
+    and takes as many multiply-adds, beside ``size * log2(size)`` additions; `size` is
+    the power of 2, at least 16, that `n_features` is padded to with zeros. A series of
+    rounds gives `size` outputs; longer codes take several series, and the last one
+    drops the outputs that are too many.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_series, n_rounds, size, width)
+        Row i of a round is what number i is worth to each of the `width` numbers of its
+        block; `width` is 16, or 1 for diagonal matrices.
+    bias : array-like of shape (n_bits,)
+        Added to the outputs; as many as `n_series` series are needed for.
+    n_features : int
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_series, n_rounds, size, width), dtype float32
+        Read-only, as is `bias`.
+    bias : ndarray of shape (n_bits,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    The transform is that of Sylvester's matrix of 1 and -1, which is not scaled: where
+    it must be orthogonal, the weights hold the factor ``size ** -0.5``. A score is
+    defined to the last bit, so that a row has the same scores everywhere.
+
+    References
+    ----------
+    Yang, Moczulski, Denil, de Freitas, Smola, Song and Wang, "Deep Fried Convnets",
+    ICCV 2015, for diagonal matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> encoder = BlockHadamardEncoder(np.ones((1, 1, 16, 1)), np.zeros(4), 3)
+    >>> encoder
+    BlockHadamardEncoder(3 -> 4 bits)
+    >>> encoder.project([[4.0, 8.0, 0.0]])
+    array([[12., -4., 12., -4.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "block-hadamard"
+    stored: ClassVar[str] = "weights"
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        self.weights = frozen(weights)
+        super().__init__(bias, n_features, zero_bit)
+        if not np.isfinite(self.weights).all():
+            raise ArgumentError("weights must be finite in float32")
+
+    @property
+    def _matrices(self) -> NDArray[np.float32]:
+        return self.weights
+
+    def _tails(self, size: int) -> Collection[tuple[int, ...]]:
+        return [(size, width) for width in BLOCK_WIDTHS]
+
+
+@final
+class CirculantEncoder(Encoder):
+    """Signs, then one or more circulant matrices, and the sign of the result.
+
+    The score of bit ``j`` is ``sum_i columns[k, (j - i) % d] * s[i] * x[i]`` plus
+    ``bias[j]``, where d is `n_features`, `s` is -1 where a sign bit is set and else 1,
+    and ``k = j // d``: each matrix gives d outputs, and the last one drops those that
+    are too many.
+
+    Parameters
+    ----------
+    columns : array-like of shape (n_blocks, n_features)
+        The first column of each matrix, as many matrices as the bits need.
+    signs : array-like of uint8, shape (ceil(n_features / 8),)
+        One bit for each feature, packed as codes are.
+    bias : array-like of shape (n_bits,)
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_blocks, n_features), dtype float32
+        Read-only, as are `signs` and `bias`.
+    signs : ndarray of shape (ceil(n_features / 8),), dtype uint8
+    bias : ndarray of shape (n_bits,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    The product is one of polynomials, by a transform of the features padded to a power
+    of 2 and one back for each matrix. SciPy's and NumPy's transforms are not used: how
+    they round depends on how they were compiled and on whether rows come alone, and
+    their roots of unity on the machine's sine. Ours does the same operations in the
+    same order everywhere; a score may differ from that of a matrix product by a few
+    units of 1e-7 of the lengths of the row and the column.
+
+    References
+    ----------
+    Yu, Kumar, Gong and Chang, "Circulant Binary Embedding", ICML 2014.
+
+    Examples
+    --------
+    >>> encoder = CirculantEncoder([[1.0, 2.0, 0.0]], [0], [0.0, 0.0, 0.0])
+    >>> encoder
+    CirculantEncoder(3 -> 3 bits)
+    >>> encoder.project([[1.0, 0.0, 10.0]]).round(3)
+    array([[21.,  2., 10.]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "circulant"
+
+    def __init__(
+        self,
+        columns: ArrayLike,
+        signs: ArrayLike,
+        bias: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        self.columns, self.bias = frozen(columns), frozen(bias)
+        self.signs = frozen(signs, np.uint8)
+        self.zero_bit = as_zero_bit(zero_bit)
+        _check_circulant(self.columns, self.signs, self.bias)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.columns.shape[1])
+
+    @property
+    def n_bits(self) -> int:
+        return len(self.bias)
+
+    def tensors(self) -> Tensors:
+        return {"columns": self.columns, "signs": self.signs, "bias": self.bias}
+
+    @cached_property
+    def _diagonal(self) -> NDArray[np.float32]:
+        bits = np.unpackbits(self.signs, count=self.n_features)
+        return frozen_array(np.where(bits, np.float32(-1), np.float32(1)))
+
+    @cached_property
+    def _spectra(self) -> NDArray[np.float32]:
+        """Transforms of the matrices as polynomials, with the factor of the way back.
+
+        Row minus column, from ``1 - d`` to ``d - 1``, is the power of X; below zero it
+        is taken modulo ``X^(2 size) + 1``, which makes the coefficient negative.
+        """
+        d, size = self.n_features, padded_size(self.n_features)
+        re, im = np.zeros((2, len(self.columns), size))
+        re[:, :d] = self.columns
+        im[:, size - d + 1 :] = -self.columns[:, 1:]
+        parts = ring.forward((re, im), _roots(size))
+        return frozen_array((np.stack(parts, axis=1) / size).astype(np.float32))
+
+    @property
+    def _arrays(self) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array]:
+        roots = _single_roots(padded_size(self.n_features))
+        return self._diagonal, roots, self._spectra, self.bias
+
+    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
+        _kernels.circulant_scores(X, *self._arrays, scores, _kernels.num_threads())
+
+    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
+        _kernels.circulant_encode(
+            X, *self._arrays, self.zero_bit, codes, _kernels.num_threads()
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        n_blocks = -(-n_bits // self.n_features)
+        return type(self)(
+            self.columns[:n_blocks],
+            self.signs,
+            self.bias[:n_bits],
+            zero_bit=self.zero_bit,
+        )
+
+
+def _roots(size: int) -> NDArray[np.float64]:
+    """Return real and imaginary parts of the root of each node."""
+    return np.stack(cosine_and_sine(ring.turns(size)))
+
+
+@lru_cache(maxsize=8)
+def _single_roots(size: int) -> NDArray[np.float32]:
+    return _roots(size).astype(np.float32)
+
+
+def _check_circulant(
+    columns: NDArray[np.float32], signs: NDArray[np.uint8], bias: NDArray[np.float32]
+) -> None:
+    if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
+        raise ArgumentError(
+            "need columns (n_blocks, n_features) and one bias for each bit, got "
+            f"columns {columns.shape} and bias {bias.shape}"
+        )
+    n_bytes(len(bias))
+    d = columns.shape[1]
+    padded_size(d)
+    if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
+        raise ArgumentError(
+            f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns and "
+            f"{-(-d // 8)} bytes of signs, got {len(columns)} and shape {signs.shape}"
+        )
+    if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
+        raise ArgumentError("columns and bias must be finite in float32")
+
+
+@final
+class BilinearEncoder(SizedEncoder):
+    """Features as a matrix, multiplied from the left and from the right.
+
+    The features, padded with zeros, fill a matrix Z of d1 rows and d2 columns row by
+    row. The score of bit ``j`` is entry ``(j % b1, j // b1)`` of ``left' Z right``,
+    plus ``bias[j]``. It takes two small products instead of one with ``d1 * d2 *
+    n_bits`` weights.
+
+    Parameters
+    ----------
+    left : array-like of shape (d1, b1)
+    right : array-like of shape (d2, b2)
+        With ``b2 = ceil(n_bits / b1)``: the last column may give too many bits.
+    bias : array-like of shape (n_bits,)
+    n_features : int
+        At most ``d1 * d2``, and more than ``d1 * d2 - d2``.
+    zero_bit : {0, 1}, default=0
+        The bit of a score of exactly zero.
+
+    Attributes
+    ----------
+    left : ndarray of shape (d1, b1), dtype float32
+        Read-only, as are `right` and `bias`.
+    right : ndarray of shape (d2, b2), dtype float32
+    bias : ndarray of shape (n_bits,), dtype float32
+
+    Raises
+    ------
+    ArgumentError
+        When the shapes do not match or a number is not finite in float32.
+
+    Notes
+    -----
+    Each number of both products is one chain of fused multiply-adds, right before left.
+    The bias is added last.
+
+    References
+    ----------
+    Gong, Kumar, Rowley and Lazebnik, "Learning Binary Codes for High-Dimensional Data
+    Using Bilinear Projections", CVPR 2013.
+
+    Examples
+    --------
+    >>> encoder = BilinearEncoder([[1.0], [-1.0]], [[1.0], [2.0]], [0.5], n_features=4)
+    >>> encoder
+    BilinearEncoder(4 -> 1 bits)
+    >>> encoder.project([[1.0, 2.0, 3.0, 4.0]])
+    array([[-5.5]], dtype=float32)
+    """
+
+    kind: ClassVar[str] = "bilinear"
+
+    def __init__(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        bias: ArrayLike,
+        n_features: ArrayLike,
+        *,
+        zero_bit: int = 0,
+    ) -> None:
+        super().__init__(bias, n_features, zero_bit)
+        self.left, self.right = frozen(left), frozen(right)
+        _check_sides(self.left, self.right, self.bias, self._n_features)
+
+    def tensors(self) -> Tensors:
+        return {
+            "left": self.left,
+            "right": self.right,
+            **super().tensors(),
+        }
+
+    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
+        threads = _kernels.num_threads()
+        _kernels.bilinear_scores(X, self.left, self.right, self.bias, scores, threads)
+
+    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
+        _kernels.bilinear_encode(
+            *(X, self.left, self.right, self.bias, self.zero_bit),
+            *(codes, _kernels.num_threads()),
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        b2 = -(-n_bits // self.left.shape[1])
+        return type(self)(
+            self.left,
+            self.right[:, :b2],
+            self.bias[:n_bits],
+            self.n_features,
+            zero_bit=self.zero_bit,
+        )
+
+
+def _check_sides(
+    left: Float32Array, right: Float32Array, bias: Float32Array, n_features: int
+) -> None:
+    if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
+        raise ArgumentError(
+            "need left (d1, b1), right (d2, b2) and one bias for each bit, got left "
+            f"{left.shape}, right {right.shape} and bias {bias.shape}"
+        )
+    n_bytes(len(bias))
+    (d1, b1), (d2, b2) = left.shape, right.shape
+    if not d1 * d2 - d2 < n_features <= d1 * d2:
+        raise ArgumentError(
+            f"{n_features} features do not fill {d1} rows of {d2}: left {left.shape} "
+            f"and right {right.shape} need {d1 * d2 - d2 + 1} to {d1 * d2}"
+        )
+    if b2 != -(-len(bias) // b1):
+        raise ArgumentError(
+            f"{len(bias)} bits behind {b1} columns of left need {-(-len(bias) // b1)} "
+            f"columns of right, got {b2}"
+        )
+    if not all(np.isfinite(array).all() for array in (left, right, bias)):
+        raise ArgumentError("matrices and bias must be finite in float32")
