@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import acero, types
+from pyarrow import types
 
 from fewbits._checks import nearest
 from fewbits._filters_parse import (
@@ -128,6 +128,8 @@ def matching_rows(
 
 def _evaluate_expression(expression: pc.Expression, table: pa.Table) -> Any:
     """Return the truth of `expression` for each row, in the order of the table."""
+    from pyarrow import acero  # imports file systems, which take their time
+
     project = acero.ProjectNodeOptions([expression], ["truth"])
     plan = acero.Declaration.from_sequence(
         [
