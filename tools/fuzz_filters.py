@@ -14,12 +14,11 @@ import time
 from collections import Counter
 
 import duckdb
-from hypothesis import given, seed, settings
 
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
-from tests.filters._conditions import COMMON, OWN, combined
-from tests.filters._oracle import N_BITS, duckdb_rows, rows
+from tests.filters._conditions import CODES, N_BITS, TABLE, draw
+from tests.filters._duckdb import duckdb_rows
 
 PIECE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|[<>=!]+|\s+|.", re.DOTALL)
 STRANGE = [
@@ -33,20 +32,6 @@ STRANGE = [
     *("i", "j", "u", "f", "s", "k", "v", "d", "p", "q", "day", "t", "I", '"s"', "x.y"),
     *("+", "-", "*", "/", "=", "<>", "<", ">=", ",", ".", "0", "1", "-1", "2.5", "'a'"),
 ]
-
-
-def samples(start: int, count: int) -> list[str]:
-    """Return valid conditions."""
-    found: list[str] = []
-
-    @seed(start)
-    @settings(max_examples=count, database=None, deadline=None)
-    @given(condition=combined(COMMON | OWN))
-    def collect(condition: str) -> None:
-        found.append(condition)
-
-    collect()
-    return found
 
 
 def mutated(rng: random.Random, valid: list[str]) -> str:
@@ -83,18 +68,17 @@ def noise(rng: random.Random) -> str:
 
 def outcome(condition: str) -> str:
     """Return what happened; what must not happen ends with an exclamation mark."""
-    table, codes = rows()
     try:
-        found = matching_rows(condition, table, codes, N_BITS).tolist()
+        rows = matching_rows(condition, TABLE, CODES, N_BITS).tolist()
     except ArgumentError as error:
         return "refused" if "\n" not in str(error) else "several lines!"
     except Exception as error:
         return f"{type(error).__name__}!"
     try:
-        expected = duckdb_rows(condition)
+        expected = duckdb_rows(re.sub(r"\bbit\((\d+)\)", r"bit_\1", condition))
     except (duckdb.Error, UnicodeError):
         return "refused by DuckDB alone"
-    return "the same rows" if found == expected else "other rows than DuckDB!"
+    return "the same rows" if rows == expected else "other rows than DuckDB!"
 
 
 def main() -> int:
@@ -104,7 +88,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rng, counts = random.Random(options.seed), Counter[str]()
-    valid = samples(options.seed, 3000)
+    drawn = [draw(rng) for _ in range(4000)]
+    # Not the column "g": to DuckDB its NaN are numbers.
+    valid = [c.ours for c in drawn if c.duckdb and not re.search(r"\bg\b", c.ours)]
     end = time.monotonic() + 60 * options.minutes
     while time.monotonic() < end:
         share = rng.random()

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from fewbits.bundle import Bundle, _conditions
+from fewbits import filters
+from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 
@@ -24,13 +25,13 @@ def bundle():
 def asked(monkeypatch):
     """Return the list of the conditions that are evaluated."""
     asked = []
-    evaluate = _conditions.matching_rows
+    evaluate = filters.matching_rows
 
     def counted(filter, *rest):
         asked.append(str(filter))
         return evaluate(filter, *rest)
 
-    monkeypatch.setattr(_conditions, "matching_rows", counted)
+    monkeypatch.setattr(filters, "matching_rows", counted)
     return asked
 
 

@@ -16,9 +16,9 @@ def ask(condition, **columns):
 def ask_table(condition, table):
     """Return the truth of a condition for each row of `table`."""
     codes = np.zeros((len(table), 1), np.uint8)
-    found = matching_rows(condition, table, codes, 8)
-    assert found.dtype == np.bool_
-    return found.tolist()
+    rows = matching_rows(condition, table, codes, 8)
+    assert rows.dtype == np.bool_
+    return rows.tolist()
 
 
 def refusal(condition, **columns):

@@ -1,8 +1,4 @@
-"""Bits, NULL, patterns, and expressions of pyarrow."""
-
-import re
-import subprocess
-import sys
+"""Bits of the codes, expressions of pyarrow, tables without rows."""
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +10,7 @@ from hypothesis import strategies as st
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.filters import matching_rows
-from tests.filters._ask import ask, ask_table, refusal
+from tests.filters._ask import ask_table, refusal
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(0, 40), n_bits=st.integers(1, 30))
@@ -50,53 +46,6 @@ def test_codes_may_be_a_part_of_an_array():
 def test_a_column_may_be_called_bit():
     table = pa.table({"bit": [1, 0]})
     assert ask_table("bit = 1 AND bit(0) = 0", table) == [True, False]
-
-
-def test_null_is_not_true():
-    columns = {"c": [1, 2, None]}
-    assert ask("c = NULL", **columns) == [False] * 3
-    assert ask("c <> NULL", **columns) == [False] * 3
-    assert ask("NULL", **columns) == [False] * 3
-    assert ask("NOT c = 1", **columns) == [False, True, False]
-    assert ask("c NOT IN (1, NULL)", **columns) == [False] * 3
-    assert ask("c IN (1, NULL)", **columns) == [True, False, False]
-    assert ask("(c = 1) IS NULL", **columns) == [False, False, True]
-    assert ask("c = 1 OR TRUE", **columns) == [True] * 3
-
-
-def _regex(pattern):
-    wild = {"%": ".*", "_": "."}
-    return "".join(wild.get(each, re.escape(each)) for each in pattern)
-
-
-@given(
-    pattern=st.text("ab%_\\.\n'é[", max_size=6),
-    texts=st.lists(
-        st.text("abé.\\\n'[", max_size=5) | st.none(), min_size=1, max_size=6
-    ),
-)
-@settings(max_examples=50)
-def test_patterns_mean_what_they_do_in_sql(pattern, texts):
-    quoted = pattern.replace("'", "''")
-    right = [
-        text is not None and re.fullmatch(_regex(pattern), text, re.DOTALL) is not None
-        for text in texts
-    ]
-    column = pa.array(texts, pa.string())
-    assert ask(f"c LIKE '{quoted}'", c=column) == right
-    assert ask(f"c ILIKE '{quoted.upper()}'", c=column) == right
-    assert ask(f"c NOT LIKE '{quoted}'", c=column) == [
-        text is not None and not true for text, true in zip(texts, right, strict=True)
-    ]
-
-
-def test_escapes():
-    column = ["50%", "50x", "5_%", "!%"]
-    assert ask("c LIKE '50!%' ESCAPE '!'", c=column) == [True, False, False, False]
-    assert ask("c LIKE '%!%' ESCAPE '!'", c=column) == [True, False, True, True]
-    assert ask("c LIKE '!!!%' ESCAPE '!'", c=column) == [False, False, False, True]
-    assert ask("c LIKE '5__%' ESCAPE '_'", c=column) == [False, False, True, False]
-    assert ask(r"c NOT LIKE '50\%' ESCAPE '\'", c=column) == [False, True, True, True]
 
 
 EXPRESSIONS = [
@@ -155,15 +104,3 @@ def test_a_table_without_rows_or_columns():
     assert ask_table(pc.field("year") > 2020, empty) == []
     with pytest.raises(ArgumentError, match="the columns are none"):
         ask_table("year = 1", pa.table({}))
-
-
-def test_nobody_pays_for_what_they_do_not_use():
-    code = (
-        "import sys, fewbits.filters;"
-        "assert not {'pyarrow', 'sqlglot'} & {*sys.modules};"
-        "import pyarrow as pa, pyarrow.compute as pc, numpy as np;"
-        "table, codes = pa.table({'c': [1]}), np.zeros((1, 1), np.uint8);"
-        "assert fewbits.filters.matching_rows(pc.field('c') == 1, table, codes, 8)[0];"
-        "assert 'sqlglot' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fewbits.bundle._runs import Run
 from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
 
 _KEPT = 4  # masks of a byte per item
 
@@ -54,6 +53,8 @@ def _matching(
     run: Run, filter: Any, name: str | None, n_bits: int
 ) -> NDArray[np.bool_]:
     """Return a mask over the rows of a run; nothing of it is copied."""
+    from fewbits.filters import matching_rows  # imports a tokenizer of SQL
+
     table, live = _with_ids(run, name), run.part.live
     if live is None:
         return matching_rows(filter, table, run.codes, n_bits)
