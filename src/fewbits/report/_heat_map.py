@@ -7,11 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis.taxonomy import (
-    Similarities,
-    code_similarities,
-    vector_similarities,
-)
+from fewbits.analysis.taxonomy import class_bits, class_vectors
+from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing
 from fewbits.report._png import picture
@@ -68,8 +65,9 @@ def code_heat_map(
     >>> code_heat_map(codes, 3).description
     'Inner products of 3 class codes, from -1.00 to 1.00'
     """
-    products = code_similarities(codes, n_bits, names)
-    return _draw(products, order, "Inner products of {} class codes")
+    words, _ = class_bits(codes, n_bits, names)
+    products = 1 - 2 * hamming_distances(codes, codes) / n_bits
+    return _draw(words, products, order, "Inner products of {} class codes")
 
 
 def vector_heat_map(
@@ -103,12 +101,16 @@ def vector_heat_map(
     >>> vector_heat_map([[1, 0], [0, 2], [3, 0]]).description
     'Cosines of 3 class vectors, from 0.00 to 1.00'
     """
-    cosines = vector_similarities(vectors, names)
-    return _draw(cosines, order, "Cosines of {} class vectors")
+    words, unit = class_vectors(vectors, names)
+    return _draw(words, unit @ unit.T, order, "Cosines of {} class vectors")
 
 
-def _draw(found: Similarities, order: ArrayLike | None, title: str) -> Drawing:
-    names, values = found
+def _draw(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    order: ArrayLike | None,
+    title: str,
+) -> Drawing:
     rows = as_order(order, len(names))
     low, high = float(values.min()), float(values.max())
     shades = (values[np.ix_(rows, rows)] - low) / (high - low if high > low else 1.0)

@@ -133,7 +133,7 @@ def write_taxonomy_page(
 
 
 def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
-    n = len(class_vectors(vectors))
+    n = len(class_vectors(vectors)[1])
     if n != len(tree.names):
         raise ArgumentError(
             f"need a vector for each of {len(tree.names)} classes, got {n}"
