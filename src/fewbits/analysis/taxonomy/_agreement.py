@@ -301,7 +301,7 @@ class _Purity:
         self._weights = weights / (weights @ pairs)
 
     def of(self, classes: IdArray) -> float:
-        """Return the purity when class ``classes[i]`` sits at the leaf of class ``i``."""
+        """Return the purity when ``classes[i]`` sits at the leaf of class ``i``."""
         columns = self._columns[classes[self._order]]
         members = np.zeros((len(classes) + 1, len(self._weights)), np.int32)
         places = np.flatnonzero(columns >= 0)
