@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from fewbits.analysis.bits import _extremes, class_profile, extreme_items, rank_bits
+from fewbits.analysis.bits import class_profile, extreme_items, rank_bits
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 
@@ -28,15 +28,6 @@ def test_extremes_are_the_ends_of_a_stable_sort(seed, n, k, cuts):
                 assert side.rows[bit].tolist() == [*order, *[-1] * (k - len(order))]
                 assert (side.scores[bit][: len(order)] == scores[order, bit]).all()
                 assert np.isnan(side.scores[bit][len(order) :]).all()
-
-
-def test_extremes_read_blocks(monkeypatch):
-    scores = np.random.default_rng(0).normal(size=(500, 4))
-    whole = extreme_items(scores)
-    monkeypatch.setattr(_extremes, "_ENTRIES", 64)
-    parts = extreme_items(scores)
-    assert (parts.ones.rows == whole.ones.rows).all()
-    assert (parts.zeros.rows == whole.zeros.rows).all()
 
 
 @pytest.mark.parametrize(

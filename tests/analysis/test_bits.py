@@ -1,5 +1,6 @@
 """Every number of the report equals the plain definition on unpacked bits."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -7,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.analysis.bits import _correlation, bit_report, diagnose_codes
-from fewbits.analysis.bits import _diagnose as _alarms
-from fewbits.analysis.bits._warnings import alarms
+from fewbits.analysis.bits import bit_report, diagnose_codes, distinct_bits
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, CodeError
 
@@ -127,18 +126,6 @@ def test_a_sample_of_pairs_that_share_a_label():
         assert found.n_pairs == pytest.approx(truth.n_pairs, rel=0.05)
         np.testing.assert_allclose(found.shares, truth.shares, atol=0.02)
     assert sampled.within.n_pairs + sampled.between.n_pairs == 400 * 399 // 2
-
-
-def test_many_bits_go_through_tiles(monkeypatch):
-    bits = np.random.default_rng(0).random((60, 45)) < 0.5
-    bits[:, 44] = bits[:, 3]  # in different tiles
-    whole = bit_report(pack(bits), 45)
-    monkeypatch.setattr(_correlation, "_TILE", 16)
-    monkeypatch.setattr(_correlation, "_ROWS", 7)
-    parts = bit_report(pack(bits), 45)
-    assert parts.most_correlated == whole.most_correlated == (3, 44)
-    assert parts.effective_bits == pytest.approx(whole.effective_bits)
-    assert parts.mean_correlation == pytest.approx(whole.mean_correlation)
 
 
 def test_samples_are_seeded_and_near_the_truth():
@@ -298,14 +285,6 @@ def test_alarms():
     assert alarms_of(same, 12) == told[1:]
 
 
-@given(bits=bit_matrices(), n_classes=st.none() | st.integers(1, 20))
-def test_alarms_are_those_of_a_report(bits, n_classes):
-    codes = pack(np.repeat(bits, 20, axis=0))
-    n_bits = bits.shape[1]
-    expected = alarms(bit_report(codes, n_bits), n_classes)
-    assert diagnose_codes(codes, n_bits, n_classes) == expected
-
-
 def long_codes(n, n_bits, n_sources):
     """Return codes whose bits repeat those of few sources, with some noise."""
     rng = np.random.default_rng(0)
@@ -317,36 +296,81 @@ def long_codes(n, n_bits, n_sources):
     return pack(noisy)
 
 
-@pytest.fixture
-def widths(monkeypatch):
-    """Return the lengths of codes for which all correlations are computed."""
-    seen = []
-    for module in (_alarms, _correlation):
-        monkeypatch.setattr(module, "correlate", noting(seen, module.correlate))
-    return seen
-
-
-def noting(seen, correlate):
-    def noted(codes, n_bits):
-        seen.append(n_bits)
-        return correlate(codes, n_bits)
-
-    return noted
-
-
 @pytest.mark.parametrize("n_sources", [3, 40])
-def test_long_codes_are_judged_by_a_sample_of_bits(n_sources, widths):
-    codes = long_codes(9000, 2560, n_sources)
-    found = _alarms._use(codes, 2560)
-    assert widths == [2048]
-    assert found.constant_bits.tolist() == list(range(0, 2560, 512))
-    exact = _correlation.correlate(codes, 2560).effective_bits
-    assert found.effective_bits == pytest.approx(exact, rel=0.02)
-    told = diagnose_codes(codes, 2560)
-    assert "5 of 2560 bits never change" in told[0]
-    assert any("are worth only" in each for each in told) == (n_sources == 3)
+def test_long_codes_are_judged_by_a_sample_of_bits(n_sources):
+    codes = long_codes(5000, 2304, n_sources)
+    sentences = diagnose_codes(codes, 2304)
+    assert "5 of 2304 bits never change" in sentences[0]
+    worth = [float(w) for w in re.findall(r"are worth only (\S+)", " ".join(sentences))]
+    exact = bit_report(codes, 2304, n_pairs=1).effective_bits
+    assert worth == ([pytest.approx(exact, rel=0.05)] if n_sources == 3 else [])
 
 
-def test_too_few_long_codes_are_not_correlated(widths):
+def test_too_few_long_codes_are_not_correlated():
     assert diagnose_codes(long_codes(200, 65_536, 3), 65_536)[1:] == ()
-    assert widths == []
+
+
+def test_many_bits_are_correlated_in_tiles():
+    bits = np.random.default_rng(0).random((300, 2100)) < 0.5
+    bits[:, 2099] = bits[:, 3]  # in different tiles
+    report = bit_report(pack(bits), 2100, n_pairs=1)
+    r = np.abs(np.corrcoef(bits.T))
+    assert report.most_correlated == (3, 2099)
+    assert report.effective_bits == pytest.approx(2100**2 / np.square(r).sum())
+    mean = (r.sum() - 2100) / (2100 * 2099)
+    assert report.mean_correlation == pytest.approx(mean)
+
+
+def flipped(bits, share, rng):
+    return bits ^ (rng.random(bits.shape) < share)
+
+
+def greedy(bits, order, n_shown):
+    """Return what the matrix of all correlations chooses, and the matrix."""
+    r = np.abs(np.corrcoef(bits.T))
+    chosen = []
+    for bit in order:
+        if len(chosen) < n_shown and all(r[bit, other] <= 0.5 for other in chosen):
+            chosen.append(bit)
+    return chosen, r
+
+
+@pytest.mark.parametrize("n_shown", [1, 4, 30])
+def test_equals_looking_at_all_correlations(n_shown):
+    rng = np.random.default_rng(0)
+    own = rng.integers(0, 2, (3000, 10)).astype(bool)
+    copies = [flipped(own, share, rng) for share in (0.05, 0.3, 0.9)]
+    bits = np.concatenate([own, *copies], axis=1)
+    order = rng.permutation(40)
+    found = distinct_bits(pack(bits), 40, order, n_shown=n_shown)
+    chosen, r = greedy(bits, order, n_shown)
+    assert list(found) == chosen
+    for bit, alike in found.items():
+        nearest = np.array(chosen)[r[chosen].argmax(axis=0)]
+        expected = [b for b in order if r[bit, b] > 0.5 and nearest[b] == bit]
+        assert alike == [b for b in expected if b not in chosen]
+
+
+def test_bits_that_are_asked_for_are_shown_all():
+    bits = np.random.default_rng(0).integers(0, 2, (500, 3))
+    codes = pack(bits[:, [0, 0, 1, 1, 2]])
+    assert distinct_bits(codes, 5, first=[3, 2, 3]) == {3: [], 2: [], 0: [1], 4: []}
+    assert distinct_bits(codes, 5, first=[3, 0], n_shown=1) == {3: [2], 0: [1]}
+
+
+def test_constant_bits_are_like_nothing():
+    codes = np.full((200, 1), 0b11110000, np.uint8)
+    assert list(distinct_bits(codes, 8)) == list(range(8))
+
+
+def test_few_codes_are_alike_by_chance():
+    bits = np.random.default_rng(0).integers(0, 2, (12, 64))
+    assert len(distinct_bits(pack(bits), 64, n_shown=64)) == 64
+
+
+def test_mistakes_of_distinct_bits():
+    codes = np.zeros((2, 1), np.uint8)
+    with pytest.raises(ArgumentError, match="no bit 8 in codes of 8 bits"):
+        distinct_bits(codes, 8, first=[8])
+    with pytest.raises(ArgumentError, match="n_shown must be at least 1, got 0"):
+        distinct_bits(codes, 8, n_shown=0)

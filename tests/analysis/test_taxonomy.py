@@ -1,6 +1,5 @@
 """Trees over classes, and their agreement with known ones, by brute force."""
 
-import time
 from itertools import combinations
 
 import numpy as np
@@ -209,10 +208,8 @@ def test_agreement_is_reproducible():
 
 def test_a_thousand_classes():
     codes, paths = nested(20, 10, 5)
-    start = time.perf_counter()
     tree = taxonomy(codes, 64)
     found = tree_agreement(tree, paths, n_permutations=99)
-    assert time.perf_counter() - start < 30
     assert found.purity[1].n_groups == 200
     assert found.purity[1].purity.p_value == 0.01
 

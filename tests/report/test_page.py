@@ -1,7 +1,9 @@
 """The page shows what it was given, loads nothing, and cannot be broken out of."""
 
 import builtins
+import io
 import re
+from base64 import b64decode
 
 import numpy as np
 import pytest
@@ -365,3 +367,21 @@ def test_mistakes_leave_the_old_page(written, tmp_path, scores):
     with pytest.raises(ArgumentError, match="of a larger collection"):
         write_page(path, report, extreme_items(scores), ["x"] * 5)
     assert path.read_text() == "old"
+
+
+def test_thumbnails_show_what_backbones_see(written, tmp_path, read_html):
+    picture = np.random.default_rng(0).integers(0, 256, (12, 20, 3), dtype=np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned once
+    Image.fromarray(picture).save(tmp_path / "x.png", exif=exif)
+    for item, expected in (
+        (tmp_path / "x.png", np.rot90(picture, -1)),
+        (picture / 255, picture),
+    ):
+        page = read_html(written([item] * 40, kind="images"))
+        source = next(value for name, value in page.attributes if name == "src")
+        image = Image.open(io.BytesIO(b64decode(source.partition(",")[2])))
+        np.testing.assert_array_equal(image, expected)
+        assert 0x0112 not in image.getexif()
+    page = written([picture.astype(float)] * 40, kind="images")
+    assert "floats must be from 0" in page

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from fewbits._typing import CodeArray
 from fewbits.analysis.taxonomy import (
-    BitClasses,
-    BitGroup,
     Measured,
     Taxonomy,
     TaxonomyAgreement,
@@ -26,12 +24,15 @@ from fewbits.analysis.taxonomy import (
 )
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.report._codebook import codebook_picture
-from fewbits.report._dendrogram import dendrogram
-from fewbits.report._document import write_document
+from fewbits.report._document import summary, table, write_document
 from fewbits.report._drawing import Drawing
-from fewbits.report._heat_map import code_heat_map, vector_heat_map
-from fewbits.report._tree_text import to_newick
+from fewbits.report._trees import (
+    code_heat_map,
+    codebook_picture,
+    dendrogram,
+    to_newick,
+    vector_heat_map,
+)
 from fewbits.report.html import Html, element, text
 
 _LISTED = 3000  # characters of the classes of a bit
@@ -94,10 +95,10 @@ def write_taxonomy_page(
     >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
     >>> with TemporaryDirectory() as folder:
     ...     page = Path(folder, "classes.html")
-    ...     found = write_taxonomy_page(page, codes, 3, ["cat", "<b>lynx", "trout"])
+    ...     metrics = write_taxonomy_page(page, codes, 3, ["cat", "<b>lynx", "trout"])
     ...     "&lt;b&gt;lynx" in page.read_text("utf-8")
     True
-    >>> found.summary()["smallest_distance"]
+    >>> metrics.summary()["smallest_distance"]
     1.0
     """
     codes = as_codes(codes, n_bits)
@@ -108,14 +109,31 @@ def write_taxonomy_page(
         known = tree_agreement(tree, paths, n_permutations=n_permutations)
         groups = [str(next(iter(path), "")) for path in paths]
     if vectors is not None:
-        real = _vector_tree(vectors, tree)
+        if (n := len(class_vectors(vectors)[1])) != len(codes):
+            raise ArgumentError(
+                f"need a vector for each of {len(codes)} classes, got {n}"
+            )
+        real = vector_taxonomy(vectors, tree.names, linkage=linkage)
         other = taxonomy_agreement(tree, real, n_permutations=n_permutations)
         maps.append(vector_heat_map(vectors, tree.names, order=tree.order))
+    bits = classes_per_bit(codes, n_bits, tree.names)
+    bit_rows = []
+    for group in equivalent_bits(codes, n_bits):
+        bit = bits[group.bits[0]]
+        on, off = (text(", ".join(side), _LISTED) for side in (bit.on, bit.off))
+        bit_rows.append([str(group), f"{bit.balance:.0%}", on, off])
+    header = ["bits", "ones", "on", "off"]
+    metrics = {
+        "different codes": f"{len(np.unique(codes, axis=0)):,}",
+        "smallest distance": f"{tree.distances.min():.0f}",
+        "mean distance": f"{tree.distances.mean():.1f}",
+        "cophenetic correlation": f"{tree.cophenetic_correlation:.2f}",
+    }
     write_document(
         path,
         title,
         f"{len(codes):,} classes, {n_bits} bits each",
-        _codebook_section(codes, n_bits, tree),
+        summary("The codes", [*map(text, _notes(codes, n_bits, tree))], metrics),
         _agreement_section(known, other),
         _tree_section(tree, groups),
         element("h2", "All pairs of classes"),
@@ -125,46 +143,9 @@ def write_taxonomy_page(
         _figure(codebook_picture(codes, n_bits, tree.names, order=tree.order)),
         element("h2", "Bit by bit"),
         element("p", _BITS, class_="soft"),
-        _bit_table(
-            classes_per_bit(codes, n_bits, tree.names), equivalent_bits(codes, n_bits)
-        ),
+        table(header, bit_rows, ", ".join(header)),
     )
     return TaxonomyMetrics(tree, known, other)
-
-
-def _vector_tree(vectors: ArrayLike, tree: Taxonomy) -> Taxonomy:
-    n = len(class_vectors(vectors))
-    if n != len(tree.names):
-        raise ArgumentError(
-            f"need a vector for each of {len(tree.names)} classes, got {n}"
-        )
-    return vector_taxonomy(vectors, tree.names, linkage=tree.method)
-
-
-def _codebook_section(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Html:
-    metrics = {
-        "different codes": f"{len(np.unique(codes, axis=0)):,}",
-        "smallest distance": f"{tree.distances.min():.0f}",
-        "mean distance": f"{tree.distances.mean():.1f}",
-        "cophenetic correlation": f"{tree.cophenetic_correlation:.2f}",
-    }
-    cells = [
-        element("div", element("dt", name), element("dd", value))
-        for name, value in metrics.items()
-    ]
-    notes = [element("li", text(note)) for note in _notes(codes, n_bits, tree)]
-    warning = element(
-        "div",
-        element("h3", "Worth knowing"),
-        element("ul", *notes),
-        class_="card warnings",
-    )
-    return element(
-        "section",
-        element("h2", "The codes"),
-        warning if notes else "",
-        element("div", element("dl", *cells), class_="card"),
-    )
 
 
 def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:
@@ -204,14 +185,13 @@ def _agreement_section(
         ]
     if not rows:
         return Html("")
-    table = _table(
-        ["agreement with", "value", "by chance", "p"],
-        [
-            [name, f"{found.value:.3f}", f"{found.chance:.3f}", f"{found.p_value:.3g}"]
-            for name, found in rows
-        ],
-    )
-    return element("section", element("h2", "Agreement"), table)
+    header = ["agreement with", "value", "by chance", "p"]
+    cells = [
+        [name, f"{m.value:.3f}", f"{m.chance:.3f}", f"{m.p_value:.3g}"]
+        for name, m in rows
+    ]
+    label = ", ".join(header)
+    return element("section", element("h2", "Agreement"), table(header, cells, label))
 
 
 def _tree_section(tree: Taxonomy, groups: Sequence[str] | None) -> Html:
@@ -234,33 +214,4 @@ def _figure(drawing: Drawing) -> Html:
     caption = drawing.description.partition(": ")[0]
     return element(
         "figure", element("figcaption", caption), drawing.inline(), class_="card"
-    )
-
-
-def _bit_table(bits: Sequence[BitClasses], groups: Sequence[BitGroup]) -> Html:
-    shown = [(bits[group.bits[0]], group) for group in groups]
-    rows = [
-        [
-            str(group),
-            f"{found.balance:.0%}",
-            text(", ".join(found.on), _LISTED),
-            text(", ".join(found.off), _LISTED),
-        ]
-        for found, group in shown
-    ]
-    return _table(["bits", "ones", "on", "off"], rows)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
-    """Return a table that can be scrolled, also without a mouse."""
-    top = element("tr", *(element("th", name, scope="col") for name in header))
-    body = [element("tr", *(element("td", cell) for cell in row)) for row in rows]
-    table = element("table", element("thead", top), element("tbody", *body))
-    return element(
-        "div",
-        table,
-        class_="card scroll",
-        tabindex=0,
-        role="region",
-        aria_label=", ".join(header),
     )

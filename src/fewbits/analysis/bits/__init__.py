@@ -1,14 +1,17 @@
 """The meaning of single bits, and how well they are used."""
 
-from fewbits.analysis.bits._bit_report import bit_report
-from fewbits.analysis.bits._columns import count_ones
-from fewbits.analysis.bits._diagnose import diagnose_codes
+from fewbits.analysis.bits._alike import count_ones, distinct_bits
+from fewbits.analysis.bits._attributes import (
+    BitRanking,
+    ClassProfile,
+    Extremes,
+    Side,
+    class_profile,
+    extreme_items,
+    rank_bits,
+)
 from fewbits.analysis.bits._distances import DistanceHistogram
-from fewbits.analysis.bits._distinct import distinct_bits
-from fewbits.analysis.bits._extremes import Extremes, Side, extreme_items
-from fewbits.analysis.bits._profile import ClassProfile, class_profile
-from fewbits.analysis.bits._ranking import BitRanking, rank_bits
-from fewbits.analysis.bits._report import BitReport
+from fewbits.analysis.bits._report import BitReport, bit_report, diagnose_codes
 
 __all__ = [
     "BitRanking",

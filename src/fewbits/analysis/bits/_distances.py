@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, IdArray
-from fewbits.analysis._members import Members
+from fewbits.analysis._codes import Members
 
 _PAIRS = 1 << 14  # compared at once
 
@@ -93,11 +93,12 @@ def label_distances(
         for side, chosen in zip(counts, (shared, ~shared), strict=True):
             side += np.bincount(distances[chosen], minlength=n_bits + 1)
     # As many of all pairs as of those that were drawn.
-    drawn = max(len(pairs.numbers), 1)
-    totals = [round(pairs.total * int(side.sum()) / drawn) for side in counts]
+    sampled = max(len(pairs.numbers), 1)
     within, between = (
-        DistanceHistogram(side, total, pairs.exact)
-        for side, total in zip(counts, totals, strict=True)
+        DistanceHistogram(
+            side, round(pairs.total * int(side.sum()) / sampled), pairs.exact
+        )
+        for side in counts
     )
     return within, between
 

@@ -1,15 +1,41 @@
-"""The statistics of a collection of codes."""
+"""How well the bits of codes are used: a report, and the defects of fresh codes."""
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count, generator
+from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._typing import IdArray
-from fewbits.analysis.bits._columns import Groups
-from fewbits.analysis.bits._distances import DistanceHistogram
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis._codes import check_codes, entropy, read_members, sampled_rows
+from fewbits.analysis.bits._alike import (
+    correlate,
+    estimate_effective_bits,
+    read_columns,
+)
+from fewbits.analysis.bits._distances import (
+    DistanceHistogram,
+    all_distances,
+    class_distances,
+    label_distances,
+    separation,
+)
+from fewbits.codes import unpack
+
+_LISTED = 8  # bits in a sentence, and sentences of a kind
+_RARE = 0.05
+_CORRELATED = 0.9
+_SHARED = 0.1
+_SEPARATED = 0.6
+_JUDGED = 100  # codes, below which chance looks alarming
+_FEW_BITS = 5  # long codes of few features are good codes, and spread a little more
+_COLLAPSED, _LOST_CLASSES = 0.1, 0.5  # different codes per one that there could be
+_CORRELATED_FROM = 100_000  # codes, as in a report
+_MANY_BITS = 2048
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,15 +76,15 @@ class BitReport:
         How often a pair of one class is nearer than a pair of different classes, ties
         counting half: .5 is chance, 1 is perfect.
     warnings : tuple of str
-        What deserves attention, in plain sentences; empty when nothing does.
+        What deserves attention, in plain _sentences; empty when nothing does.
     """
 
     n_codes: int
     n_bits: int
     balance: NDArray[np.float64] = field(repr=False)
     entropy: NDArray[np.float64] = field(repr=False)
-    equal_bits: Groups
-    opposite_bits: Groups
+    equal_bits: tuple[tuple[int, ...], ...]
+    opposite_bits: tuple[tuple[int, ...], ...]
     largest_correlation: float
     most_correlated: tuple[int, int] | None
     mean_correlation: float
@@ -103,18 +129,309 @@ class BitReport:
         return {**metrics, "warnings": list(self.warnings)}
 
 
-class CodeUse(NamedTuple):
-    """The few metrics of a `BitReport` that alarms are raised from."""
-
-    n_codes: int
-    n_bits: int
-    constant_bits: IdArray
-    effective_bits: float
-    n_correlated: int
-    n_distinct: int
-    n_shared: int
-    largest_group: int
-
-
 def _number(value: float | None) -> float | None:
     return None if value is None or np.isnan(value) else float(value)
+
+
+def bit_report(
+    codes: CodeArray,
+    n_bits: int,
+    labels: ArrayLike | None = None,
+    *,
+    n_correlated: int = 100_000,
+    n_pairs: int = 1_000_000,
+    random_state: Any = 0,
+) -> BitReport:
+    """Measure how well the bits of codes are used, and list their defects.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes, at least one.
+    n_bits : int
+        Length of the codes.
+    labels : array-like of shape (n,) or (n, n_labels), default=None
+        Classes of the items, all strings or all numbers; or, where an item may have
+        several labels or none, 0 and 1 for each item and label. Two items are of one
+        class then when they share a label.
+    n_correlated : int, default=100_000
+        Correlations are computed from so many codes, drawn without replacement, or from
+        all if there are fewer. Everything else that is about bits or codes is exact.
+    n_pairs : int, default=1_000_000
+        Distances of each kind are counted for all pairs if there are no more than this,
+        and otherwise for so many pairs drawn with replacement.
+    random_state : int, Generator or None, default=0
+        Seeds the draws.
+
+    Returns
+    -------
+    BitReport
+
+    Raises
+    ------
+    CodeError
+        When the codes are not packed codes of `n_bits` bits.
+    ArgumentError
+        When there is no code, labels are not one per code, or a number is below 1.
+
+    Notes
+    -----
+    With ``l`` the eigenvalues of the correlation matrix of the ``m`` bits that vary,
+    `effective_bits` is ``(sum l)^2 / sum l^2``, which needs no eigenvalue: it is
+    ``m^2`` over the sum of all squared correlations. It lies between 1 and ``m``, and
+    cannot exceed the number of codes less one, so it is too low where codes are few.
+
+    References
+    ----------
+    Bretherton, Widmann, Dymnikov, Wallace and Bladé, "The Effective Number of Spatial
+    Degrees of Freedom of a Time-Varying Field", Journal of Climate 12, 1999 (the
+    eigenvalue formula).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.codes import pack
+    >>> bits = np.array([[1, 0, 1, 0], [1, 1, 0, 1], [1, 0, 1, 1], [1, 1, 0, 0]])
+    >>> report = bit_report(pack(bits), n_bits=4)
+    >>> report.balance
+    array([1. , 0.5, 0.5, 0.5])
+    >>> report.effective_bits
+    1.8
+    >>> for warning in report.warnings:
+    ...     print(warning)
+    bit 0 of 4 never changes
+    bits 1 and 2 are always opposite
+    4 codes are too few to judge the correlations of 3 bits
+    """
+    codes = check_codes(codes, n_bits)
+    labels = None if labels is None else as_label_rows(labels, n=len(codes))
+    members = None if labels is None else read_members(labels, len(codes))
+    n_correlated = check_count(n_correlated, "n_correlated")
+    n_pairs = check_count(n_pairs, "n_pairs")
+    rng = generator(random_state)
+    columns = read_columns(codes, n_bits)
+    sample = codes[sampled_rows(len(codes), n_correlated, rng)]
+    correlation = correlate(sample, n_bits)
+    groups = _code_groups(codes)
+    distances = all_distances(codes, n_bits, n_pairs, rng)
+    within = between = separated = None
+    if labels is not None and members is not None:
+        if labels.ndim == 2:
+            pair = label_distances(codes, n_bits, labels, n_pairs, rng)
+        else:
+            pair = class_distances(codes, n_bits, members, n_pairs, rng)
+        within, between = pair
+        separated = separation(within, between)
+    balance = columns.ones / len(codes)
+    report = BitReport(
+        n_codes=len(codes),
+        n_bits=n_bits,
+        balance=balance,
+        entropy=entropy(balance),
+        equal_bits=columns.equal,
+        opposite_bits=columns.opposite,
+        largest_correlation=correlation.largest,
+        most_correlated=correlation.pair,
+        mean_correlation=correlation.mean,
+        effective_bits=correlation.effective_bits,
+        n_correlated=len(sample),
+        n_distinct=len(groups),
+        n_shared=int(groups[groups > 1].sum()),
+        largest_group=int(groups.max()),
+        distances=distances,
+        within=within,
+        between=between,
+        separation=separated,
+    )
+    sizes = None if members is None else np.bincount(members.numbers)
+    return replace(report, warnings=tuple(_sentences(report, sizes)))
+
+
+def _code_groups(codes: CodeArray) -> IdArray:
+    """Return the number of items with each distinct code."""
+    rows = codes.view(f"V{codes.shape[1]}").ravel()
+    counts: IdArray = np.unique(rows, return_counts=True)[1]
+    return counts
+
+
+def _sentences(report: BitReport, class_sizes: IdArray | None) -> Iterator[str]:
+    """Say what deserves attention, first about bits."""
+    if report.n_codes == 1:
+        yield "a single code says nothing about its bits"
+        return
+    constant = report.constant_bits.tolist()
+    yield from _constant(constant, report.n_bits)
+    yield from _alike("equal", report.equal_bits)
+    yield from _alike("opposite", report.opposite_bits)
+    rarer = np.minimum(report.balance, 1 - report.balance)
+    if rare := np.flatnonzero((rarer > 0) & (rarer < _RARE)).tolist():
+        verb = "has" if len(rare) == 1 else "have"
+        yield (
+            f"{len(rare)} of {report.n_bits} bits {verb} the same value in over "
+            f"{1 - _RARE:.0%} of the codes: {_listed(rare)}"
+        )
+    yield from _correlated(report, report.n_bits - len(constant))
+    if report.n_shared > _SHARED * report.n_codes:
+        yield _sharing(report.n_codes, report.n_shared, report.largest_group)
+    if class_sizes is not None and report.separation is not None:
+        yield from _classes(class_sizes, report.separation)
+
+
+def _constant(bits: Sequence[int], n_bits: int) -> Iterator[str]:
+    if len(bits) == 1:
+        yield f"bit {bits[0]} of {n_bits} never changes"
+    elif bits:
+        yield f"{len(bits)} of {n_bits} bits never change: {_listed(bits)}"
+
+
+def _alike(kind: str, groups: Sequence[Sequence[int]]) -> Iterator[str]:
+    for group in groups[:_LISTED]:
+        yield f"bits {_listed(group)} are always {kind}"
+    if more := len(groups[_LISTED:]):
+        what = "group of bits is" if more == 1 else "groups of bits are"
+        yield f"{more} more {what} always {kind}"
+
+
+def _correlated(report: BitReport, n_varying: int) -> Iterator[str]:
+    n = report.n_correlated
+    if n_varying < 2:
+        return
+    if not _can_judge(n, n_varying):
+        yield f"{n} codes are too few to judge the correlations of {n_varying} bits"
+        return
+    if report.most_correlated and _CORRELATED < report.largest_correlation < 1:
+        yield (
+            f"bits {_listed(report.most_correlated)} are nearly the same: "
+            f"|r| = {report.largest_correlation:.2f}"
+        )
+    if _relative_spread(report.effective_bits, n_varying, n) < 1 / 2:
+        yield _spread(report.effective_bits, n_varying)
+
+
+def _can_judge(n_codes: int, n_varying: int) -> bool:
+    """Return whether there are enough codes to test correlations of bits."""
+    return n_varying >= 2 and n_codes > 2 * n_varying
+
+
+def _relative_spread(effective_bits: float, n_varying: int, n_codes: int) -> float:
+    """Return effective bits relative to what independent bits have by chance."""
+    # Their squared correlations are 1 / (n - 1).
+    return effective_bits / (n_varying / (1 + (n_varying - 1) / (n_codes - 1)))
+
+
+def _spread(effective_bits: float, n_varying: int) -> str:
+    return (
+        f"the {n_varying} bits that vary are correlated: together they are worth only "
+        f"{effective_bits:.1f} independent bits"
+    )
+
+
+def _sharing(n_codes: int, n_shared: int, largest_group: int) -> str:
+    return (
+        f"{n_shared / n_codes:.0%} of the items share their code with another; "
+        f"the most frequent code has {largest_group:,} items"
+    )
+
+
+def _classes(sizes: IdArray, separated: float) -> Iterator[str]:
+    if len(sizes) == 1 and np.isnan(separated):
+        yield "all items are of one class, so there is no distance between classes"
+    elif sizes.max() == 1:
+        yield "every class has one item, so there is no distance within classes"
+    elif alone := int((sizes == 1).sum()):
+        verb = "has" if alone == 1 else "have"
+        yield f"{alone} of {len(sizes)} classes {verb} one item and no distance within"
+    if separated < _SEPARATED:
+        yield (
+            "items of a class are hardly nearer to each other than to others: "
+            f"in {separated:.0%} of comparisons, where chance gives 50%"
+        )
+
+
+def _listed(bits: Sequence[int]) -> str:
+    """Write "3", "3 and 9", "3, 9 and 12", or "3, ..., 40 and 7 more"."""
+    shown = [str(bit) for bit in bits[:_LISTED]]
+    if more := len(bits) - len(shown):
+        shown.append(f"{more} more")
+    if len(shown) == 1:
+        return shown[0]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def diagnose_codes(
+    codes: CodeArray,
+    n_bits: int,
+    n_classes: int | None = None,
+    *,
+    constant_bits: bool = True,
+) -> tuple[str, ...]:
+    """List the defects of codes that were just learnt.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        Of a sample of the items; fewer than 100 are not judged.
+    n_bits : int
+        Length of the codes.
+    n_classes : int, default=None
+        Of the labels that the codes were learnt from. Items of a class may then have
+        the same code, and codes need only spread as classes do.
+    constant_bits : bool, default=True
+        Whether to report constant bits.
+
+    Returns
+    -------
+    tuple of str
+        A sentence about bits that never change; one about bits that spread less than a
+        quarter as many independent ones would, and than five, or than half of those
+        that number the classes; and one about items that share too few codes: less than
+        a tenth of those there could be, or half as many as there are classes.
+
+    Notes
+    -----
+    Metrics are those of `bit_report`, but the effective number of bits of codes of more
+    than 2,048 bits is estimated from a seeded sample of 2,048 that vary: the exact
+    number would take most of the time of learning long codes. It is not computed where
+    there are no more than two codes for each bit that varies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.repeat(np.array([[0b11000000], [0b10000000]], np.uint8), 60, axis=0)
+    >>> diagnose_codes(codes, n_bits=2)
+    ('bit 0 of 2 never changes',)
+    """
+    codes = check_codes(codes, n_bits)
+    if len(codes) < _JUDGED:
+        return ()
+    varying = _varying_bits(codes, n_bits)
+    sentences: list[str] = []
+    if constant_bits:
+        constant = np.setdiff1d(np.arange(n_bits), varying).tolist()
+        sentences += _constant(constant, n_bits)
+    possible, least = min(len(codes), 2**n_bits), _COLLAPSED
+    needed = float(_FEW_BITS)
+    if n_classes is not None:
+        possible, least = min(possible, n_classes), _LOST_CLASSES
+        needed = min(needed, np.log2(n_classes) / 2)
+    rng = generator(0)
+    sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
+    if _can_judge(len(sample), len(varying)):
+        if n_bits <= _MANY_BITS:
+            effective = correlate(sample, n_bits).effective_bits
+        else:
+            bits = _varying_bits(sample, n_bits)  # some may vary elsewhere only
+            effective = estimate_effective_bits(sample, bits, _MANY_BITS, rng)
+        spread = _relative_spread(effective, len(varying), len(sample))
+        if spread < 1 / 4 and effective < needed:
+            sentences.append(_spread(effective, len(varying)))
+    groups = _code_groups(codes)
+    if len(groups) < least * possible:
+        shared = int(groups[groups > 1].sum())
+        sentences.append(_sharing(len(codes), shared, int(groups.max())))
+    return tuple(sentences)
+
+
+def _varying_bits(codes: CodeArray, n_bits: int) -> IdArray:
+    changed = np.bitwise_or.reduce(codes ^ codes[0], keepdims=True)
+    return np.flatnonzero(unpack(changed, n_bits)[0])

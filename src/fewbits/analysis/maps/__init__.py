@@ -1,9 +1,12 @@
 """Codes on a plane: drawings of a few, and a layout that takes millions."""
 
-from fewbits.analysis.maps._code_map import CodeMap, map_codes
-from fewbits.analysis.maps._landmarks import code_hashes, landmark_rows
-from fewbits.analysis.maps._layout import N_LANDMARKS, MapLayout, fit_layout
-from fewbits.analysis.maps._trust import MapTrust, map_trust
+from fewbits.analysis.maps._code_map import CodeMap, MapTrust, map_codes, map_trust
+from fewbits.analysis.maps._layout import (
+    N_LANDMARKS,
+    MapLayout,
+    code_hashes,
+    fit_layout,
+)
 
 __all__ = [
     "N_LANDMARKS",
@@ -12,7 +15,6 @@ __all__ = [
     "MapTrust",
     "code_hashes",
     "fit_layout",
-    "landmark_rows",
     "map_codes",
     "map_trust",
 ]

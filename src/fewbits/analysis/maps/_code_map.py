@@ -1,25 +1,27 @@
-"""Codes on a plane, so that their distances are nearly those between points."""
+"""Small maps of codes by their distances, and the trust that any map deserves."""
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis._checks import sampled_rows
-from fewbits.codes import as_codes, hamming_distances
+from fewbits.analysis._codes import sampled_rows
+from fewbits.codes import as_codes, hamming_distances, hamming_topk
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
-
-MAX_ITEMS = 10_000  # all their distances take 800 MB
+_MAX_ITEMS = 10_000  # all their distances take 800 MB
 _PERPLEXITY = 30.0
 _ENOUGH = 1e-5  # SMACOF stops when the stress falls by less than this share
 _SMALL = 1e-4  # spread of the points that t-SNE starts from
+_CLOSED = 1 + 1e-12  # squares are whole numbers below 2**34: a rounding of their roots
+_BLOCK = 256  # items whose distances are looked at together
+_AROUND = 12  # sampled items that tell of the map around a place
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -94,24 +96,44 @@ def map_codes(
     --------
     >>> import numpy as np
     >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8)
-    >>> found = map_codes(codes, method="classical")
-    >>> abs(found.coordinates[:, 0]).round(2), found.stress < 1e-6
+    >>> drawn = map_codes(codes, method="classical")
+    >>> abs(drawn.coordinates[:, 0]).round(2), drawn.stress < 1e-6
     (array([1.33, 0.33, 1.67]), True)
     """
     codes = as_codes(codes)
     if not len(codes):
         raise ArgumentError("need at least one code, got none")
-    check_choice(method, "method", _METHODS)
-    if check_count(max_items, "max_items") > MAX_ITEMS:
-        raise ArgumentError(f"a map takes at most {MAX_ITEMS} items, got {max_items}")
+    check_choice(method, "method", ("smacof", "classical", "tsne"))
+    if check_count(max_items, "max_items") > _MAX_ITEMS:
+        raise ArgumentError(f"a map takes at most {_MAX_ITEMS} items, got {max_items}")
     rng = generator(random_state)
     rows = np.arange(len(codes))[sampled_rows(len(codes), max_items, rng)]
     chosen = codes[rows]
     distances = hamming_distances(chosen, chosen).astype(np.float64)
     coordinates = np.zeros((len(rows), 2))
     if distances.any():
-        start = _principal_coordinates(distances)
-        coordinates = _METHODS[method](distances, start, random_state)
+        coordinates = _principal_coordinates(distances)
+        if method == "smacof":
+            from sklearn.manifold import smacof
+
+            coordinates, _ = smacof(
+                distances,
+                init=coordinates,
+                n_init=1,
+                normalized_stress=False,
+                eps=_ENOUGH,
+            )
+        elif method == "tsne":
+            from sklearn.manifold import TSNE
+
+            start = coordinates * (_SMALL / coordinates[:, 0].std())
+            tsne = TSNE(
+                metric="precomputed",
+                init=start.astype(np.float32),
+                perplexity=min(_PERPLEXITY, (len(distances) - 1) / 3),
+                random_state=random_state,
+            )
+            coordinates = tsne.fit_transform(distances).astype(np.float64)
     return CodeMap(
         coordinates - coordinates.mean(axis=0),
         rows,
@@ -136,47 +158,156 @@ def _principal_coordinates(distances: FloatArray) -> FloatArray:
     return np.ascontiguousarray(vectors[:, ::-1])
 
 
-def _classical(
-    distances: FloatArray, start: FloatArray, seed: int | None
-) -> FloatArray:
-    return start
-
-
-def _smacof(distances: FloatArray, start: FloatArray, seed: int | None) -> FloatArray:
-    from sklearn.manifold import smacof
-
-    points: FloatArray
-    points, _ = smacof(
-        distances, init=start, n_init=1, normalized_stress=False, eps=_ENOUGH
-    )
-    return points
-
-
-def _tsne(distances: FloatArray, start: FloatArray, seed: int | None) -> FloatArray:
-    from sklearn.manifold import TSNE
-
-    tsne = TSNE(
-        metric="precomputed",
-        init=(start * (_SMALL / start[:, 0].std())).astype(np.float32),
-        perplexity=min(_PERPLEXITY, (len(distances) - 1) / 3),
-        random_state=seed,
-    )
-    points: FloatArray = tsne.fit_transform(distances).astype(np.float64)
-    return points
-
-
-_METHODS: dict[str, Callable[[FloatArray, FloatArray, Any], FloatArray]] = {
-    "smacof": _smacof,
-    "classical": _classical,
-    "tsne": _tsne,
-}
-
-
 def _stress(distances: FloatArray, coordinates: FloatArray) -> float:
     from scipy.spatial.distance import pdist, squareform
 
-    wanted, found = squareform(distances, checks=False), pdist(coordinates)
-    squares = (wanted @ wanted) * (found @ found)
+    d, m = squareform(distances, checks=False), pdist(coordinates)
+    squares = (d @ d) * (m @ m)
     # With the best scale, the rest is what a correlation without centring leaves.
-    explained = (wanted @ found) ** 2 / squares if squares else float(not wanted.any())
+    explained = (d @ m) ** 2 / squares if squares else float(not d.any())
     return float(np.sqrt(max(0.0, 1 - explained)))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MapTrust:
+    """Shares of true neighbours kept, of sampled items.
+
+    Attributes
+    ----------
+    k : int
+        Neighbours looked at.
+    share : float
+        Mean over the items: 1 for a map on which the nearest points are the nearest
+        codes.
+    interval : tuple of (float, float)
+        95 % confidence interval of the mean over all items.
+    by_chance : float
+        The share that a map without any order keeps.
+    rows : ndarray of shape (m,), dtype int64
+        The sampled items, rising.
+    shares : ndarray of shape (m,), dtype float64
+    places : ndarray of shape (m, 2), dtype float64
+    """
+
+    k: int
+    share: float
+    interval: tuple[float, float]
+    by_chance: float
+    rows: IdArray = field(repr=False)
+    shares: FloatArray = field(repr=False)
+    places: FloatArray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def around(self, places: ArrayLike) -> FloatArray:
+        """Return the mean share of the sampled items nearest to each place.
+
+        Parameters
+        ----------
+        places : array-like of shape (n, 2)
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype float64
+        """
+        from scipy.spatial import KDTree
+
+        k = min(_AROUND, len(self.rows))
+        nearest = KDTree(self.places).query(
+            np.asarray(places, np.float64), k=[*range(1, k + 1)]
+        )[1]
+        means: FloatArray = self.shares[nearest].mean(axis=1)
+        return means
+
+
+def map_trust(
+    codes: CodeArray,
+    places: ArrayLike,
+    *,
+    k: int = 10,
+    max_items: int = 2000,
+    random_state: int | None = 0,
+) -> MapTrust:
+    """Estimate the share of the nearest codes that are among the nearest points.
+
+    An item keeps as many neighbours as there are items both as near in bits as its
+    `k`-th nearest and as near on the map as the `k`-th nearest there, at most `k`: what
+    is equally near counts equally.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    places : array-like of shape (n, 2)
+        Whole numbers from 0 to 65,535, as of `MapLayout.place`.
+    k : int, default=10
+        All others where there are fewer.
+    max_items : int, default=2000
+        Of so many items, drawn where there are more; they are compared with all.
+    random_state : int or None, default=0
+
+    Returns
+    -------
+    MapTrust
+
+    Raises
+    ------
+    ArgumentError
+        When there are no codes, or not as many places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0], [1], [7], [15]], np.uint8)
+    >>> map_trust(codes, [[0, 0], [1, 0], [3, 0], [4, 0]], k=1).share
+    1.0
+    >>> map_trust(codes, [[0, 0], [3, 0], [1, 0], [4, 0]], k=1).share
+    0.0
+    """
+    codes, points = as_codes(codes), np.asarray(places, np.float64)
+    if not len(codes) or points.shape != (len(codes), 2):
+        raise ArgumentError(
+            f"need as many places as codes, at least one: got {len(codes)} codes and "
+            f"places of shape {points.shape}"
+        )
+    check_count(max_items, "max_items")
+    n, k = len(codes), min(check_count(k, "k"), len(codes) - 1)
+    rows = np.arange(n)[sampled_rows(n, max_items, generator(random_state))]
+    shares = np.ones(len(rows)) if not k else _shares(codes, points, rows, k)
+    return MapTrust(
+        k,
+        float(shares.mean()),
+        _interval(shares, n),
+        k / max(n - 1, 1),
+        rows,
+        shares,
+        points[rows],
+    )
+
+
+def _shares(codes: CodeArray, points: FloatArray, rows: IdArray, k: int) -> FloatArray:
+    from scipy.spatial import KDTree
+
+    tree = KDTree(points)
+    shares = np.empty(len(rows))
+    for block in spans(len(rows), _BLOCK):
+        own = rows[block]
+        # The item itself is one of the k + 1, at distance 0.
+        farthest = hamming_topk(codes[own], codes, k + 1).distances[:, k]
+        radius = np.asarray(tree.query(points[own], k=[k + 1])[0])[:, 0]
+        near = tree.query_ball_point(points[own], radius * _CLOSED)
+        for i, (row, limit, others) in enumerate(zip(own, farthest, near, strict=True)):
+            distances = hamming_distances(codes[row : row + 1], codes[others])
+            n_both = int(np.count_nonzero(distances <= limit)) - 1  # without itself
+            shares[block.start + i] = min(n_both, k) / k
+    return shares
+
+
+def _interval(shares: FloatArray, n: int) -> tuple[float, float]:
+    """Return a normal interval of the mean, which a census knows exactly."""
+    m = len(shares)
+    if m < 2 or m == n:
+        return (float(shares.mean()),) * 2
+    error = 1.96 * float(shares.std(ddof=1)) * math.sqrt((n - m) / (n - 1) / m)
+    mean = float(shares.mean())
+    return max(0.0, mean - error), min(1.0, mean + error)

@@ -1,26 +1,36 @@
 """A map of any number of codes, laid out by some of them."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewbits._checks import check_count, generator
 from fewbits._frozen import Immutable, frozen_array
-from fewbits._typing import CodeArray
-from fewbits.analysis.maps._landmarks import landmark_rows
-from fewbits.analysis.maps._placing import Placer
-from fewbits.analysis.maps._tsne import tsne
-from fewbits.codes import as_codes
+from fewbits._labels import as_classes
+from fewbits._spans import spans
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis.maps._tsne import (
+    RepulsionField,
+    among_neighbours,
+    neighbour_weights,
+    tsne,
+)
+from fewbits.codes import as_codes, hamming_topk
 from fewbits.errors import ArgumentError
 
 FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 #: The points of the landmarks keep so far from the border, for what lies beyond them.
 _BORDER, _SIDE = 0.02, 65_535
-_BATCH = 32_768  # codes between two calls of `progress`
 #: Landmarks of a map; twice as many take about twice the time.
 N_LANDMARKS = 20_000
+#: Landmarks that an item is drawn to, and how many of them count in effect.
+_NEAREST, _PERPLEXITY = 10, 5.0
+_STEPS, _RATE = 20, 0.5
+_LONGEST = 1.0  # a step; the landmarks are about 1 apart
+_BLOCK = 8192  # items whose arrays stay in the cache
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class MapLayout(Immutable):
@@ -43,9 +53,10 @@ class MapLayout(Immutable):
                 f"{len(self._codes)} landmarks need points of shape "
                 f"(2, {len(self._codes)}), got {self._points.shape}"
             )
-        # Derived, but no array: it is made again from the two.
-        self._placer = Placer(self._codes, self._points)
+        # The landmarks stay: their repulsion is a field that is computed once.
+        self._field = RepulsionField(*self._points)
         low, high = self._points.min(axis=1), self._points.max(axis=1)
+        self._lowest, self._highest = low - _LONGEST, high + _LONGEST
         # The same scale on both axes, the middle in the middle.
         self._scale = _SIDE * (1 - 2 * _BORDER) / (float((high - low).max()) or 1.0)
         self._middle = (low + high) / 2
@@ -91,14 +102,46 @@ class MapLayout(Immutable):
         """
         codes = as_codes(codes)
         places = np.empty((len(codes), 2), np.uint16)
-        for start in range(0, len(codes), _BATCH):
-            batch = slice(start, min(start + _BATCH, len(codes)))
-            points = self._placer.place(codes[batch])
-            off = (points - self._middle[:, None]) * self._scale
-            places[batch] = np.clip(np.rint(off + _SIDE / 2), 0, _SIDE).T
+        for block in spans(len(codes), _BLOCK):
+            off = (self._at_rest(codes[block]) - self._middle[:, None]) * self._scale
+            places[block] = np.clip(np.rint(off + _SIDE / 2), 0, _SIDE).T
             if progress is not None:
-                progress(batch.stop, len(codes))
+                progress(block.stop, len(codes))
         return places
+
+    def _at_rest(self, codes: CodeArray) -> FloatArray:
+        """Return points (2, n) where the landmarks' forces on codes are at rest.
+
+        As in t-SNE, but the landmarks stay, and an item knows of no other item. Every
+        operation is made entry by entry, so that it lands in the same place alone and
+        in any batch.
+        """
+        k = min(_NEAREST, len(self._codes))
+        distances, rows = hamming_topk(codes, self._codes, k)
+        weights = neighbour_weights(distances, _PERPLEXITY)
+        near_x, near_y = ([axis[rows[:, j]] for j in range(k)] for axis in self._points)
+        x, y, _ = among_neighbours(near_x, near_y, weights)
+        for _ in range(_STEPS):
+            pull_x, pull_y, stiffness = np.zeros((3, len(x)))
+            for to_x, to_y, weight in zip(near_x, near_y, weights, strict=True):
+                across, down = x - to_x, y - to_y
+                pull = weight / (1 + across * across + down * down)
+                pull_x += pull * across
+                pull_y += pull * down
+                stiffness += pull
+            kernel, push_x, push_y = self._field.at(x, y)
+            share = 1 / np.maximum(kernel, 1)
+            stiffness = np.maximum(stiffness, 1e-3)
+            step_x = (pull_x - push_x * share) / stiffness
+            step_y = (pull_y - push_y * share) / stiffness
+            length = np.sqrt(step_x * step_x + step_y * step_y)
+            rate = _RATE * np.minimum(1, _LONGEST / np.maximum(length, 1e-9))
+            x = np.clip(x - step_x * rate, self._lowest[0], self._highest[0])
+            y = np.clip(y - step_y * rate, self._lowest[1], self._highest[1])
+        points = np.array([x, y])
+        landmark = distances[:, 0] == 0
+        points[:, landmark] = self._points[:, rows[landmark, 0]]
+        return points
 
 
 def fit_layout(
@@ -116,7 +159,8 @@ def fit_layout(
     codes : ndarray of shape (n, n_bytes), dtype uint8
         Any number; the time depends on that of the landmarks.
     classes : array-like of shape (n,), default=None
-        Classes that the sample is to hold, see `landmark_rows`.
+        Each class gets a share of the sample in proportion to the power 3/4 of its
+        size, so that small classes are on the map, too. None draws from all alike.
     n_landmarks : int, default=20_000
         Of so many different codes, or of all where there are fewer. 20,000 take some
         ten seconds on one core.
@@ -146,6 +190,77 @@ def fit_layout(
     True
     """
     codes = as_codes(codes)
-    rows = landmark_rows(codes, n_landmarks, classes=classes, random_state=random_state)
-    chosen: Any = np.ascontiguousarray(codes[rows])
-    return MapLayout(chosen, tsne(chosen, progress))
+    rows = _landmark_rows(codes, n_landmarks, classes, random_state)
+    landmarks = np.ascontiguousarray(codes[rows])
+    return MapLayout(landmarks, tsne(landmarks, progress))
+
+
+def _landmark_rows(
+    codes: CodeArray,
+    n_landmarks: int,
+    classes: ArrayLike | None,
+    random_state: int | None,
+) -> IdArray:
+    """Draw items with different codes, from all classes; rows rise."""
+    if not len(codes):
+        raise ArgumentError("need at least one code, got none")
+    n_landmarks = check_count(n_landmarks, "n_landmarks")
+    groups = np.zeros(len(codes), np.int64)
+    if classes is not None:
+        groups = as_classes(classes, len(codes), "classes")[1]
+    order = generator(random_state).permutation(len(codes))
+    # One of each different code; of two that collide, one.
+    rows = order[np.sort(np.unique(code_hashes(codes[order]), return_index=True)[1])]
+    sizes = np.bincount(groups[rows])
+    quotas = _quotas(sizes, n_landmarks)
+    by_group = rows[np.argsort(groups[rows], kind="stable")]
+    starts = np.cumsum(sizes) - sizes
+    within = np.arange(len(rows)) - starts.repeat(sizes)
+    return np.sort(by_group[within < quotas.repeat(sizes)])
+
+
+def _quotas(sizes: IdArray, total: int) -> IdArray:
+    """Return how many to take of each class, about `total` in all."""
+    if sizes.sum() <= total:
+        return sizes
+    low, high = 0.0, float(sizes.max())
+    for _ in range(60):
+        scale = (low + high) / 2
+        n = _of_sizes(sizes, scale).sum()
+        low, high = (scale, high) if n <= total else (low, scale)
+    quotas = _of_sizes(sizes, low)
+    # Classes that round alike leave a rest, and more classes than landmarks an excess.
+    rest = total - int(quotas.sum())
+    order = np.argsort(-sizes, kind="stable")
+    if rest < 0:
+        quotas[order[total:]] = 0
+    else:
+        quotas[order[(quotas < sizes)[order]][:rest]] += 1
+    return quotas
+
+
+def _of_sizes(sizes: IdArray, scale: float) -> IdArray:
+    shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
+    return np.minimum(shares, sizes).astype(np.int64)
+
+
+def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:
+    """Return a number for each code, by which equal ones are found.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype uint64
+        Different codes may have equal numbers, but hardly ever do.
+    """
+    n, width = codes.shape
+    padded = np.zeros((n, -(-width // 8) * 8), np.uint8)
+    padded[:, :width] = codes
+    hashes = np.zeros(n, np.uint64)
+    for word in padded.view(np.uint64).T:
+        hashes = (hashes ^ word) * _ODD
+        hashes ^= hashes >> np.uint64(31)
+    return hashes

@@ -6,27 +6,26 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis.maps._affinities import (
-    N_NEAREST,
-    PERPLEXITY,
-    among_neighbours,
-    neighbour_weights,
-    other_neighbours,
-)
-from fewbits.analysis.maps._field import RepulsionField
-from fewbits.codes import unpack
+from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits.codes import hamming_topk, unpack
 
 FloatArray = NDArray[np.float64]
 #: Iterations with exaggerated attraction and a low momentum, then without.
 _EARLY, _LATE = (200, 12.0, 0.5), (350, 1.0, 0.8)
-N_ITERATIONS = _EARLY[0] + _LATE[0]
+_N_ITERATIONS = _EARLY[0] + _LATE[0]
 _LONGEST = 5.0  # step of a point
 #: After these iterations points are freed whose neighbours pull so much more elsewhere.
 _FREED, _STUCK = (250, 300, 350, 400, 450), 3.0
 _START = 1e-4  # spread of the points at the start
 _TURNS = 60  # of the power method; any axes near the principal ones will do
 _ROUNDING = 1e-3  # of a covariance in whole numbers, none at all
+#: Codes that an item is drawn to, and how many of them count in effect.
+_N_NEAREST, _PERPLEXITY = 15, 10.0
+_STEPS = 26  # of bisection
+_STEEPEST = 4.0  # what is a bit further counts 2 %
+_STEP = 0.6  # between nodes at least; the kernels fall to half at 1
+_MOST = 600  # nodes along a side, whatever becomes of the points
+_EDGE = 3  # nodes around the points
 
 
 def tsne(
@@ -79,7 +78,7 @@ def tsne(
                 points, moved = near.free(points)
                 velocity[:, moved] = 0
             if progress is not None:
-                progress(done, N_ITERATIONS)
+                progress(done, _N_ITERATIONS)
     return points
 
 
@@ -91,18 +90,18 @@ class _Near(NamedTuple):
 
     @classmethod
     def of(cls, codes: CodeArray) -> Self:
-        distances, rows = other_neighbours(codes, min(N_NEAREST, len(codes) - 1))
-        return cls(list(rows.T.copy()), neighbour_weights(distances, PERPLEXITY))
+        distances, rows = other_neighbours(codes, min(_N_NEAREST, len(codes) - 1))
+        return cls(list(rows.T.copy()), neighbour_weights(distances, _PERPLEXITY))
 
     def edges(self) -> tuple[IdArray, IdArray, FloatArray]:
         """Return pairs in both directions, with weights that sum to 1."""
         from scipy.sparse import csr_array
 
         n, k = len(self.rows[0]), len(self.rows)
-        rows, weights = (np.stack(each, axis=1).ravel() for each in self)
+        rows, weights = (np.stack(columns, axis=1).ravel() for columns in self)
         directed = csr_array((weights, rows, np.arange(0, n * k + 1, k)), shape=(n, n))
         both = (directed + directed.T).tocoo()
-        first, second = (each.astype(np.int64) for each in both.coords)
+        first, second = (rows.astype(np.int64) for rows in both.coords)
         shares: FloatArray = np.asarray(both.data, np.float64) / (2 * n)
         return first, second, shares
 
@@ -126,14 +125,14 @@ def _gradient(
 ) -> FloatArray:
     """Return the gradient of the divergence, eq. 5 of the paper."""
     x, y = points
-    forces = RepulsionField(x, y).at(x, y)
-    total = float(forces.kernel.sum()) - len(x)  # without the pairs of one point
+    kernel, push_x, push_y = RepulsionField(x, y).at(x, y)
+    total = float(kernel.sum()) - len(x)  # without the pairs of one point
     across, down = x[first] - x[second], y[first] - y[second]
     drawn = weights / (1 + across * across + down * down)
     pulls = [
         np.bincount(first, drawn * part, minlength=len(x)) for part in (across, down)
     ]
-    return 4 * (np.array(pulls) - np.array([forces.x, forces.y]) / max(total, 1e-12))
+    return 4 * (np.array(pulls) - np.array([push_x, push_y]) / max(total, 1e-12))
 
 
 def _principal_components(codes: CodeArray) -> FloatArray:
@@ -166,3 +165,177 @@ def _principal_axis(covariance: FloatArray) -> tuple[FloatArray, float]:
         variance = float((turned * axis).sum())
         axis = turned
     return axis / float(np.sqrt((axis * axis).sum())), variance
+
+
+def neighbour_weights(distances: DistanceArray, perplexity: float) -> list[FloatArray]:
+    """Return weights of the nearest codes that sum to 1 for each item.
+
+    They are ``exp(-b d)`` with the Hamming distance ``d``, which is the squared
+    Euclidean distance of bits, and the ``b`` of the item that gives them this
+    perplexity.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k), dtype int32
+        Rising in each row.
+    perplexity : float
+        Below `k`; where more codes than that are equally near, all of them count.
+
+    Returns
+    -------
+    list of k ndarrays of shape (n,)
+        Columns, each computed entry by entry: sums along rows may depend on how many
+        rows there are.
+    """
+    k = distances.shape[1]
+    gaps = [(distances[:, j] - distances[:, 0]).astype(np.float64) for j in range(k)]
+    low = np.zeros(len(distances))
+    high = np.full(len(distances), _STEEPEST)
+    target = np.log(min(perplexity, k))
+    for _ in range(_STEPS):
+        scale = (low + high) / 2
+        flat = _entropy(gaps, scale) > target
+        low = np.where(flat, scale, low)
+        high = np.where(flat, high, scale)
+    weights = [np.exp(-high * gap) for gap in gaps]
+    total = _sum(weights)
+    return [weight / total for weight in weights]
+
+
+def among_neighbours(
+    x: list[FloatArray], y: list[FloatArray], weights: list[FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a place in the middle of those neighbours that are near each other.
+
+    Their common middle would lie between groups, where nothing belongs.
+
+    Parameters
+    ----------
+    x, y, weights : list of k ndarrays of shape (n,)
+        Places of the neighbours of each item, and how much they count.
+
+    Returns
+    -------
+    x, y : ndarray of shape (n,)
+    pull : ndarray of shape (n,)
+        The sum of ``weight / (1 + d^2)`` around the neighbour at which it is largest.
+    """
+    best = np.full(len(x[0]), -1.0)
+    best_x, best_y = np.zeros_like(best), np.zeros_like(best)
+    for centre_x, centre_y in zip(x, y, strict=True):
+        pull, sum_x, sum_y = np.zeros((3, len(best)))
+        for at_x, at_y, weight in zip(x, y, weights, strict=True):
+            across, down = at_x - centre_x, at_y - centre_y
+            drawn = weight / (1 + across * across + down * down)
+            pull += drawn
+            sum_x += drawn * at_x
+            sum_y += drawn * at_y
+        better = pull > best
+        best = np.where(better, pull, best)
+        best_x = np.where(better, sum_x / pull, best_x)
+        best_y = np.where(better, sum_y / pull, best_y)
+    return best_x, best_y, best
+
+
+def _entropy(gaps: list[FloatArray], scale: FloatArray) -> FloatArray:
+    weights = [np.exp(-scale * gap) for gap in gaps]
+    total = _sum(weights)
+    moment = _sum([weight * gap for weight, gap in zip(weights, gaps, strict=True)])
+    return np.log(total) + scale * moment / total
+
+
+def _sum(columns: list[FloatArray]) -> FloatArray:
+    total = columns[0].copy()
+    for column in columns[1:]:
+        total += column
+    return total
+
+
+def other_neighbours(codes: CodeArray, k: int) -> tuple[DistanceArray, IdArray]:
+    """Return distances and rows of the `k` nearest other codes of each code."""
+    n = len(codes)
+    distances, rows = hamming_topk(codes, codes, k + 1)
+    other = rows != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False  # its own row is beyond ties
+    return distances[other].reshape(n, k), rows[other].reshape(n, k)
+
+
+class RepulsionField:
+    """Sums of ``1 / (1 + d^2)`` and its gradients over points, anywhere near them.
+
+    All pairs of points would take time with the square of their number. As in FIt-SNE,
+    the points are put on a grid, the sums over all of them are convolutions there, and
+    what acts on a point is interpolated from the nodes around it.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n,)
+        The points.
+
+    References
+    ----------
+    Linderman, Rachh, Hoskins, Steinerberger and Kluger, "Fast Interpolation-based t-SNE
+    for Improved Visualization of Single-Cell RNA-Seq Data", Nature Methods 16, 2019.
+    """
+
+    def __init__(self, x: FloatArray, y: FloatArray) -> None:
+        from scipy.fft import irfft2, next_fast_len, rfft2
+
+        span = max(float(np.ptp(x)), float(np.ptp(y)))
+        self._step = step = max(_STEP, span / _MOST)
+        self._low = float(x.min()) - _EDGE * step, float(y.min()) - _EDGE * step
+        period = next_fast_len(2 * (int(span / step) + 2 * _EDGE + 2), real=True)
+        self._side = side = period // 2
+        grid = np.zeros(side * side)
+        for nodes, weights in self._around(x, y):
+            grid += np.bincount(nodes, weights, minlength=len(grid))
+        # Twice the side: a convolution over a period would wrap around.
+        shape = (2 * side, 2 * side)
+        spread = rfft2(grid.reshape(side, side), s=shape)
+        sums = (irfft2(spread * rfft2(k), s=shape) for k in _kernels(side, step))
+        self._sums = [np.ascontiguousarray(s[:side, :side]).ravel() for s in sums]
+
+    def at(
+        self, x: FloatArray, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the sums at places, each of them computed by itself.
+
+        Of the kernel, and of the repulsion along each axis.
+        """
+        kernel, across, down = np.zeros((3, len(x)))
+        for nodes, weights in self._around(x, y):
+            for total, sums in zip((kernel, across, down), self._sums, strict=True):
+                total += weights * sums[nodes]
+        return kernel, across, down
+
+    def _around(self, x: FloatArray, y: FloatArray) -> list[tuple[IdArray, FloatArray]]:
+        """Return each of the nine nodes around places, and its weights."""
+        (across, weights_x), (down, weights_y) = (
+            _nearest_nodes((place - low) / self._step, self._side)
+            for place, low in zip((x, y), self._low, strict=True)
+        )
+        nodes = across * self._side + down
+        return [
+            (nodes + (i - 1) * self._side + (j - 1), weight_x * weight_y)
+            for i, weight_x in enumerate(weights_x)
+            for j, weight_y in enumerate(weights_y)
+        ]
+
+
+def _nearest_nodes(
+    place: FloatArray, side: int
+) -> tuple[IdArray, tuple[FloatArray, ...]]:
+    """Return the middle one of three nodes, and Lagrange's weights of the three."""
+    node = np.clip(np.rint(place), 1, side - 2)
+    off = np.clip(place - node, -1, 1)
+    weights = off * (off - 1) / 2, 1 - off * off, off * (off + 1) / 2
+    return node.astype(np.int64), weights
+
+
+def _kernels(side: int, step: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the kernel, and its repulsion along each axis, around node (0, 0)."""
+    steps = np.arange(2 * side)
+    offset = np.where(steps <= side, steps, steps - 2 * side) * step
+    kernel = 1 / (1 + offset[:, None] ** 2 + offset**2)
+    squared = kernel * kernel
+    return kernel, squared * offset[:, None], squared * offset

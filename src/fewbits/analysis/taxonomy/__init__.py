@@ -1,37 +1,33 @@
 """Trees of classes from their codes, and their agreement with known trees."""
 
-from fewbits.analysis.taxonomy._bit_classes import (
-    BitClasses,
-    BitGroup,
-    classes_per_bit,
-    equivalent_bits,
-)
-from fewbits.analysis.taxonomy._classes import ClassBits, class_bits, class_vectors
-from fewbits.analysis.taxonomy._paths import paths_of
-from fewbits.analysis.taxonomy._permutation import Measured
-from fewbits.analysis.taxonomy._purity import dendrogram_purity
-from fewbits.analysis.taxonomy._similarities import (
-    Similarities,
-    code_similarities,
-    vector_similarities,
-)
-from fewbits.analysis.taxonomy._taxonomy import Taxonomy, taxonomy, vector_taxonomy
-from fewbits.analysis.taxonomy._taxonomy_metrics import TaxonomyMetrics
-from fewbits.analysis.taxonomy._tree_agreement import (
+from fewbits.analysis.taxonomy._agreement import (
     LevelPurity,
+    Measured,
     TaxonomyAgreement,
+    TaxonomyMetrics,
     TreeAgreement,
+    dendrogram_purity,
+    paths_of,
     taxonomy_agreement,
     tree_agreement,
+)
+from fewbits.analysis.taxonomy._tree import (
+    BitClasses,
+    BitGroup,
+    Taxonomy,
+    class_bits,
+    class_vectors,
+    classes_per_bit,
+    equivalent_bits,
+    taxonomy,
+    vector_taxonomy,
 )
 
 __all__ = [
     "BitClasses",
     "BitGroup",
-    "ClassBits",
     "LevelPurity",
     "Measured",
-    "Similarities",
     "Taxonomy",
     "TaxonomyAgreement",
     "TaxonomyMetrics",
@@ -39,13 +35,11 @@ __all__ = [
     "class_bits",
     "class_vectors",
     "classes_per_bit",
-    "code_similarities",
     "dendrogram_purity",
     "equivalent_bits",
     "paths_of",
     "taxonomy",
     "taxonomy_agreement",
     "tree_agreement",
-    "vector_similarities",
     "vector_taxonomy",
 ]

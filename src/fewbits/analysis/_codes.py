@@ -1,0 +1,86 @@
+"""Codes and labels as the analyses take them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._checks import whole_number
+from fewbits._labels import as_classes, as_label_rows
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits.codes import as_codes
+from fewbits.errors import ArgumentError, CodeError
+
+
+def check_codes(codes: CodeArray, n_bits: int) -> CodeArray:
+    """Return at least one code of exactly `n_bits` bits, the padding being zero."""
+    codes = as_codes(codes, n_bits=whole_number(n_bits, "n_bits"))
+    if not len(codes):
+        raise ArgumentError("need at least one code, got none")
+    padding = 0xFF >> (n_bits % 8) if n_bits % 8 else 0
+    if (codes[:, -1] & padding).any():
+        raise CodeError(f"codes have bits set beyond the {n_bits} that were given")
+    return codes
+
+
+def check_share(value: float, name: str) -> float:
+    """Return a number between 0 and 1, both excluded."""
+    if not 0 < value < 1:
+        raise ArgumentError(f"{name} must lie between 0 and 1, got {value}")
+    return float(value)
+
+
+def sampled_rows(n: int, size: int, rng: np.random.Generator) -> IdArray | slice:
+    """Return `size` of `n` rows in order, or all of them where there are no more."""
+    if n <= size:
+        return slice(None)
+    rows: IdArray = np.sort(rng.choice(n, size, replace=False))
+    return rows
+
+
+def entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the entropy in bits of coins that show heads with probability `shares`."""
+    from scipy.special import entr
+
+    result: NDArray[np.float64] = (entr(shares) + entr(1 - shares)) / np.log(2)
+    return result
+
+
+class Members(NamedTuple):
+    """Pairs of an item and a class it belongs to, ordered by class, then by item.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Those with items; the numbers of the columns when labels are a matrix.
+    numbers : ndarray of shape (n_members,), dtype int64
+        Places in `classes`, rising.
+    rows : ndarray of shape (n_members,), dtype int64
+        Items.
+    """
+
+    classes: Array
+    numbers: IdArray
+    rows: IdArray
+
+
+def read_members(labels: ArrayLike, n: int) -> Members:
+    """Return the members of every class that has some.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,) or (n, n_labels)
+        A class for each item, or 0 and 1 for each item and label.
+    n : int
+        Number of items.
+    """
+    array = as_label_rows(labels, n=n)
+    if array.ndim != 2:
+        classes, numbers = as_classes(array, n)
+        rows = np.argsort(numbers, kind="stable")
+        return Members(classes, numbers[rows], rows)
+    columns, rows = np.nonzero(array.T)
+    classes, numbers = np.unique(columns, return_inverse=True)
+    if not len(classes):
+        raise ArgumentError("no item has a label")
+    return Members(classes, numbers.astype(np.int64), rows)

@@ -1,0 +1,266 @@
+"""Bits that are equal, opposite or correlated."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_bits, check_count, generator
+from fewbits._spans import spans
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis._codes import check_codes, sampled_rows
+from fewbits.codes import n_bytes, pack, unpack
+
+_ALIKE = 0.5  # absolute correlation above which bits count as alike
+_CERTAIN = 4.0  # standard errors above 0 that it must also be
+_BLOCK_BITS = 1 << 24  # bits unpacked at once, one byte each
+_ROWS = 1 << 15  # but no more rows than this; a multiple of 8, so that bytes are full
+_Groups = tuple[tuple[int, ...], ...]
+FloatArray = NDArray[np.float64]
+_TILE = 2048  # bits; a multiple of 8
+_CORRELATED_ROWS = 8192
+
+
+class _Columns(NamedTuple):
+    """Number of ones per bit, and the bits that are equal or opposite in all codes.
+
+    `equal` are groups of two or more bits. `opposite` are pairs, each the first bits of
+    two such groups, or of a group and a single bit. Constant bits are in neither.
+    """
+
+    ones: IdArray
+    equal: _Groups
+    opposite: _Groups
+
+
+def read_columns(codes: CodeArray, n_bits: int) -> _Columns:
+    """Count and compare the bits of all `codes`."""
+    # Relative to the first code, opposite bits are equal and constant ones zero.
+    changed = np.zeros(n_bits, np.int64)
+    digests = [blake2b(digest_size=16) for _ in range(n_bits)]
+    for span in spans(len(codes), _rows_at_once(n_bits)):
+        bits = unpack(codes[span] ^ codes[0], n_bits)
+        columns = np.ascontiguousarray(np.packbits(bits, axis=0).T)
+        changed += np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
+        for digest, column in zip(digests, columns, strict=True):
+            digest.update(column.data)
+    first = unpack(codes[:1], n_bits)[0]
+    ones = np.where(first, len(codes) - changed, changed)
+    # Bits that change alike, on the side of ones in the first code and that of zeros.
+    alike: dict[bytes, tuple[list[int], list[int]]] = {}
+    for bit in np.flatnonzero(changed).tolist():
+        alike.setdefault(digests[bit].digest(), ([], []))[first[bit]].append(bit)
+    sides = [side for pair in alike.values() for side in pair]
+    equal = sorted(tuple(side) for side in sides if len(side) > 1)
+    opposite = sorted(
+        (min(a[0], b[0]), max(a[0], b[0])) for a, b in alike.values() if a and b
+    )
+    return _Columns(ones, tuple(equal), tuple(opposite))
+
+
+def count_ones(codes: CodeArray, n_bits: int) -> IdArray:
+    """Return the number of codes in which each bit is set.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_bits : int
+        Length of the codes.
+
+    Returns
+    -------
+    ndarray of shape (n_bits,), dtype int64
+
+    Examples
+    --------
+    >>> count_ones(np.array([[0b10000000], [0b11000000]], np.uint8), n_bits=3)
+    array([2, 1, 0])
+    """
+    ones = np.zeros(n_bits, np.int64)
+    for span in spans(len(codes), _rows_at_once(n_bits)):
+        ones += unpack(codes[span], n_bits).sum(axis=0, dtype=np.int64)
+    return ones
+
+
+def _rows_at_once(n_bits: int) -> int:
+    return max(8, min(_ROWS, _BLOCK_BITS // n_bits // 8 * 8))
+
+
+class _Correlation(NamedTuple):
+    """Correlations of all pairs of varying bits; NaN with fewer than two.
+
+    `largest` and `mean` are of absolute values, and `pair` is where the largest is.
+    `effective_bits` is ``(sum l)^2 / sum l^2`` over the eigenvalues ``l`` of the
+    correlation matrix.
+    """
+
+    largest: float
+    pair: tuple[int, int] | None
+    mean: float
+    effective_bits: float
+
+
+def correlate(codes: CodeArray, n_bits: int) -> _Correlation:
+    """Correlate every bit with every other (Pearson's, which is phi for bits)."""
+    tiles = list(spans(n_bits, _TILE))
+    ones = count_ones(codes, n_bits).astype(np.float64)
+    varying = (ones > 0) & (ones < len(codes))
+    m = int(varying.sum())
+    largest, pair, total, squares = 0.0, None, 0.0, float(m)
+    for i, first in enumerate(tiles):
+        for second in tiles[i:]:
+            values = _absolute(codes, ones, first, second)
+            weight = 1 if first == second else 2  # pairs of other tiles come twice
+            total += weight * values.sum()
+            squares += weight * np.square(values).sum()
+            if values.max() > largest:
+                a, b = np.unravel_index(values.argmax(), values.shape)
+                largest = float(values[a, b])
+                pair = first.start + int(a), second.start + int(b)
+    if m < 2:
+        return _Correlation(np.nan, None, np.nan, float(m))
+    # The eigenvalues sum to the trace, m; their squares to those of all entries.
+    mean, effective_bits = float(total / (m * (m - 1))), float(m * m / squares)
+    return _Correlation(largest, pair, mean, effective_bits)
+
+
+def estimate_effective_bits(
+    codes: CodeArray, bits: IdArray, n_sampled: int, rng: np.random.Generator
+) -> float:
+    """Estimate `effective_bits` of these bits, all of which vary.
+
+    From the mean squared correlation of a sample of them, drawn because evenly spaced
+    ones may be special: so is the first bit of each block of a transform.
+    """
+    chosen, m = bits, len(bits)
+    if m < 2:
+        return float(m)
+    if m > n_sampled:
+        chosen = np.sort(rng.choice(bits, n_sampled, replace=False))
+    k = len(chosen)
+    kept = np.empty((len(codes), n_bytes(k)), np.uint8)
+    for rows in spans(len(codes), _CORRELATED_ROWS):
+        shifts = (7 - chosen % 8).astype(np.uint8)
+        kept[rows] = pack(codes[rows][:, chosen // 8] >> shifts & 1)
+    spread = correlate(kept, k).effective_bits
+    mean_square = (k / spread - 1) / (k - 1)
+    return float(m / (1 + (m - 1) * mean_square))
+
+
+def _absolute(
+    codes: CodeArray, ones: FloatArray, first: slice, second: slice
+) -> FloatArray:
+    """Return |r| for a tile of pairs; 0 for a bit with itself or a constant one."""
+    n = len(codes)
+    a, b = ones[first], ones[second]
+    # Whole numbers below 2^53, so r is exact up to its own rounding.
+    covariance = n * _joint(codes, first, second) - np.outer(a, b)
+    scale = np.sqrt(np.outer(a * (n - a), b * (n - b)))
+    values = np.zeros(scale.shape)
+    np.divide(np.abs(covariance), scale, out=values, where=scale > 0)
+    if first == second:
+        np.fill_diagonal(values, 0)
+    return np.minimum(values, 1)
+
+
+def _joint(codes: CodeArray, first: slice, second: slice) -> FloatArray:
+    """Count the codes in which both bits are set."""
+    counts = np.zeros((first.stop - first.start, second.stop - second.start))
+    for rows in spans(len(codes), _CORRELATED_ROWS):
+        left = _bits(codes[rows], first)
+        right = left if first == second else _bits(codes[rows], second)
+        counts += left.T @ right  # exact: no count of a block reaches 2^24
+    return counts
+
+
+def _bits(codes: CodeArray, tile: slice) -> NDArray[np.float32]:
+    width = tile.stop - tile.start
+    start = tile.start // 8
+    part = codes[:, start : start + n_bytes(width)]
+    return unpack(np.ascontiguousarray(part), width).astype(np.float32)
+
+
+def distinct_bits(
+    codes: CodeArray,
+    n_bits: int,
+    order: Sequence[int] | IdArray | None = None,
+    *,
+    first: Iterable[int] = (),
+    n_shown: int = 32,
+    n_codes: int = 10_000,
+    random_state: Any = 0,
+) -> dict[int, list[int]]:
+    """Choose bits that do not correlate with a better one.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_bits : int
+        Length of the codes.
+    order : sequence of int, default=None
+        Bits, best first, such as the order of `rank_bits`; all by number for None.
+    first : iterable of int, default=()
+        Bits that are chosen first in any case.
+    n_shown : int, default=32
+        Bits to choose in all, unless `first` are more.
+    n_codes : int, default=10_000
+        Codes drawn to correlate bits; all if there are fewer.
+    random_state : int, Generator or None, default=0
+        Seeds the draw.
+
+    Returns
+    -------
+    dict of int to list of int
+        The chosen bits in their order, each with the bits of `order` that were left out
+        because they are like it, or its opposite: those with an absolute correlation
+        above .5, and above what chance gives where codes are few. A bit that is like
+        several of the chosen is listed with the one it is most like.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no code or no such bit, or a number is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0b11000000], [0b00100000]] * 50 + [[0b11100000], [0]] * 50)
+    >>> distinct_bits(codes.astype(np.uint8), n_bits=3)
+    {0: [1], 2: []}
+    """
+    codes = check_codes(codes, n_bits)
+    n_shown = check_count(n_shown, "n_shown")
+    n_codes = check_count(n_codes, "n_codes")
+    candidates = check_bits(order, n_bits)
+    sample = codes[sampled_rows(len(codes), n_codes, generator(random_state))]
+    ones = count_ones(sample, n_bits)
+    likeness = {bit: _likeness(sample, ones, bit) for bit in check_bits(first, n_bits)}
+    limit = max(_ALIKE, _CERTAIN / np.sqrt(len(sample)))
+    nearest = np.max([np.zeros(n_bits), *likeness.values()], axis=0)
+    for bit in candidates:
+        if len(likeness) >= n_shown:
+            break
+        if bit not in likeness and nearest[bit] <= limit:
+            likeness[bit] = _likeness(sample, ones, bit)
+            nearest = np.maximum(nearest, likeness[bit])
+    alike: dict[int, list[int]] = {bit: [] for bit in likeness}
+    chosen, values = list(likeness), np.array(list(likeness.values()))
+    for bit in candidates:
+        most = int(values[:, bit].argmax())
+        if bit not in likeness and values[most, bit] > limit:
+            alike[chosen[most]].append(bit)
+    return alike
+
+
+def _likeness(codes: CodeArray, ones: IdArray, bit: int) -> NDArray[np.float64]:
+    """Return |r| of a bit with every other; 0 for constant ones."""
+    n, n_bits = len(codes), len(ones)
+    carriers = codes[(codes[:, bit // 8] >> (7 - bit % 8) & 1).astype(np.bool_)]
+    covariance = n * count_ones(carriers, n_bits) - ones[bit] * ones
+    spread = ones * (n - ones).astype(np.float64)
+    scale = np.sqrt(spread * spread[bit])
+    values = np.zeros(n_bits)
+    np.divide(np.abs(covariance), scale, out=values, where=scale > 0)
+    return values

@@ -1,0 +1,527 @@
+"""Names for the sides of bits, from the words that their items carry."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._checks import check_bits, check_count
+from fewbits._labels import as_classes
+from fewbits._repr import one_line
+from fewbits._spans import spans
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis._codes import check_codes, check_share
+from fewbits.errors import ArgumentError
+
+__all__ = [
+    "FUNCTION_WORDS",
+    "Names",
+    "Proposal",
+    "Proposals",
+    "Word",
+    "name_bits",
+    "propose_names",
+    "tokenize",
+]
+
+#: Names of the two sides of a bit: 0 and 1.
+Names = tuple[str, str]
+_BITS = 16  # counted at once
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_Text = str | Iterable[str] | None
+#: English words that join others and name nothing by themselves.
+FUNCTION_WORDS = frozenset(
+    _WORD.findall(
+        "a an and are as at be by for from in into is it its of on or other than that "
+        "the their this to was were which with without"
+    )
+)
+FloatArray = NDArray[np.float64]
+# Of one word and bit: ten groups on one side are few enough for chance.
+_BY_CHANCE = 0.001
+_FEWEST = 3
+
+
+class Word(NamedTuple):
+    """A word that one side of a bit carries more often than the other.
+
+    Attributes
+    ----------
+    word : str
+    z : float
+        Log-odds ratio in standard errors, above 0; robust ones where groups count.
+    p_value : float
+        Two-sided, corrected for the number of tests.
+    share, other_share : float
+        Share of the items on this side, and on the other, that carry the word.
+    """
+
+    word: str
+    z: float
+    p_value: float
+    share: float
+    other_share: float
+
+
+class Proposal(NamedTuple):
+    """Significant words of both sides of a bit, the most significant first."""
+
+    zeros: tuple[Word, ...]
+    ones: tuple[Word, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    @property
+    def names(self) -> Names:
+        """The words of each side, joined by commas; empty where none is significant."""
+        zeros, ones = (", ".join(word.word for word in side) for side in self)
+        return zeros, ones
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Result of `propose_names`.
+
+    Attributes
+    ----------
+    bits : dict of int to Proposal
+    n_words : int
+        Words that enough items carry.
+    n_tests : int
+        Words times bits: what p values are multiplied with.
+    significance : float
+        The largest corrected p value of a word that is in a name.
+    min_share : float
+        The smallest share of the items of a side that carry a word in its name.
+    n_groups : int, default=None
+        Groups with words, where these count in place of items.
+    """
+
+    bits: dict[int, Proposal] = field(repr=False)
+    n_words: int
+    n_tests: int
+    significance: float
+    min_share: float = 0
+    n_groups: int | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+def name_bits(
+    proposals: Proposals | None = None,
+    by_hand: Mapping[int, tuple[str | None, str | None]] | None = None,
+) -> dict[int, Names]:
+    """Return the names of both sides of bits; those given by hand go first.
+
+    Parameters
+    ----------
+    proposals : Proposals, default=None
+    by_hand : mapping of int to pair of str or None, default=None
+        Names of the side of zeros and of ones. None keeps what is proposed.
+
+    Returns
+    -------
+    dict of int to pair of str
+        For every bit that is in either; empty where a side has no name.
+
+    Raises
+    ------
+    ArgumentError
+        When a name given by hand is not text, or there are not two for a bit.
+
+    Examples
+    --------
+    >>> name_bits(by_hand={3: ("natural", "boxy"), 5: (None, "round")})
+    {3: ('natural', 'boxy'), 5: ('', 'round')}
+    """
+    names = (
+        {bit: found.names for bit, found in proposals.bits.items()} if proposals else {}
+    )
+    for bit, sides in (by_hand or {}).items():
+        if isinstance(sides, str) or len(sides) != 2:
+            raise ArgumentError(f"bit {bit} needs two names, got {sides!r}")
+        if not all(side is None or isinstance(side, str) for side in sides):
+            raise ArgumentError(f"the names of bit {bit} must be texts, got {sides!r}")
+        known = names.get(bit, ("", ""))
+        zeros, ones = (
+            old if new is None else new for old, new in zip(known, sides, strict=True)
+        )
+        names[bit] = zeros, ones
+    return names
+
+
+def propose_names(
+    texts: Sequence[_Text],
+    codes: CodeArray,
+    n_bits: int,
+    *,
+    bits: Iterable[int] | None = None,
+    n_words: int = 3,
+    min_items: int = 5,
+    significance: float = 0.01,
+    min_share: float = 0.1,
+    prior: float = 0.1,
+    ignore: Collection[str] = FUNCTION_WORDS,
+    groups: ArrayLike | None = None,
+) -> Proposals:
+    """Propose names for both sides of bits: the words that distinguish them best.
+
+    A word counts once for each item that carries it. Words are runs of letters and
+    digits in lower case, see `tokenize`; nothing is stemmed.
+
+    Parameters
+    ----------
+    texts : sequence of str, list of str, or None, of length n
+        What the items carry: captions, names of classes, or lists of words, which stay
+        as they are. None is an item without text.
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_bits : int
+        Length of the codes.
+    bits : iterable of int, default=None
+        The bits to name, all for None. The fewer, the fewer tests.
+    n_words : int, default=3
+        Words per side at most.
+    min_items : int, default=5
+        Words that fewer items carry are not tested.
+    significance : float, default=0.01
+        Words with a larger corrected p value are not proposed.
+    min_share : float, default=0.1
+        Words that a smaller share of the items of a side carry are not proposed for it:
+        they may be significant, but do not say what the side is. 0 proposes them.
+    prior : float, default=0.1
+        Weight of the prior, as a share of all words counted.
+    ignore : collection of str, default=FUNCTION_WORDS
+        Words that are not counted, in lower case. The default is a few dozen English
+        ones, such as "of" and "with": they may distinguish sides, but name nothing.
+    groups : array-like of shape (n,), default=None
+        Classes of the items, or whatever else makes some of them alike, all strings or
+        all numbers; at least 3. With them a name is to hold for other groups, too, of
+        which these are a sample. None takes items as independent, and names hold for
+        groups such as these.
+
+    Returns
+    -------
+    Proposals
+
+    Raises
+    ------
+    ArgumentError
+        When texts or groups are not one per code, texts are not texts, there is no such
+        bit, a number lies outside its range, or fewer than 3 groups have words.
+
+    Notes
+    -----
+    The log-odds ratio with an informative Dirichlet prior of Monroe et al. The prior is
+    the distribution of words in the whole collection: ``a_w``, the count of the word
+    there times `prior`, and ``a``, the sum over all words. With ``y`` the count of the
+    word on a side and ``n`` that of all words there, the log-odds of the side are
+    ``log((y + a_w) / (n + a - y - a_w))``, their variance is about ``1 / (y + a_w)``,
+    and ``z`` is the difference between the sides over its standard error. A prior of
+    about a tenth finds most: a word that is on one side only has a variance of
+    ``1 / a_w`` on the other, however frequent it is.
+
+    These are odds among words. A word that is proposed for a side is also carried by a
+    larger share of its items, which need not follow where texts of the sides differ in
+    length.
+
+    P values are two-sided and normal, times the number of words and bits (Bonferroni).
+    They take items as independent: near-duplicates make them too small, and so do
+    classes whose items have like codes and like words.
+
+    With `groups` the variance is robust to that. By the delta method, an item on side
+    ``s`` with ``m`` words counted, which has the word (``y`` = 1) or not, moves the
+    log-odds of its side by ``(y - p m) / (N p (1 - p))``, with ``N = n + a`` and ``p =
+    (y_s + a_w) / N``. These are summed within each of K groups, over both sides and
+    with the sign of the side, then squared, summed over the groups, and multiplied with
+    ``K / (K - 1)`` (Cameron and Miller). The variance is never below that of
+    independent items, and ``z`` is one of Student's t with K - 1 degrees of freedom,
+    where K counts the groups with words.
+
+    That variance is too small where few groups have a word and all of them lie on one
+    side, as five do by chance in one bit of sixteen: they do not differ then. So a word
+    must also pass a score test, for which groups take their sides at random: the
+    difference of the shares of the word among all words, over the root of the sum of
+    squares of what each group contributes to it, where all have the same share. That
+    hardly exceeds the root of the number of such groups, so that its p value cannot be
+    corrected for many tests; it must be at most .001 as it is, which takes about eleven
+    groups. Of other words the p value is 1.
+
+    References
+    ----------
+    Monroe, Colaresi and Quinn, "Fightin' Words: Lexical Feature Selection and
+    Evaluation for Identifying the Content of Political Conflict", Political Analysis
+    16, 2008.
+
+    Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", Journal of
+    Human Resources 50, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> texts = ["a red car", "a red bus", "a green tree", "a green leaf"] * 20
+    >>> codes = np.array([[128], [128], [0], [0]] * 20, np.uint8)
+    >>> proposals = propose_names(texts, codes, n_bits=1, n_words=1)
+    >>> proposals.bits[0].names
+    ('green', 'red')
+    """
+    codes = check_codes(codes, n_bits)
+    chosen = check_bits(bits, n_bits)
+    if isinstance(texts, str) or len(texts) != len(codes):
+        raise ArgumentError(f"need one text for each of {len(codes)} codes")
+    n_words = check_count(n_words, "n_words")
+    min_items = check_count(min_items, "min_items")
+    significance = check_share(significance, "significance")
+    if not 0 <= min_share < 1:
+        raise ArgumentError(f"min_share must lie in [0, 1), got {min_share}")
+    if not prior > 0 or not np.isfinite(prior):
+        raise ArgumentError(f"prior must be above 0 and finite, got {prior}")
+    words, carriers = _read_words(texts, min_items, frozenset(ignore))
+    word_groups = None if groups is None else _WordGroups.of(carriers, groups)
+    n_tests = len(words) * len(chosen)
+
+    def best(
+        z: FloatArray, p_values: FloatArray, share: FloatArray, other: FloatArray
+    ) -> tuple[Word, ...]:
+        # Odds are among words: where texts are short, all words have higher ones.
+        more = (z > 0) & (share > other) & (share >= min_share)
+        rows = np.flatnonzero(more & (p_values <= significance))
+        rows = rows[np.argsort(-z[rows], kind="stable")][:n_words]  # ties by alphabet
+        columns = (column[rows].tolist() for column in (z, p_values, share, other))
+        return tuple(map(Word, [words[row] for row in rows], *columns))
+
+    proposals: dict[int, Proposal] = {}
+    for part in spans(len(chosen), _BITS):
+        places = np.array(chosen[part])
+        shifts = (7 - places % 8).astype(np.uint8)
+        values = (codes[:, places // 8] >> shifts & 1).astype(np.uint8, copy=False)
+        z, p_values, shares = _contrast(carriers, values, prior, word_groups)
+        p_values = np.minimum(p_values * n_tests, 1)
+        for column, bit in enumerate(chosen[part]):
+            of_zeros, of_ones = (share[:, column] for share in shares)
+            z_bit, p = z[:, column], p_values[:, column]
+            zeros = best(-z_bit, p, of_zeros, of_ones)
+            proposals[bit] = Proposal(zeros, best(z_bit, p, of_ones, of_zeros))
+    n_groups = None if word_groups is None else word_groups.n_groups
+    return Proposals(proposals, len(words), n_tests, significance, min_share, n_groups)
+
+
+def tokenize(text: _Text) -> set[str]:
+    """Return the different words of a text.
+
+    Runs of letters and digits in lower case, joined by hyphens and apostrophes inside.
+    No word is stemmed. A list of strings is taken as words already, which serves
+    scripts without spaces between words, or with marks between letters.
+
+    Raises
+    ------
+    ArgumentError
+        When it is neither a text, nor a list of such, nor None, which has no words.
+
+    Examples
+    --------
+    >>> sorted(tokenize("Type-2 diabetes, the patient's; car_side"))
+    ['car', 'diabetes', "patient's", 'side', 'the', 'type-2']
+    >>> sorted(tokenize(["palm tree", "sea"]))
+    ['palm tree', 'sea']
+    """
+    if text is None:
+        return set()
+    if isinstance(text, str):
+        return set(_WORD.findall(text.lower()))
+    words = set(text) if isinstance(text, Iterable) else {text}
+    if not all(isinstance(word, str) for word in words):
+        raise ArgumentError(f"texts must be strings, got {type(text).__name__}")
+    return words
+
+
+def _read_words(
+    texts: Sequence[_Text], min_items: int, ignore: Collection[str]
+) -> tuple[list[str], Any]:
+    """Return the words of at least `min_items` items, and a sparse matrix of whose.
+
+    Words are sorted; the matrix is of shape (n_words, n).
+    """
+    from scipy.sparse import csr_array
+
+    numbers: dict[str, int] = {}
+    carried = [
+        [
+            numbers.setdefault(word, len(numbers))
+            for word in tokenize(text).difference(ignore)
+        ]
+        for text in texts
+    ]
+    n_entries = sum(map(len, carried))
+    entries = np.fromiter(chain.from_iterable(carried), np.int64, n_entries)
+    frequent = np.bincount(entries, minlength=len(numbers)) >= min_items
+    words = sorted(word for word, number in numbers.items() if frequent[number])
+    rows = np.full(len(numbers), -1)
+    rows[[numbers[word] for word in words]] = np.arange(len(words))
+    items = np.repeat(np.arange(len(carried)), [len(numbers) for numbers in carried])
+    kept = frequent[entries]
+    ones = np.ones(int(kept.sum()), np.int32)
+    return words, csr_array(
+        (ones, (rows[entries[kept]], items[kept])), shape=(len(words), len(carried))
+    )
+
+
+class _WordGroups(NamedTuple):
+    """Words that the items of each group carry."""
+
+    n_groups: int  # with words
+    entries: IdArray  # the pair of word and group that each entry of the carriers is of
+    items: IdArray  # of each entry
+    words: IdArray  # of each pair
+    groups: IdArray  # of each pair
+    lengths: FloatArray  # words of each item
+    members: IdArray  # the group of each item
+
+    @classmethod
+    def of(cls, carriers: Any, groups: ArrayLike) -> Self:
+        """Read the groups of items; `carriers` is sparse, of shape (n_words, n)."""
+        names, members = as_classes(groups, carriers.shape[1], "groups")
+        entries = carriers.tocoo()
+        words, items = (np.asarray(x, np.int64) for x in (entries.row, entries.col))
+        lengths = np.bincount(items, minlength=len(members)).astype(np.float64)
+        n_groups = len(np.unique(members[lengths > 0])) if len(words) else len(names)
+        if n_groups < _FEWEST:
+            raise ArgumentError(
+                f"need at least {_FEWEST} groups of items with words, got {n_groups}"
+            )
+        pairs, entry_pairs = np.unique(
+            words * len(names) + members[items], return_inverse=True
+        )
+        return cls(
+            n_groups,
+            entry_pairs,
+            items,
+            *np.divmod(pairs, len(names)),
+            lengths,
+            members,
+        )
+
+    def squares(
+        self, values: NDArray[np.uint8], scales: FloatArray, shares: FloatArray
+    ) -> FloatArray:
+        """Sum the squares of what the groups contribute to a difference of sides.
+
+        An item on side ``s`` with ``m`` words contributes ``scales[s] * (y - shares[s]
+        * m)``, with a minus on side 0; ``y`` is 1 if it has the word. `scales` and
+        `shares` are of shape (2, n_words), the result of shape (n_words,).
+        """
+        n_words = scales.shape[1]
+        first = np.bincount(self.entries, values[self.items], len(self.words))
+        total = np.bincount(self.entries, minlength=len(self.words))
+        counted = scales[1, self.words] * first - scales[0, self.words] * (
+            total - first
+        )
+        ones = np.bincount(self.members, self.lengths * values)
+        zeros = np.bincount(self.members, self.lengths * (1 - values.astype(np.int8)))
+        a, b = scales[1] * shares[1], scales[0] * shares[0]
+
+        def by_word(weights: FloatArray) -> FloatArray:
+            return np.bincount(self.words, weights, n_words).astype(np.float64)
+
+        # Only few groups have a word, so the square of `counted - expected` is written
+        # out: what was expected has its sum over all groups in closed form.
+        result = (
+            by_word(counted**2)
+            - 2 * a * by_word(counted * ones[self.groups])
+            + 2 * b * by_word(counted * zeros[self.groups])
+            + a**2 * (ones @ ones)
+            - 2 * a * b * (ones @ zeros)
+            + b**2 * (zeros @ zeros)
+        )
+        correction = self.n_groups / (self.n_groups - 1)
+        squares: FloatArray = np.maximum(result, 0) * correction
+        return squares
+
+
+def _contrast(
+    carriers: Any,
+    values: NDArray[np.uint8],
+    prior: float,
+    groups: _WordGroups | None,
+) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return z and p values (n_words, n_bits), and shares of zeros and of ones.
+
+    `z` is positive where ones carry more.
+    """
+    from scipy.special import ndtr
+
+    total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
+    ones = (carriers @ values.astype(np.int32)).astype(np.float64)
+    zeros = total - ones
+    weights = prior * total
+    difference = _log_odds(ones + weights) - _log_odds(zeros + weights)
+    variance = 1 / (ones + weights) + 1 / (zeros + weights)
+    n_ones = values.sum(axis=0, dtype=np.int64)
+    shares = (
+        zeros / np.maximum(len(values) - n_ones, 1),
+        ones / np.maximum(n_ones, 1),
+    )
+    if groups is None:
+        z = difference / np.sqrt(variance)
+        return z, 2 * ndtr(-np.abs(z)), shares
+    counts = np.stack([zeros, ones])
+    # By the delta method a word moves log(p / (1 - p)) by 1 / (N p (1 - p)).
+    weighted = counts + weights
+    totals = weighted.sum(axis=1, keepdims=True)
+    scales, product = np.zeros(counts.shape), weighted * (totals - weighted)
+    np.divide(totals, product, out=scales, where=product > 0)
+    robust = _by_bit(groups, values, scales, weighted / np.maximum(totals, 1))
+    z = difference / np.sqrt(np.maximum(variance, robust))
+    return z, _p_values(z, groups, values, counts), shares
+
+
+def _log_odds(counts: FloatArray) -> FloatArray:
+    others = counts.sum(axis=0) - counts
+    # Where there is one word only, it has no odds, and both sides are alike.
+    odds = np.divide(counts, others, out=np.ones(counts.shape), where=others > 0)
+    result: FloatArray = np.log(odds)
+    return result
+
+
+def _p_values(
+    z: FloatArray,
+    groups: _WordGroups,
+    values: NDArray[np.uint8],
+    counts: FloatArray,
+) -> FloatArray:
+    """Return p values by Student's t; 1 where groups may be on their sides by chance.
+
+    The variance between groups is too small where the few groups with a word all lie
+    on one side: they do not differ then. So the difference of shares is tested, too,
+    against sides that groups take at random.
+    """
+    from scipy.special import ndtr, stdtr
+
+    by_variance = 2 * stdtr(groups.n_groups - 1, -np.abs(z))
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    pooled = counts.sum(axis=0) / np.maximum(counts.sum(axis=(0, 1)), 1)
+    scales = np.broadcast_to(1 / totals, counts.shape)
+    squares = _by_bit(groups, values, scales, np.stack([pooled, pooled]))
+    zeros, ones = counts / totals
+    score = np.zeros(z.shape)
+    np.divide(np.abs(ones - zeros), np.sqrt(squares), out=score, where=squares > 0)
+    result: FloatArray = np.where(2 * ndtr(-score) <= _BY_CHANCE, by_variance, 1.0)
+    return result
+
+
+def _by_bit(
+    groups: _WordGroups,
+    values: NDArray[np.uint8],
+    scales: FloatArray,
+    shares: FloatArray,
+) -> FloatArray:
+    columns = [
+        groups.squares(values[:, bit], scales[:, :, bit], shares[:, :, bit])
+        for bit in range(values.shape[1])
+    ]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,420 @@
+"""A taxonomy and its codes as drawings and as text."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._checks import check_count
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis.taxonomy import Taxonomy, class_bits, class_vectors
+from fewbits.codes import hamming_distances
+from fewbits.errors import ArgumentError
+from fewbits.report._drawing import Drawing, picture
+from fewbits.report.html import Html, element, shortened
+
+FloatArray = NDArray[np.float64]
+_WIDTH, _NAMES, _MARGIN = 840, 280, 12
+_ROW, _TOP = 16, 44
+_LONGEST = 40  # characters of a name; the whole of it shows under the pointer
+_COLOURED = 6  # groups with a colour each; the style defines as many
+_SIDE, _NAME_SIDE, _SCALE = 560, 200, 40
+_READABLE = 70  # classes whose names have room beside rows and columns
+_SHADES = 128
+#: From the least alike to the most: shades between, where most pairs are, differ well.
+_STOPS = np.array([[255, 255, 255], [173, 205, 238], [62, 124, 196], [12, 28, 62]])
+_LARGEST_CELL, _BOOK_WIDTH, _BOOK_HEIGHT = 14, 560, 1200
+_NAMES_BESIDE, _ABOVE_BITS = 240, 20
+_READABLE_CELL = 8  # pixels that a row needs for a name beside it
+_PALETTE = np.array([[234, 229, 219], [31, 95, 168]], np.uint8)
+_ROUNDING = 1e-9
+
+
+def dendrogram(
+    tree: Taxonomy, groups: Sequence[Any] | None = None, *, width: int = _WIDTH
+) -> Drawing:
+    """Draw a taxonomy: merges at their heights, classes in the order of the tree.
+
+    Parameters
+    ----------
+    tree : Taxonomy
+    groups : sequence of length n_classes, default=None
+        Known groups of the classes; the six most frequent get colours.
+    width : int, default=840
+        In pixels, 280 of them for names.
+
+    Returns
+    -------
+    Drawing
+        A hundred classes are 1,700 pixels high.
+
+    Raises
+    ------
+    ArgumentError
+        When groups are not one per class, or the width is below 400.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.analysis.taxonomy import taxonomy
+    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
+    >>> drawing = dendrogram(taxonomy(codes, 3, ["cat", "lynx", "trout"]))
+    >>> drawing.description
+    'Tree of 3 classes: cat, lynx, trout'
+    """
+    span = check_count(width, "width", 400) - _NAMES
+    n = len(tree.names)
+    if groups is not None and (isinstance(groups, str) or len(groups) != n):
+        raise ArgumentError(f"need a group for each of {n} classes, got {len(groups)}")
+    group_of = None if groups is None else [str(group) for group in groups]
+    coloured = [name for name, _ in Counter(group_of).most_common(_COLOURED)]
+    top = _TOP + (_ROW if coloured else 0)
+    highest = tree.linkage[-1, 2] or 1.0
+
+    def across(heights: Any) -> Any:
+        """Place heights from left to right: the root first, classes last."""
+        return (_MARGIN + (1 - heights / highest) * (span - 2 * _MARGIN)).round(1)
+
+    def dot(x: float, y: float, group: str) -> Html:
+        css = f"dot class-{coloured.index(group)}" if group in coloured else "dot"
+        return element("circle", cx=x, cy=y, r=4, class_=css)
+
+    parts = []
+    for i, name in enumerate(coloured):
+        x = _MARGIN + i * ((width - _MARGIN) // _COLOURED)
+        title = element("title", name)
+        parts.append(dot(x, 12, name))
+        parts.append(element("text", title, shortened(name, 18), x=x + 8, y=16))
+    axis = top - 8
+    parts.append(element("text", f"height ({tree.unit})", x=span, y=axis - 8))
+    path = f"M{_MARGIN} {axis}H{span - _MARGIN}"
+    parts.append(element("path", d=path, class_="axis"))
+    for height in _ticks(float(tree.linkage[-1, 2])):
+        tick = float(across(np.float64(height)))
+        parts.append(element("path", d=f"M{tick} {axis}v-4", class_="axis"))
+        parts.append(
+            element("text", f"{height:g}", x=tick, y=axis - 8, text_anchor="middle")
+        )
+    # Of each class and each merge, from the top and from the left.
+    downs = np.empty(2 * n - 1)
+    downs[tree.order] = top + _ROW * (np.arange(n) + 0.5)
+    acrosses = across(np.concatenate([np.zeros(n), tree.linkage[:, 2]]))
+    for merge, (a, b) in enumerate(tree.linkage[:, :2].astype(int)):
+        downs[n + merge] = (downs[a] + downs[b]) / 2
+        path = (
+            f"M{acrosses[a]} {downs[a]:.1f}H{acrosses[n + merge]}"
+            f"V{downs[b]:.1f}H{acrosses[b]}"
+        )
+        parts.append(element("path", d=path, class_="branch"))
+    left = span - _MARGIN + 8
+    for i, name in enumerate(tree.names):
+        label, offset, y = name, 0, round(float(downs[i]), 1)
+        if group_of is not None:
+            label, offset = f"{name}, {group_of[i]}", 8
+            parts.append(dot(left, y, group_of[i]))
+        words = element("title", label), shortened(name, _LONGEST)
+        parts.append(element("text", *words, x=left + offset, y=y + 4, class_="leaf"))
+    described = ", ".join(shortened(tree.names[i], _LONGEST) for i in tree.order)
+    return Drawing(
+        width=width,
+        height=top + _ROW * n + _MARGIN,
+        description=f"Tree of {n} classes: {described}",
+        parts=tuple(parts),
+    )
+
+
+def _ticks(highest: float) -> list[float]:
+    """Return round heights, 0 among them, of which there are at most six."""
+    if not highest > 0:
+        return [0.0]
+    power = 10 ** np.floor(np.log10(highest))
+    step = next(s * power for s in (0.2, 0.5, 1, 2) if highest / (s * power) < 6)
+    return [float(f"{i * step:.12g}") for i in range(int(highest / step) + 1)]
+
+
+def code_heat_map(
+    codes: CodeArray,
+    n_bits: int,
+    names: Sequence[Any] | None = None,
+    *,
+    order: ArrayLike | None = None,
+) -> Drawing:
+    """Draw the inner products of all pairs of class codes, as -1 and +1, over n_bits.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+    n_bits : int
+    names : sequence of length n_classes, default=None
+        Shown beside rows and columns of up to 70 classes.
+    order : array-like of shape (n_classes,), dtype int, default=None
+        Classes from top to bottom, such as `Taxonomy.order`.
+
+    Returns
+    -------
+    Drawing
+        The scale goes from the least alike pair to a class with itself.
+
+    Raises
+    ------
+    CodeError
+        When the codes are not packed codes of `n_bits` bits.
+    ArgumentError
+        When there are too few or too many classes, names are not one per class, or the
+        order is none.
+
+    References
+    ----------
+    Figure 2 of Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional
+    Binary Codes", NeurIPS 2021.
+
+    Examples
+    --------
+    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
+    >>> code_heat_map(codes, 3).description
+    'Inner products of 3 class codes, from -1.00 to 1.00'
+    """
+    words, _ = class_bits(codes, n_bits, names)
+    products = 1 - 2 * hamming_distances(codes, codes) / n_bits
+    return _heat_map(words, products, order, "Inner products of {} class codes")
+
+
+def vector_heat_map(
+    vectors: ArrayLike,
+    names: Sequence[Any] | None = None,
+    *,
+    order: ArrayLike | None = None,
+) -> Drawing:
+    """Draw the cosines of all pairs of class vectors, such as a classifier's rows.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n_classes, n_features)
+        Finite, none of zeros only.
+    names, order
+        As in `code_heat_map`; give both the same order to compare them.
+
+    Returns
+    -------
+    Drawing
+
+    Raises
+    ------
+    FeatureError
+        When the vectors are no such matrix.
+    ArgumentError
+        As for `code_heat_map`.
+
+    Examples
+    --------
+    >>> vector_heat_map([[1, 0], [0, 2], [3, 0]]).description
+    'Cosines of 3 class vectors, from 0.00 to 1.00'
+    """
+    words, unit = class_vectors(vectors, names)
+    return _heat_map(words, unit @ unit.T, order, "Cosines of {} class vectors")
+
+
+def _heat_map(
+    names: Sequence[str], values: FloatArray, order: ArrayLike | None, title: str
+) -> Drawing:
+    rows = _as_order(order, len(names))
+    low, high = float(values.min()), float(values.max())
+    shades = (values[np.ix_(rows, rows)] - low) / (high - low if high > low else 1.0)
+    pixels = (shades.clip(0, 1) * (_SHADES - 1)).round().astype(np.uint8)
+    parts: list[Html] = []
+    margin, side = (_NAME_SIDE if len(rows) <= _READABLE else 0), _SIDE / len(rows)
+    style: dict[str, Any] = {
+        "class_": "leaf",
+        "style": f"font-size: {min(12.0, side):.1f}px",
+    }
+    for i, row in enumerate(rows if margin else ()):
+        words = element("title", names[row]), shortened(names[row], 28)
+        beside = round(margin + (i + 0.5) * side + 3, 1)
+        end: dict[str, Any] = {"x": margin - 6, "y": beside, "text_anchor": "end"}
+        parts.append(element("text", *words, **style, **end))
+        turned = f"rotate(-90 {beside} {margin - 6})"
+        above: dict[str, Any] = {"x": beside, "y": margin - 6, "transform": turned}
+        parts.append(element("text", *words, **style, **above))
+    channels = [
+        np.interp(np.linspace(0, 1, _SHADES), np.linspace(0, 1, len(_STOPS)), channel)
+        for channel in _STOPS.T
+    ]
+    palette = np.stack(channels, axis=1).round().astype(np.uint8)
+    parts.append(picture(pixels, palette, margin, margin, _SIDE, _SIDE))
+    # The shades with what they stand for, below the picture.
+    y, width, scale = margin + _SIDE + 12, 160, np.arange(_SHADES, dtype=np.uint8)
+    parts.append(element("text", f"{low:.2f}", x=margin, y=y + 12))
+    parts.append(picture(scale[None], palette, margin + 44, y, width, 14))
+    right = margin + 44 + width + 6
+    parts.append(element("text", f"{high:.2f}", x=right, y=y + 12))
+    description = f"{title.format(len(rows))}, from {low:.2f} to {high:.2f}"
+    size = margin + _SIDE
+    return Drawing(size, size + _SCALE, description, tuple(parts))
+
+
+def _as_order(order: ArrayLike | None, n: int) -> IdArray:
+    """Return every class once, in the order given or in that of their numbers."""
+    rows = np.arange(n) if order is None else np.asarray(order)
+    if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(n)):
+        raise ArgumentError(f"an order must hold each of {n} classes once")
+    return rows.astype(np.int64)
+
+
+def codebook_picture(
+    codes: CodeArray,
+    n_bits: int,
+    names: Sequence[Any] | None = None,
+    *,
+    order: ArrayLike | None = None,
+) -> Drawing:
+    """Draw a codebook: a row for each class, a column for each bit, dark where it is 1.
+
+    Parameters
+    ----------
+    codes, n_bits, names
+        As in `fewbits.analysis.taxonomy.class_bits`; names are shown beside up to 150
+        classes.
+    order : array-like of shape (n_classes,), dtype int, default=None
+        Classes from top to bottom, such as `Taxonomy.order`.
+
+    Returns
+    -------
+    Drawing
+
+    Raises
+    ------
+    CodeError, ArgumentError
+        As in `fewbits.analysis.taxonomy.class_bits`, and when the order is none.
+
+    Examples
+    --------
+    >>> codes = np.array([[0b100], [0b101], [0b111]], np.uint8) << 5
+    >>> codebook_picture(codes, 3, ["cat", "lynx", "trout"]).description
+    'Codes of 3 classes, 3 bits each'
+    """
+    words, bits = class_bits(codes, n_bits, names)
+    rows = _as_order(order, len(bits))
+    cell = min(_LARGEST_CELL, _BOOK_HEIGHT / len(rows))
+    across = min(_LARGEST_CELL, _BOOK_WIDTH / n_bits)
+    width, height = round(across * n_bits), round(cell * len(rows))
+    step = next(s for s in (1, 5, 10, 50, 100, 500, 10_000) if s * across >= 30)
+    parts = [
+        element("text", str(bit), x=round(bit * across, 1), y=_ABOVE_BITS - 6)
+        for bit in range(0, n_bits, step)
+    ]
+    parts.append(picture(bits[rows], _PALETTE, 0, _ABOVE_BITS, width, height))
+    has_names = cell >= _READABLE_CELL
+    for i, row in enumerate(rows if has_names else ()):
+        parts.append(
+            element(
+                "text",
+                element("title", words[row]),
+                shortened(words[row], 36),
+                x=width + 6,
+                y=round(_ABOVE_BITS + (i + 0.5) * cell + 4, 1),
+                class_="leaf",
+                style=f"font-size: {min(12.0, cell):.1f}px",
+            )
+        )
+    return Drawing(
+        max(width + (_NAMES_BESIDE if has_names else 0), 40),
+        _ABOVE_BITS + height,
+        f"Codes of {len(rows)} classes, {n_bits} bits each",
+        tuple(parts),
+    )
+
+
+def to_newick(tree: Taxonomy) -> str:
+    """Return a taxonomy in the Newick format, which programs for phylogenies read.
+
+    Branches are half as long as the difference of heights, so that the way from one
+    class to another is as long as the height where they meet.
+
+    Parameters
+    ----------
+    tree : Taxonomy
+
+    Returns
+    -------
+    str
+        On one line; names in quotes.
+
+    References
+    ----------
+    Olsen, "Interpretation of the 'Newick's 8:45' Tree Format Standard", 1990.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.analysis.taxonomy import taxonomy
+    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
+    >>> print(to_newick(taxonomy(codes, 3, ["cat", "lynx", "trout"])))
+    (('cat':0.5,'lynx':0.5):0.75,'trout':1.25);
+    """
+    names = (" ".join(name.split()).replace("'", "''") for name in tree.names)
+    parts = [f"'{name}'" for name in names]
+    heights = [0.0] * len(parts)
+    for first, second, height, _ in tree.linkage.tolist():
+        branches = []
+        for child in (int(first), int(second)):
+            length = max(0.0, height - heights[child]) / 2
+            branches.append(f"{parts[child]}:{length:.6g}")
+            parts[child] = ""  # a chain of merges must not keep all its texts
+        parts.append(f"({','.join(branches)})")
+        heights.append(height)
+    return f"{parts[-1]};"
+
+
+def to_outline(tree: Taxonomy) -> str:
+    """Return a taxonomy as indented lines: a height, and below it what meets there.
+
+    Merges at the height of the one above are shown as one.
+
+    Parameters
+    ----------
+    tree : Taxonomy
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.analysis.taxonomy import taxonomy
+    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
+    >>> print(to_outline(taxonomy(codes, 3, ["cat", "lynx", "trout"])))
+    2.5
+      1
+        cat
+        lynx
+      trout
+    """
+    n, heights = len(tree.names), tree.linkage[:, 2]
+    lines = []
+    waiting = [(2 * n - 2, 0)]  # not recursive: a tree may be as deep as it is large
+    while waiting:
+        node, depth = waiting.pop()
+        leaf = node < n
+        line = shortened(tree.names[node], 300) if leaf else f"{heights[node - n]:.4g}"
+        lines.append("  " * depth + line)
+        below = [(child, depth + 1) for child in _meeting(tree, node)]
+        waiting += reversed(below)
+    return "\n".join(lines)
+
+
+def _meeting(tree: Taxonomy, node: int) -> Iterator[int]:
+    """Yield what meets at the height of `node`."""
+    n = len(tree.names)
+    if node < n:
+        return
+    height = tree.linkage[node - n, 2]
+    waiting = [int(child) for child in tree.linkage[node - n, 1::-1]]
+    while waiting:
+        child = waiting.pop()
+        if child >= n and tree.linkage[child - n, 2] >= height - _ROUNDING:
+            waiting += [int(below) for below in tree.linkage[child - n, 1::-1]]
+        else:
+            yield child
