@@ -18,16 +18,12 @@ from fewbits.analysis.bits import bit_report, class_profile, rank_bits
 from fewbits.analysis.bounds import ap_lower_bound, code_bound
 from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
 from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
-from fewbits.classify.decoders import Nearest
 from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import same_label
 from fewbits.evaluation.classification import (
-    category_scores,
-    decoding_accuracy,
     knn_accuracy,
     knn_predict,
-    matching_bits,
     novel_class_score,
     svm_accuracy,
 )
@@ -182,14 +178,9 @@ DOORS = {
     "learn_classes": lambda y: learn_classes(CODES, 8, y).names.shape,
     "Codebook.rows": lambda y: names_of(y).rows(y),
     "calibrate": lambda y: calibrate(names_of(y), X @ np.ones((5, 8)), y).scale,
-    "decoding_accuracy": lambda y: (
-        decoding_accuracy(names_of(y), Nearest().decode(names_of(y), CODES), y).value
-    ),
-    "matching_bits": lambda y: matching_bits(names_of(y), CODES, y).value,
     "knn_accuracy": lambda y: knn_accuracy(CODES, y, CODES, y, k=3).value,
     "knn_predict": lambda y: len(knn_predict(CODES, y, CODES, k=3)),
     "svm_accuracy": lambda y: svm_accuracy(X, y, X, y).value,
-    "category_scores": lambda y: category_scores(CODES, y, CODES, y, n_bits=8).accuracy,
     "novel_class_score": lambda y: novel_class_score(
         ITQ(4, random_state=0).fit(X), X, y, n_test=2
     ),

@@ -10,11 +10,8 @@ from fewbits.classify import Codebook
 from fewbits.classify.decoders import Bounded, Exact, Nearest, Orbgrand, Soft
 from fewbits.codes import pack
 from fewbits.encoders import Encoder
-from fewbits.evaluation.classification import (
-    decoding_accuracy,
-    matching_bits,
-    svm_accuracy,
-)
+from fewbits.evaluation.classification import svm_accuracy
+from research.common.decoding import decoding_credits, matching_bits
 from research.common.problems import Problem
 from research.core.record import Metrics
 
@@ -38,7 +35,7 @@ def decoded(
     codes, truth = pack(scores >= 0), problem.labels[problem.query]
 
     def right(found: Any, **options: Any) -> float:
-        return float(decoding_accuracy(book, found, truth, **options).value)
+        return float(decoding_credits(book, found, truth, **options).mean())
 
     exact, nearest = Exact().decode(book, codes), Nearest().decode(book, codes)
     within = [Bounded(r, method="look-ups").decode(book, codes) for r in RADII]
@@ -54,7 +51,7 @@ def decoded(
         "within": [right(found) for found in within],
         # As a hash table has it; among few classes comparing with all is less work.
         "within, look-ups": [float(found.lookups.mean()) for found in within],
-        "matching_bits": float(matching_bits(book, codes, truth).value),
+        "matching_bits": matching_bits(book, codes, truth),
     }
     for order in ("ranks", "costs"):
         guesses = [
@@ -69,9 +66,9 @@ def decoded(
 def accuracies(book: Codebook, items: Any, truth: Any, **options: Any) -> Metrics:
     """Return how often codes are those of the class: exactly, or nearest to it."""
     exact, nearest = Exact().decode(book, items), Nearest().decode(book, items)
-    near = decoding_accuracy(book, nearest, truth, **options)
-    exactly = decoding_accuracy(book, exact, truth)
-    return {"exact": float(exactly.value), "nearest": float(near.value)}
+    near = decoding_credits(book, nearest, truth, **options)
+    exactly = decoding_credits(book, exact, truth)
+    return {"exact": float(exactly.mean()), "nearest": float(near.mean())}
 
 
 def linear_accuracy(

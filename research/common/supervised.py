@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import CodeArray
 from fewbits.codes import pack
-from fewbits.evaluation.classification._svm import LinearSVM, learn_svm
 from fewbits.learners import (
     BRE,
     CCAITQ,
@@ -68,13 +67,13 @@ class PredictedClass:
     def fit(self, X: NDArray[np.float32], y: NDArray[Any]) -> Self:
         """Train the SVM."""
         C = self.cost / float(np.mean(np.sum(X**2, axis=1)))
-        if y.ndim == 2:
-            planes = hyperplanes(X, y > 0, C).astype(np.float32)
-            self.svm_ = LinearSVM(np.arange(y.shape[1]), planes)
-        else:
-            self.svm_ = learn_svm(X, y, C)
         self._several = y.ndim == 2
-        n_classes = len(self.svm_.classes)
+        self._classes = np.arange(y.shape[1]) if self._several else np.unique(y)
+        inside = y > 0 if self._several else y[:, None] == self._classes
+        n_classes = len(self._classes)
+        if n_classes == 2 and not self._several:
+            inside = inside[:, 1:]  # one plane tells
+        self._planes = hyperplanes(X, inside, C).astype(np.float32)
         self.n_bits = (n_classes - 1).bit_length() if self.numbered else n_classes
         return self
 
@@ -85,10 +84,12 @@ class PredictedClass:
 
     def encode(self, X: NDArray[np.float32]) -> CodeArray:
         """Return the codes of the predicted classes."""
+        scores = X @ self._planes[:-1] + self._planes[-1]
         if self._several:
-            return pack(self.svm_.scores(X) > 0)
-        found = self.svm_.predict(X)
+            return pack(scores > 0)
+        one_plane = scores.shape[1] == 1
+        number = scores[:, 0] > 0 if one_plane else scores.argmax(axis=1)
+        number = number.astype(np.int64)[:, None]
         if not self.numbered:
-            return pack(found[:, None] == self.svm_.classes)
-        number = np.searchsorted(self.svm_.classes, found)[:, None]
+            return pack(number == np.arange(len(self._classes)))
         return pack(number >> np.arange(self.n_bits) & 1)

@@ -1,22 +1,29 @@
-"""Votes follow the documented order; the SVM sees nothing of the test part."""
+"""Votes follow the documented order; nothing is learnt from the test part."""
 
 import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.svm import LinearSVC
 
-from fewbits import _hyperplanes
 from fewbits._hyperplanes import hyperplanes
 from fewbits.codes import hamming_distances, hamming_topk, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.evaluation.classification import knn_accuracy, knn_predict, svm_accuracy
-from fewbits.evaluation.classification._svm import learn_svm
+from fewbits.evaluation.classification import (
+    calibration_error,
+    knn_accuracy,
+    knn_predict,
+    novel_class_score,
+    svm_accuracy,
+)
+from fewbits.learners import LSH, PiCoDes
 
 
 def vote(distances, labels, k):
@@ -57,14 +64,6 @@ def test_rows_sorted_by_class_do_not_favour_the_first():
     first = hamming_topk(codes, codes, 20).ids  # what the order of the rows would give
     assert np.mean(y[first] == 0) > 0.3
     assert np.mean(votes == 0) < 0.3
-
-
-def test_votes_do_not_depend_on_the_blocks(monkeypatch):
-    rng = np.random.default_rng(0)
-    codes, labels = rng.integers(0, 256, (50, 2), dtype=np.uint8), np.arange(50) % 7
-    whole = knn_predict(codes, labels, codes, k=5)
-    monkeypatch.setattr("fewbits.classify._vote._BLOCK", 1)
-    np.testing.assert_array_equal(knn_predict(codes, labels, codes, k=5), whole)
 
 
 def test_accuracy_and_per_class_mean():
@@ -115,15 +114,15 @@ def test_svm_solves_the_problem_of_liblinear(n_classes, C):
     y = rng.integers(n_classes, size=300)
     X = (rng.normal(size=(n_classes, 12))[y] + rng.normal(size=(300, 12))).astype("f")
     peer = LinearSVC(C=C, tol=1e-8, max_iter=100_000, random_state=0).fit(X, y)
-    found = learn_svm(X, y, C)
+    predictions = svm_accuracy(X, y, X, y, C=C).predictions
+    assert np.mean(predictions == peer.predict(X)) > 0.98
+    classes = [1] if n_classes == 2 else list(range(n_classes))
+    planes = hyperplanes(X, y[:, None] == classes, C)
     peers = np.concatenate([peer.coef_, peer.intercept_[:, None]], axis=1)
-    for number, w, best in zip(
-        [1] if n_classes == 2 else range(n_classes), found.weights.T, peers, strict=True
-    ):
+    for number, w, best in zip(classes, planes.T, peers, strict=True):
         signs = np.where(y == number, 1, -1)
         least = primal_of_svm(best, X, signs, C)
         assert primal_of_svm(w, X, signs, C) == pytest.approx(least, rel=1e-3)
-    assert np.mean(found.predict(X) == peer.predict(X)) > 0.98
 
 
 def primal_of_svm(w, X, signs, C):
@@ -135,15 +134,14 @@ def primal_of_svm(w, X, signs, C):
 def test_size_of_features_hardly_matters(scale):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
-    X = rng.normal(size=(3, 4))[y] * 3 + rng.normal(size=(90, 4))
-    found = learn_svm(X * scale, y, 1.0 if scale > 1 else scale**-2)
-    right = np.mean(found.predict(X * scale) == y)
-    assert right > 0.8
+    X = (rng.normal(size=(3, 4))[y] * 3 + rng.normal(size=(90, 4))) * scale
+    assert svm_accuracy(X, y, X, y, C=1.0 if scale > 1 else scale**-2).value > 0.8
 
 
 def test_features_beyond_float32_are_refused():
+    X = np.array([[1e39], [0.0]])
     with pytest.raises(ArgumentError, match="float32 cannot hold"):
-        learn_svm(np.array([[1e39], [0.0]]), np.array([0, 1]), 1.0)
+        svm_accuracy(X, [0, 1], X, [0, 1])
 
 
 def test_a_plane_in_company_is_nearly_the_one_alone():
@@ -156,13 +154,6 @@ def test_a_plane_in_company_is_nearly_the_one_alone():
     signs = np.where(labels[:, 0], 1, -1)
     values = [primal_of_svm(w, X, signs, 1.0) for w in (together, alone)]
     assert values[0] == pytest.approx(values[1], rel=2e-3)
-
-
-def test_svm_that_does_not_settle_says_so(monkeypatch):
-    monkeypatch.setattr(_hyperplanes, "_MAX_ITER", 1)
-    X = np.random.default_rng(0).normal(size=(50, 5))
-    with pytest.warns(UserWarning, match="did not settle in 1 iterations"):
-        learn_svm(X, X[:, 0] > X[:, 1], 10.0)
 
 
 def test_features_for_comparison(data):
@@ -251,3 +242,106 @@ def test_a_weight_of_errors_beyond_float32_is_refused():
     labels = np.arange(6)[:, None] % 2 > 0
     with pytest.raises(ArgumentError, match=r"at most 1e\+30, got 1e\+31"):
         hyperplanes(np.eye(6, dtype=np.float32), labels, 1e31)
+
+
+def test_calibration_error_by_hand():
+    coarse = calibration_error([0.05, 0.5, 0.95], [False, True, True], n_bins=2)
+    assert coarse.counts.tolist() == [2, 1]
+    np.testing.assert_allclose(coarse.confidences, [0.275, 0.95])
+    np.testing.assert_allclose(coarse.accuracies, [0.5, 1.0])
+    assert float(coarse) == pytest.approx((2 * 0.225 + 0.05) / 3)
+
+
+def test_probabilities_that_mean_what_they_say():
+    rng = np.random.default_rng(0)
+    p = rng.random(100_000)
+    assert calibration_error(p, rng.random(100_000) < p).value < 0.01
+    assert calibration_error(p, rng.random(100_000) < p**2).value > 0.1
+
+
+def test_empty_bins_of_confidence_count_nothing():
+    found = calibration_error([0.95, 0.95], [True, True], n_bins=10)
+    assert found.value == pytest.approx(0.05)
+    assert np.isnan(found.accuracies[:9]).all()
+
+
+@pytest.mark.parametrize(
+    ("confidences", "right", "n_bins", "message"),
+    [
+        ([], np.zeros(0, bool), 15, "must not be empty"),
+        ([0.5], [True, False], 15, "same length"),
+        ([1.5], [True], 15, "between 0 and 1"),
+        ([np.nan], [True], 15, "between 0 and 1"),
+        ([0.5], [1], 15, "true or false, got dtype int64"),
+        ([[0.5]], [True], 15, r"a list, got shape \(1, 1\)"),
+        ([0.5], [True], 0, "n_bins must be at least 1"),
+    ],
+)
+def test_mistakes_in_probabilities(confidences, right, n_bins, message):
+    with pytest.raises(ArgumentError, match=message):
+        calibration_error(confidences, right, n_bins=n_bins)
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    rng = np.random.default_rng(0)
+    y = np.repeat([f"class {k}" for k in range(12)], 25)
+    X = np.repeat(rng.normal(size=(12, 10)), 25, axis=0)
+    return X + 0.3 * rng.normal(size=(300, 10)), y
+
+
+def test_good_codes_score_higher(clusters):
+    X, y = clusters
+    good, bad = (LSH(n, random_state=0).fit(X) for n in (64, 2))
+    assert novel_class_score(good, X, y) > novel_class_score(bad, X, y) + 0.2
+
+
+def test_each_fold_scores_classes_that_were_not_trained_on(clusters):
+    X, y = clusters
+    seen = []
+
+    def score(learner, X, y):
+        seen.append(set(learner.classes_) & set(y))
+        return novel_class_score(learner, X, y)
+
+    search = GridSearchCV(
+        PiCoDes(n_bits=8, n_iter=1, random_state=0),
+        {"lam": [1.0, 100.0]},
+        cv=GroupKFold(3),
+        scoring=score,
+    )
+    search.fit(X, y, groups=y)
+    assert seen == [set()] * 6
+    assert search.best_estimator_.classes_.size == 12
+
+
+def test_classes_that_are_too_small(clusters):
+    X, y = clusters
+    learner = LSH(8, random_state=0).fit(X)
+    few = np.flatnonzero(y != y[0])
+    with_one = np.append(few, np.flatnonzero(y == y[0])[0])
+    scores = [novel_class_score(learner, X[rows], y[rows]) for rows in (few, with_one)]
+    assert scores[0] == scores[1]
+    with pytest.raises(ArgumentError, match=r"two with more than n_test=25 .*, got 0"):
+        novel_class_score(learner, X[:26], y[:26], n_test=25)
+
+
+def test_errors_of_long_codes_weigh_less(clusters):
+    X, y = clusters
+    short, long = (LSH(n, random_state=0).fit(X) for n in (32, 1024))
+    for learner, C in ((short, 0.01), (long, 0.0025)):
+        usual, given = (novel_class_score(learner, X, y, C=c) for c in (None, C))
+        assert usual == given
+
+
+def test_a_search_may_refuse_folds_of_small_classes(clusters):
+    X, y = clusters
+    search = GridSearchCV(
+        PiCoDes(n_bits=8, n_iter=1, random_state=0),
+        {"lam": [1.0, 100.0]},
+        cv=GroupKFold(3),
+        scoring=partial(novel_class_score, n_test=30),
+        error_score="raise",
+    )
+    with pytest.raises(ArgumentError, match="n_test=30 items, got 0 of 4"):
+        search.fit(X, y, groups=y)

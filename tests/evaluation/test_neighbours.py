@@ -1,9 +1,13 @@
 """Exact neighbours equal a sort of all float64 distances, for any block size."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import (
@@ -12,10 +16,12 @@ from fewbits.evaluation import (
     ground_truth,
     mean_average_precision,
     neighbour_recall,
+    neighbour_recall_score,
     neighbour_threshold,
     search_recall,
     within_distance,
 )
+from fewbits.learners import ITQ, LSH
 
 METRICS = ["euclidean", "cosine", "dot"]
 
@@ -50,10 +56,10 @@ def test_equal_to_sorting_everything(metric, seed, shift, k):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_answers_do_not_depend_on_blocks_or_batches(metric, dtype, monkeypatch):
+def test_answers_do_not_depend_on_blocks_or_batches(metric, dtype):
     rng = np.random.default_rng(1)
-    database = rng.normal(size=(300, 17)).astype(dtype)
-    queries = rng.normal(size=(20, 17)).astype(dtype)
+    database = rng.normal(size=(17_000, 5)).astype(dtype)  # three blocks
+    queries = rng.normal(size=(9, 5)).astype(dtype)
     whole = exact_neighbours(queries, database, 30, metric)
     np.testing.assert_array_equal(
         whole.ids, brute_force(queries, database, 30, metric)[1]
@@ -62,12 +68,6 @@ def test_answers_do_not_depend_on_blocks_or_batches(metric, dtype, monkeypatch):
     np.testing.assert_array_equal(
         whole.distances, np.concatenate([a[0] for a in alone])
     )
-    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 17 * 11)
-    monkeypatch.setattr("fewbits.evaluation._screen._PAIR_ENTRIES", 50)
-    monkeypatch.setattr("fewbits.evaluation._neighbours._MOST", 700)
-    blocked = exact_neighbours(queries, database, 30, metric)
-    np.testing.assert_array_equal(blocked.ids, whole.ids)
-    np.testing.assert_array_equal(blocked.distances, whole.distances)
 
 
 def test_progress_ends_with_all_queries():
@@ -76,14 +76,14 @@ def test_progress_ends_with_all_queries():
     assert seen == [(2048, 5000), (4096, 5000), (5000, 5000)]
 
 
-def test_many_equal_rows(monkeypatch):
-    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 50)
-    monkeypatch.setattr("fewbits.evaluation._neighbours._MOST", 30)
-    database = np.zeros((200, 2))
-    database[::50] = 1.0
-    distances, ids = exact_neighbours([[0.0, 0.0], [1.0, 1.0]], database, 5)
-    assert ids.tolist() == [[1, 2, 3, 4, 5], [0, 50, 100, 150, 1]]
-    assert distances[1].tolist() == [0, 0, 0, 0, np.sqrt(2)]
+def test_many_equal_rows():
+    """Ten million candidates: more than are held until the end."""
+    database, queries = np.zeros((10_000, 1)), np.zeros((1030, 1))
+    database[::50], queries[1] = 1.0, 1.0
+    distances, ids = exact_neighbours(queries, database, 3)
+    assert ids[0].tolist() == ids[-1].tolist() == [1, 2, 3]
+    assert ids[1].tolist() == [0, 50, 100]
+    assert not distances.any()
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -169,15 +169,13 @@ def test_threshold_is_the_mean_distance_to_the_kth_other_row():
         neighbour_threshold(X, 80)
 
 
-def test_true_positives_are_closer_than_the_threshold(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(70, 5)).astype(np.float32)
+def test_true_positives_are_closer_than_the_threshold():
+    X = np.random.default_rng(0).normal(size=(9000, 5)).astype(np.float32)
     threshold = 1.7
     distances = np.sqrt(((X[:9, None].astype(float) - X) ** 2).sum(axis=2))
-    whole = within_distance(X[:9], X, threshold)
-    np.testing.assert_array_equal(whole.block(slice(0, 9)), distances < threshold)
-    monkeypatch.setattr("fewbits.evaluation._screen._ENTRIES", 20)
-    blocked = within_distance(X[:9], X, threshold)
-    np.testing.assert_array_equal(blocked.block(slice(2, 9)), whole.block(slice(2, 9)))
+    found = within_distance(X[:9], X, threshold)
+    np.testing.assert_array_equal(found.block(slice(0, 9)), distances < threshold)
+    np.testing.assert_array_equal(found.block(slice(2, 5)), distances[2:5] < threshold)
 
 
 def test_a_distance_of_exactly_the_threshold_is_not_closer():
@@ -219,3 +217,53 @@ def test_listed_rows_without_neighbours_are_skipped():
     codes = np.zeros((2, 1), np.uint8)
     score = mean_average_precision(codes, codes, ground_truth([[0], [-1]], 2))
     assert score.n_skipped == 1
+
+
+X = np.random.default_rng(0).normal(size=(300, 16))
+
+
+class Ordered:
+    """Codes of one row number each: neighbours by it are those of the vectors."""
+
+    def encode(self, rows):
+        return np.packbits(np.arange(256) < rows[:, :1], axis=1)
+
+
+def test_it_is_the_share_of_true_neighbours_among_the_first_found():
+    rows = np.random.default_rng(0).permutation(np.arange(250.0))[:, None]
+    assert neighbour_recall_score(Ordered(), rows, k=1, at=3) > 0.99
+    learner = LSH(8, random_state=0).fit(X)
+    scores = [neighbour_recall_score(learner, X, at=at) for at in (1, 10, 240)]
+    assert scores[0] < scores[1] < scores[2] == 1
+    assert neighbour_recall_score(learner, X) == scores[1]
+    assert neighbour_recall_score(learner, X, random_state=1) != scores[1]
+
+
+def test_a_search_over_parameters():
+    grid = {"n_iter": [0, 20], "n_bits": [8, 64]}
+    search = GridSearchCV(
+        ITQ(random_state=0), grid, cv=2, scoring=neighbour_recall_score
+    )
+    assert search.fit(X).best_params_["n_bits"] == 64
+    first = next(KFold(2).split(X))
+    learner = ITQ(64, n_iter=20, random_state=0).fit(X[first[0]])
+    by_hand = neighbour_recall_score(learner, X[first[1]])
+    at = search.cv_results_["params"].index({"n_bits": 64, "n_iter": 20})
+    assert search.cv_results_["split0_test_score"][at] == by_hand
+
+
+def test_a_pipeline_and_a_data_frame():
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(16)])
+    learner = LSH(32, random_state=0).fit(frame)
+    score = neighbour_recall_score(learner, frame)  # no warning on names
+    chain = make_pipeline(FunctionTransformer(), LSH(32, random_state=0)).fit(X)
+    assert neighbour_recall_score(chain, X) == score
+    with pytest.raises(ArgumentError, match="not a seed"):
+        neighbour_recall_score(learner, frame, random_state=-1)
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (12, 11)])
+def test_too_few_rows(n, k):
+    learner = LSH(8, random_state=0).fit(X)
+    with pytest.raises(ArgumentError, match=f"{n} rows are too few to score by k={k}"):
+        neighbour_recall_score(learner, X[:n], k=k)

@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.classify._linear import linear_svm
-from fewbits.evaluation.classification import (
-    category_scores,
-    knn_accuracy,
-    svm_accuracy,
-)
-from fewbits.evaluation.classification._categories import expected_precision
+from fewbits.evaluation.classification import knn_accuracy, svm_accuracy
 from fewbits.learners import DBC, Learner
 from research.common.classic import is_classic, prepared
 from research.common.features import load_features
@@ -28,6 +23,7 @@ from research.common.supervised import learners_of
 from research.common.svm import COSTS
 from research.core.record import Metrics, Record
 from research.core.runner import Task, task
+from research.studies.dbc.categories import category_scores, expected_precision
 
 #: Test items of each class, and how many of each there are to learn from.
 SIZES = {

@@ -25,6 +25,7 @@ from research.common.features import load_image_features
 from research.common.problems import load_problem
 from research.core.record import Metrics, Settings
 from research.core.runner import Task, task
+from research.studies.llc.mixtures import threshold_under_prior_shift
 
 #: Unknown are Caltech-101's images of no class, or a quarter of the classes.
 BACKGROUND, HELD_OUT = "background", "held-out classes"
@@ -104,7 +105,7 @@ def measure(settings: Settings) -> Metrics:
     for radius in RADII:
         region = ood.acceptance_region(book, N_BITS, radius)
         known, unknown = (region.accepts(side) for side in sides)
-        mixed = metrics.threshold_under_prior_shift(
+        mixed = threshold_under_prior_shift(
             *scores["max logit"],
             known,
             unknown,

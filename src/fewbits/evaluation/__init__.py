@@ -10,32 +10,30 @@ detection in `fewbits.evaluation.ood`, splits of labelled items in
 `fewbits.evaluation.splits`, and means over seeds in `fewbits.evaluation.statistics`.
 """
 
-from fewbits.evaluation._ann import (
-    ann_mean_average_precision,
-    neighbour_threshold,
-    within_distance,
-)
-from fewbits.evaluation._average_precision import (
-    average_precision,
-    mean_average_precision,
-)
 from fewbits.evaluation._comparison import Comparison, compare_encoders
-from fewbits.evaluation._curve import Curve
-from fewbits.evaluation._neighbour_recall_score import neighbour_recall_score
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
+    ann_mean_average_precision,
     exact_neighbours,
     neighbour_recall,
+    neighbour_recall_score,
+    neighbour_threshold,
     search_recall,
+    within_distance,
 )
-from fewbits.evaluation._radius import RadiusScores, radius_curve, radius_scores
 from fewbits.evaluation._ranking import (
+    Curve,
+    RadiusScores,
+    Score,
+    average_precision,
+    mean_average_precision,
     precision_at,
     precision_recall_curve,
+    radius_curve,
+    radius_scores,
     recall_at,
 )
 from fewbits.evaluation._relevance import Relevance, ground_truth, same_label
-from fewbits.evaluation._score import Score
 
 __all__ = [
     "Comparison",

@@ -1,22 +1,28 @@
-"""One clear line for each thing that a caller can get wrong."""
+"""Checks of what metrics are given, one clear line each."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._arrow import as_array
+from fewbits._spans import spans
 from fewbits._typing import Array
 from fewbits.errors import ArgumentError, FeatureError
 
 _BLOCK_ENTRIES = 1 << 22
 
 
-def check_lengths(**arrays: Array) -> int:
-    """Return the common length of `arrays`; an error names them all."""
+def check_lengths(**arrays: Array) -> None:
+    """Refuse arrays of different lengths; the error names them all."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) != 1:
         listed = ", ".join(f"{n} {name}" for name, n in lengths.items())
         raise ArgumentError(f"need arrays of the same length, got {listed}")
-    return next(iter(lengths.values()))
+
+
+def check_known(k: int, n: int, what: str) -> None:
+    """Refuse a ground truth of more neighbours than there are."""
+    if k > n:
+        raise ArgumentError(f"k={k} asks for more neighbours than the {n} {what}")
 
 
 def check_not_empty(array: Array, name: str) -> None:
@@ -36,16 +42,11 @@ def as_features(X: ArrayLike, name: str, n_features: int | None = None) -> Array
             f"{name} must have {n_features} features, got {array.shape[1]}"
         )
     check_not_empty(array, name)
-    _check_finite(array, name)
-    return array
-
-
-def _check_finite(array: Array, name: str) -> None:
-    step = max(1, _BLOCK_ENTRIES // array.shape[1])
-    for start in range(0, len(array), step):
-        finite = np.isfinite(array[start : start + step])
+    for span in spans(len(array), _BLOCK_ENTRIES // array.shape[1]):
+        finite = np.isfinite(array[span])
         if not finite.all():
-            row = start + int(np.argmin(finite.all(axis=1)))
+            row = span.start + int(np.argmin(finite.all(axis=1)))
             raise FeatureError(
                 f"{name} must be finite, got NaN or infinity in row {row}"
             )
+    return array

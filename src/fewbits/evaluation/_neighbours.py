@@ -1,29 +1,45 @@
-"""Exact nearest neighbours of features, and how many of them codes find."""
+"""Exact nearest neighbours of features, and how many of them codes find.
 
-from collections.abc import Callable
+All pairs go through one float32 matrix product, whose rounding error has a rigorous
+bound. Whatever the bound cannot decide is computed again in float64, feature by feature
+in a fixed order, so that answers depend neither on blocks nor on the BLAS.
+"""
+
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._checks import check_count
+from fewbits._checks import check_choice, check_count, generator
 from fewbits._repr import one_line
-from fewbits._typing import Array, IdArray
-from fewbits.errors import ArgumentError
-from fewbits.evaluation._ranking import recall_at
-from fewbits.evaluation._relevance import as_ids, ground_truth
-from fewbits.evaluation._score import Score, mean_score
-from fewbits.evaluation._screen import (
-    Float32Array,
-    FloatArray,
-    Screen,
-    blocks,
-    check_known,
-    check_pair,
-    exact_distances,
+from fewbits._spans import spans
+from fewbits._typing import Array, CodeArray, IdArray
+from fewbits._unit_rows import unit_rows
+from fewbits.codes import pack
+from fewbits.encoders import as_features as encoder_features
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.evaluation._checks import as_features, check_known
+from fewbits.evaluation._ranking import (
+    Score,
+    mean_average_precision,
+    mean_score,
+    recall_at,
 )
+from fewbits.evaluation._relevance import Listed, Relevance, as_ids, ground_truth
+from fewbits.index import METRICS
 
+FloatArray = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
 Progress = Callable[[int, int], None]
+_ENTRIES = 1 << 24  # of a block of features
+_PAIR_ENTRIES = 1 << 20  # of features compared in float64 at once
+_MOST = 1 << 23  # of candidates held at once
+_LARGEST = 1e150  # its square is a float64
+_ROUNDING = 2.0**-24  # of one operation in float32
+_UNDERFLOW = 1e-35
+_QUERY_SHARE = 5  # a fifth of the rows are queries of `neighbour_recall_score`
+_MOST_QUERIES = 1000
 
 
 class FloatNeighbours(NamedTuple):
@@ -34,20 +50,6 @@ class FloatNeighbours(NamedTuple):
 
     def __repr__(self) -> str:
         return one_line(self)
-
-
-class _Candidates(NamedTuple):
-    """Pairs that may belong to the answer; `lower` bounds their key from below."""
-
-    query: IdArray
-    item: IdArray
-    lower: Float32Array
-
-
-_NONE = _Candidates(
-    np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-)
-_MOST = 1 << 23
 
 
 def exact_neighbours(
@@ -95,11 +97,11 @@ def exact_neighbours(
     >>> exact_neighbours([[0.0]], [[3.0], [1.0], [-1.0]], k=2)
     FloatNeighbours(distances=array([[1., 1.]]), ids=array([[1, 2]]))
     """
-    Q, D = check_pair(queries, database, metric)
+    Q, D = _as_pair(queries, database, metric)
     k = check_count(k, "k")
     check_known(k, len(D), "rows of the database")
     distances, ids = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
-    for span in blocks(Q, D)[0]:
+    for span in _blocks(Q, D)[0]:
         distances[span], ids[span] = _nearest(Q[span], D, k, metric)
         if progress is not None:
             progress(span.stop, len(Q))
@@ -163,74 +165,386 @@ def search_recall(found: ArrayLike, neighbours: ArrayLike) -> Score:
     >>> search_recall([[5, 2, 9]], [[2, 3]]).value
     0.5
     """
-    found, truth = as_ids(found, "found"), as_ids(neighbours, "neighbours")
-    if len(found) != len(truth):
-        raise ArgumentError(
-            f"found holds {len(found)} queries, neighbours {len(truth)}"
-        )
-    both = np.sort(np.concatenate([found, truth], axis=1), axis=1)
+    ids, truth = as_ids(found, "found"), as_ids(neighbours, "neighbours")
+    if len(ids) != len(truth):
+        raise ArgumentError(f"found holds {len(ids)} queries, neighbours {len(truth)}")
+    both = np.sort(np.concatenate([ids, truth], axis=1), axis=1)
     hits = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] >= 0)).sum(axis=1)
-    known = (truth >= 0).sum(axis=1)
+    n_true = (truth >= 0).sum(axis=1)
     values = np.full(len(truth), np.nan)
-    np.divide(hits, known, out=values, where=known > 0)
-    return mean_score(values, f"recall {truth.shape[1]}@{found.shape[1]} of a search")
+    np.divide(hits, n_true, out=values, where=n_true > 0)
+    return mean_score(values, f"recall {truth.shape[1]}@{ids.shape[1]} of a search")
+
+
+def neighbour_recall_score(
+    learner: Any,
+    X: ArrayLike,
+    y: Any = None,
+    *,
+    k: int = 10,
+    at: int | None = None,
+    random_state: int = 0,
+) -> float:
+    """Score a fitted learner by the true neighbours that its codes find.
+
+    A scorer for scikit-learn. A fifth of the rows, 1,000 at most, are queries to the
+    others; whether the learner saw them is up to the folds.
+
+    Parameters
+    ----------
+    learner : Learner or Pipeline
+        Fitted to other rows; a pipeline ends in a learner, and neighbours are those of
+        what goes into it.
+    X : array-like of shape (n, n_features)
+    y : None
+        Not used.
+    k : int, default=10
+        Nearest vectors that count, by Euclidean distance.
+    at : int, default=None
+        Codes that are looked at; None takes `k`.
+    random_state : int, default=0
+        Draws the queries.
+
+    Returns
+    -------
+    float
+        Recall k@at; its expectation over the order of items at the same distance.
+
+    Raises
+    ------
+    ArgumentError
+        When there are too few rows for `k`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from fewbits.learners import LSH
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> search = GridSearchCV(
+    ...     LSH(random_state=0),
+    ...     {"n_bits": [16, 64]},
+    ...     cv=2,
+    ...     scoring=neighbour_recall_score,
+    ... )
+    >>> search.fit(X).best_params_
+    {'n_bits': 64}
+    """
+    features = encoder_features(X)
+    check_count(k, "k")
+    n_queries = min(len(features) // _QUERY_SHARE, _MOST_QUERIES)
+    if not n_queries or len(features) - n_queries < k:
+        raise ArgumentError(f"{len(features)} rows are too few to score by k={k}")
+    order = generator(random_state).permutation(len(features))
+    queries, base = (np.sort(rows) for rows in np.split(order, [n_queries]))
+    nearest = exact_neighbours(features[queries], features[base], k).ids
+    if hasattr(learner, "encode"):
+        codes: CodeArray = learner.encode(X)
+    else:  # a pipeline
+        codes = pack(learner.transform(X))
+    at = k if at is None else at
+    return neighbour_recall(codes[queries], codes[base], nearest, at).value
+
+
+def neighbour_threshold(
+    database: ArrayLike,
+    k: int = 50,
+    *,
+    n_sample: int | None = 1000,
+    random_state: Any = None,
+) -> float:
+    """Mean Euclidean distance of database rows to their `k`-th neighbour.
+
+    Parameters
+    ----------
+    database : array-like of shape (n, n_features)
+    k : int, default=50
+        Below the number of rows; a row is not a neighbour of itself.
+    n_sample : int or None, default=1000
+        Rows averaged over, drawn without replacement; None or more than there are means
+        all.
+    random_state : int, Generator or None, default=None
+        Seeds the sample.
+
+    References
+    ----------
+    Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
+    Binary Codes", CVPR 2011.
+
+    Examples
+    --------
+    >>> neighbour_threshold([[0.0], [1.0], [3.0]], k=1)
+    1.3333333333333333
+    """
+    X = as_features(database, "database")
+    k = check_count(k, "k")
+    check_known(k, len(X) - 1, "other rows of the database")
+    rows = np.arange(len(X))
+    if n_sample is not None and check_count(n_sample, "n_sample") < len(rows):
+        rows = np.sort(generator(random_state).choice(rows, n_sample, replace=False))
+    # The nearest is the row itself, or an equal one: either way its distance is 0.
+    return float(exact_neighbours(X[rows], X, k + 1).distances[:, -1].mean())
+
+
+def within_distance(
+    queries: ArrayLike, database: ArrayLike, threshold: float
+) -> Relevance:
+    """Call a row relevant when it is closer than `threshold` in Euclidean distance.
+
+    Parameters
+    ----------
+    queries, database : array-like of shape (n, n_features)
+        Finite features.
+    threshold : float
+        Above 0, for example from `neighbour_threshold`.
+
+    Returns
+    -------
+    Relevance
+        A query with nothing that near has no relevant item; average precision and
+        recall skip and count it.
+
+    Examples
+    --------
+    >>> within_distance([[0.0]], [[0.5], [2.0], [-1.0]], 1.5).block(slice(0, 1))
+    array([[ True, False,  True]])
+    """
+    Q, D = _as_pair(queries, database, "euclidean")
+    if not 0 < threshold < np.inf:
+        raise ArgumentError(f"threshold must be a finite distance, got {threshold}")
+    offsets, items = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    for span in _blocks(Q, D)[0]:
+        query, item = _closer(Q[span], D, threshold)
+        counts = np.bincount(query, minlength=span.stop - span.start)
+        offsets.append(offsets[-1][-1] + np.cumsum(counts))
+        items.append(item)
+    return Listed(
+        np.concatenate(offsets),
+        np.concatenate(items),
+        len(D),
+        f"relevant: Euclidean distance below {threshold:.6g}",
+    )
+
+
+def ann_mean_average_precision(
+    query_codes: Array,
+    database_codes: Array,
+    query_features: ArrayLike,
+    database_features: ArrayLike,
+    *,
+    k: int = 50,
+    n_sample: int | None = 1000,
+    at: int | None = None,
+    ties: str = "expected",
+    random_state: Any = None,
+) -> Score:
+    """Mean average precision against the neighbours of the features themselves.
+
+    True positives are the rows closer than the mean distance to the `k`-th neighbour.
+
+    Parameters
+    ----------
+    query_codes, database_codes : ndarray of shape (n, n_bytes), dtype uint8
+    query_features, database_features : array-like of shape (n, n_features)
+        The features of the same items.
+    k, n_sample
+        As in `neighbour_threshold`.
+    at, ties
+        As in `mean_average_precision`.
+    random_state : int, Generator or None, default=None
+        Seeds the sample and ``ties="random"``.
+
+    Returns
+    -------
+    Score
+        Queries without a true positive are skipped and counted: no ranking of theirs is
+        right or wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> codes = np.packbits(X > 0, axis=1)
+    >>> score = ann_mean_average_precision(codes[:9], codes, X[:9], X, n_sample=None)
+    >>> score.n_skipped
+    0
+    """
+    rng = generator(random_state)
+    threshold = neighbour_threshold(
+        database_features, k, n_sample=n_sample, random_state=rng
+    )
+    relevance = within_distance(query_features, database_features, threshold)
+    return mean_average_precision(
+        query_codes, database_codes, relevance, at=at, ties=ties, random_state=rng
+    )
+
+
+def _as_pair(
+    queries: ArrayLike, database: ArrayLike, metric: str
+) -> tuple[Array, Array]:
+    """Return two matrices of finite features of the same width."""
+    check_choice(metric, "metric", METRICS)
+    items = as_features(database, "database")
+    return as_features(queries, "queries", items.shape[1]), items
+
+
+def _blocks(
+    queries: Array, database: Array
+) -> tuple[Iterator[slice], tuple[slice, ...]]:
+    """Return spans of queries and of the database whose products fit into memory."""
+    width = max(1, _ENTRIES // database.shape[1])
+    return (
+        spans(len(queries), min(2048, width)),
+        tuple(spans(len(database), min(8192, width))),
+    )
 
 
 def _nearest(
     queries: Array, database: Array, k: int, metric: str
 ) -> tuple[FloatArray, IdArray]:
-    screen = Screen(queries, database, metric)
+    screen = _Screen(queries, database, metric)
     smallest = np.full((len(queries), k), np.inf, np.float32)
-    candidates = _NONE
-    for span in blocks(queries, database)[1]:
+    # Pairs that may belong to the answer, and what bounds their key from below.
+    query, item = np.empty((2, 0), np.int64)
+    bound = np.empty(0, np.float32)
+    for span in _blocks(queries, database)[1]:
         lower, upper = screen.bounds(database[span])
-        smallest = _k_smallest(np.concatenate([smallest, upper], axis=1), k)
+        smallest = np.concatenate([smallest, upper], axis=1)
+        smallest = np.partition(smallest, k - 1, axis=1)[:, :k]
         # The k-th smallest upper bound: no answer has a larger lower bound.
         limit = smallest.max(axis=1)
-        query, item = np.nonzero(lower <= limit[:, None])
-        more = _Candidates(query, item + span.start, lower[query, item])
-        candidates = _below(limit, _joined(candidates, more))
-        if len(candidates.query) > _MOST:
-            candidates = _settled(queries, database, candidates, k, metric)
-    return _first(queries, database, candidates, k, metric)
-
-
-def _k_smallest(values: Float32Array, k: int) -> Float32Array:
-    return np.partition(values, k - 1, axis=1)[:, :k]
-
-
-def _joined(a: _Candidates, b: _Candidates) -> _Candidates:
-    return _Candidates(
-        np.concatenate([a.query, b.query]),
-        np.concatenate([a.item, b.item]),
-        np.concatenate([a.lower, b.lower]),
-    )
-
-
-def _below(limit: Float32Array, candidates: _Candidates) -> _Candidates:
-    query, item, lower = candidates
-    keep = lower <= limit[query]
-    return _Candidates(query[keep], item[keep], lower[keep])
-
-
-def _settled(
-    queries: Array, database: Array, candidates: _Candidates, k: int, metric: str
-) -> _Candidates:
-    """Keep the exact best so far: equal items by the million must not fill memory."""
-    if k * len(queries) > len(candidates.query) // 2:
-        return candidates
-    _, ids = _first(queries, database, candidates, k, metric)
-    query = np.repeat(np.arange(len(ids)), k)
-    return _Candidates(query, ids.ravel(), np.full(ids.size, -np.inf, np.float32))
+        row, column = np.nonzero(lower <= limit[:, None])
+        query = np.concatenate([query, row])
+        item = np.concatenate([item, column + span.start])
+        bound = np.concatenate([bound, lower[row, column]])
+        keep = bound <= limit[query]
+        query, item, bound = query[keep], item[keep], bound[keep]
+        if len(query) > max(_MOST, 2 * k * len(queries)):
+            # Equal items by the million must not fill memory: the exact best so far.
+            _, ids = _first(queries, database, (query, item), k, metric)
+            query, item = np.repeat(np.arange(len(ids)), k), ids.ravel()
+            bound = np.full(len(item), -np.inf, np.float32)
+    return _first(queries, database, (query, item), k, metric)
 
 
 def _first(
-    queries: Array, database: Array, candidates: _Candidates, k: int, metric: str
+    queries: Array,
+    database: Array,
+    pairs: tuple[IdArray, IdArray],
+    k: int,
+    metric: str,
 ) -> tuple[FloatArray, IdArray]:
-    """Return distances and ids (n_queries, k) of the best candidates."""
-    query, item = candidates.query, candidates.item
-    distances = exact_distances(queries, database, (query, item), metric)
+    """Return distances and ids (n_queries, k) of the best of pairs (query, item)."""
+    query, item = pairs
+    distances = _exact_distances(queries, database, pairs, metric)
     order = np.lexsort([item, distances, query])
     starts = np.searchsorted(query[order], np.arange(len(queries)))
     chosen: NDArray[np.int64] = order[starts[:, None] + np.arange(k)]
     return distances[chosen], item[chosen]
+
+
+def _closer(queries: Array, database: Array, threshold: float) -> tuple[Array, Array]:
+    """Return pairs (query, item) below the threshold, in order."""
+    screen = _Screen(queries, database, "euclidean")
+    key = np.float32((threshold * screen.scale) ** 2 * (1 + 1e-6))
+    pairs = [np.empty((2, 0), np.int64)]
+    for span in _blocks(queries, database)[1]:
+        query, item = np.nonzero(screen.bounds(database[span])[0] <= key)
+        item += span.start
+        distances = _exact_distances(queries, database, (query, item), "euclidean")
+        pairs.append(np.stack([query, item])[:, distances < threshold])
+    query, item = np.concatenate(pairs, axis=1)
+    order = np.argsort(query, kind="stable")
+    return query[order], item[order]
+
+
+class _Screen:
+    """Bounds of *keys*, numbers that order like the distances of a query.
+
+    The key of a pair is ``w (|q|^2 + |d|^2) - c q.d`` after scaling: the squared
+    Euclidean distance (w = 1, c = 2), or the negative product (w = 0, c = 1) of unit
+    vectors (cosine) or with a unit query (dot).
+    """
+
+    def __init__(self, queries: Array, database: Array, metric: str) -> None:
+        self._metric = metric
+        self._w, self._c = (1.0, 2.0) if metric == "euclidean" else (0.0, 1.0)
+        self._centre = np.zeros(database.shape[1])
+        if metric == "euclidean":
+            # Distances do not depend on the origin; their rounding errors do.
+            sample = database[:: -(-len(database) // 1024)]
+            self._centre = sample.mean(axis=0, dtype=np.float64)
+        largest = max(_largest(queries), _largest(database), 1e-150)
+        # No row is longer than 1 afterwards.
+        self.scale = 1.0 / (2.0 * largest * np.sqrt(database.shape[1]))
+        self._queries, self._query_norms = self._transform(
+            queries, unit=metric == "dot"
+        )
+        # Products of n terms, the rounding of their factors, and a few additions.
+        self._error = (database.shape[1] + 16) * _ROUNDING
+
+    def bounds(self, rows: Array) -> tuple[Float32Array, Float32Array]:
+        """Return the lower and upper bounds of the keys of all queries with `rows`."""
+        items, norms = self._transform(rows)
+        lower = self._queries @ items.T
+        lower *= np.float32(-self._c)
+        upper = lower.copy()
+        for bounds, sign in ((lower, -1), (upper, 1)):
+            weight = self._w + sign * self._error
+            bounds += (weight * norms + sign * _UNDERFLOW).astype(np.float32)
+            bounds += (weight * self._query_norms).astype(np.float32)[:, None]
+        return lower, upper
+
+    def _transform(
+        self, X: Array, unit: bool = False
+    ) -> tuple[Float32Array, FloatArray]:
+        """Return scaled rows in float32 and their squared norms."""
+        result = np.empty(X.shape, np.float32)
+        norms = np.empty(len(X))
+        for span in spans(len(X), _PAIR_ENTRIES // X.shape[1]):
+            rows = X[span].astype(np.float64)
+            if unit or self._metric == "cosine":
+                rows = unit_rows(rows)
+            else:
+                rows = (rows - self._centre) * self.scale
+            norms[span] = np.einsum("ij,ij->i", rows, rows)
+            result[span] = rows
+        return result, norms
+
+
+def _largest(X: Array) -> float:
+    largest = 0.0
+    for span in spans(len(X), _PAIR_ENTRIES // X.shape[1]):
+        largest = max(largest, float(X[span].max()), -float(X[span].min()))
+    if largest > _LARGEST:
+        raise FeatureError(f"features must lie within {_LARGEST:g}, got {largest:g}")
+    return largest
+
+
+def _exact_distances(
+    queries: Array, database: Array, pairs: tuple[IdArray, IdArray], metric: str
+) -> FloatArray:
+    """Return the distances of pairs (query row, database row), a few MB at a time."""
+    distances = np.empty(len(pairs[0]))
+    for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
+        q, d = pairs[0][span], pairs[1][span]
+        distances[span] = _pair_distances(
+            queries[q].astype(np.float64), database[d].astype(np.float64), metric
+        )
+    return distances
+
+
+def _pair_distances(Q: FloatArray, D: FloatArray, metric: str) -> FloatArray:
+    """Compare each row of `Q` with the same row of `D`.
+
+    Euclidean distance, 1 - cosine (a vector of zeros is at cosine 0 with everything),
+    or minus the dot product.
+    """
+    if metric == "euclidean":
+        return np.asarray(np.sqrt(np.square(Q - D).sum(axis=1)))
+    products: FloatArray = (Q * D).sum(axis=1)
+    if metric == "dot":
+        return -products
+    lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
+    cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
+    return np.asarray(1.0 - cosines)

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
 from fewbits._spans import spans
 from fewbits._typing import Array, IdArray
+from fewbits._unit_rows import unit_rows
 from fewbits.codes import as_codes, hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import as_features, check_not_empty
@@ -21,7 +22,6 @@ from fewbits.evaluation._relevance import Mask, Relevance
 
 TIES = ("expected", "stable", "optimistic", "pessimistic", "random")
 METRICS = ("hamming", "euclidean", "cosine", "dot")
-
 FloatArray = NDArray[np.float64]
 WholeArray = NDArray[np.int32] | NDArray[np.int64]
 Levels = tuple[slice, WholeArray, int]
@@ -47,10 +47,28 @@ def tie_groups(
 
     Under ``stable`` and ``random`` each item is a group of its own.
     """
-    queries, database = _check(queries, database, relevance, metric)
+    if check_choice(metric, "metric", METRICS) == "hamming":
+        queries, database = as_codes(queries), as_codes(database)
+        check_not_empty(queries, "queries")
+        check_not_empty(database, "database")
+        blocks = _hamming_levels(queries, database)
+    else:
+        database = as_features(database, "database")
+        queries = as_features(queries, "queries", database.shape[1])
+        blocks = _float_levels(queries, database, metric)
     check_choice(ties, "ties", TIES)
-    blocks = hamming_levels if metric == "hamming" else float_levels
-    for span, levels, n_levels in blocks(queries, database, metric):
+    if not isinstance(relevance, Relevance):
+        raise ArgumentError(
+            "relevance must come from same_label, ground_truth or within_distance, "
+            f"got {type(relevance).__name__}"
+        )
+    needed = relevance.n_queries, relevance.n_database
+    if (len(queries), len(database)) != needed:
+        raise ArgumentError(
+            f"relevance is known for {needed[0]} queries and {needed[1]} items, "
+            f"got {len(queries)} queries and {len(database)} items"
+        )
+    for span, levels, n_levels in blocks:
         relevant = relevance.block(span)
         if ties in ("stable", "random"):
             yield span, ordered(levels, relevant, rng if ties == "random" else None)
@@ -64,8 +82,8 @@ def histograms(levels: WholeArray, relevant: Mask, n_levels: int) -> TieGroups:
     # One pass of bincount for all rows: row and level as one number. Few are relevant.
     keys = levels + n_levels * np.arange(n, dtype=np.int64)[:, None]
     sizes, hits = (
-        np.bincount(each, minlength=n_levels * n).reshape(n, n_levels)
-        for each in (keys.ravel(), keys[np.broadcast_to(relevant, keys.shape)])
+        np.bincount(part, minlength=n_levels * n).reshape(n, n_levels)
+        for part in (keys.ravel(), keys[np.broadcast_to(relevant, keys.shape)])
     )
     return TieGroups(sizes, hits)
 
@@ -85,14 +103,14 @@ def ordered(
     return TieGroups(np.ones_like(result), result)
 
 
-def hamming_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
+def _hamming_levels(queries: Array, database: Array) -> Iterator[Levels]:
     """Yield spans of queries, their distances, and the number of possible distances."""
     for span in spans(len(queries), _BLOCK_ENTRIES // len(database)):
         distances = hamming_distances(queries[span], database)
         yield span, distances, 8 * database.shape[1] + 1
 
 
-def float_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
+def _float_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
     """Do the same for real distances, numbering the distinct ones of each query."""
     for chunk in spans(len(queries), 16 * _BLOCK_ENTRIES // len(database)):
         distances = _float_distances(queries[chunk], database, metric)
@@ -133,32 +151,151 @@ def _float_distances(queries: Array, database: Array, metric: str) -> FloatArray
 
 def _prepared(X: Array, metric: str) -> FloatArray:
     X = X.astype(np.float64)
-    if metric != "cosine":
-        return X
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    unit: FloatArray = X / np.where(norms > 0, norms, 1.0)
-    return unit
+    return unit_rows(X) if metric == "cosine" else X
 
 
-def _check(
-    queries: Array, database: Array, relevance: Relevance, metric: str
-) -> tuple[Array, Array]:
-    if check_choice(metric, "metric", METRICS) == "hamming":
-        queries, database = as_codes(queries), as_codes(database)
-        check_not_empty(queries, "queries")
-        check_not_empty(database, "database")
+def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
+    """Return counts of relevant items among the first ranks (n_queries, n_ranks).
+
+    Along a ranking this number rises evenly within a group of ties; under
+    ``optimistic`` and ``pessimistic`` each group is a rising and a flat part.
+    """
+    if ties in ("stable", "random"):
+        counts = np.cumsum(groups.relevant, axis=1)[:, ranks - 1]
+        return counts.astype(np.float64)
+    hits = np.empty((len(groups.sizes), len(ranks)))
+    for row, (sizes, relevant) in enumerate(zip(*groups, strict=True)):
+        places, counts = _corners(sizes, relevant, ties)
+        # Zero-length pieces would make the slope undefined.
+        keep = np.diff(places, prepend=-1) > 0
+        hits[row] = np.interp(ranks, places[keep], counts[keep])
+    return hits
+
+
+def _corners(sizes: IdArray, relevant: IdArray, ties: str) -> tuple[IdArray, IdArray]:
+    """Return the ranks where the slope may change, and the hits up to there."""
+    places, counts = np.cumsum(sizes), np.cumsum(relevant)
+    if ties == "optimistic":
+        inner = places - sizes + relevant, counts
+    elif ties == "pessimistic":
+        inner = places - relevant, counts - relevant
     else:
-        database = as_features(database, "database")
-        queries = as_features(queries, "queries", database.shape[1])
-    if not isinstance(relevance, Relevance):
-        raise ArgumentError(
-            "relevance must come from same_label, ground_truth or within_distance, "
-            f"got {type(relevance).__name__}"
-        )
-    needed = relevance.n_queries, relevance.n_database
-    if (len(queries), len(database)) != needed:
-        raise ArgumentError(
-            f"relevance is known for {needed[0]} queries and {needed[1]} items, "
-            f"got {len(queries)} queries and {len(database)} items"
-        )
-    return queries, database
+        inner = places - sizes, counts - relevant
+    xs = np.stack([inner[0], places], axis=1).ravel()
+    ys = np.stack([inner[1], counts], axis=1).ravel()
+    return np.append(0, xs), np.append(0, ys)
+
+
+# In a group of ``n`` items, ``r`` of them relevant, that follows ``t`` items with ``p``
+# relevant ones, the item at place ``j`` is relevant with probability ``r / n``, and the
+# places before it then hold ``(j - 1)(r - 1)/(n - 1)`` relevant items on average. So
+# the first ``m`` places contribute
+#
+#     sum_{j <= m}  r/n (p + 1 + (j - 1)(r - 1)/(n - 1)) / (t + j)
+#
+# which, as (j - 1)/(t + j) = 1 - (t + 1)/(t + j), needs only the difference of two
+# harmonic numbers, and costs the same for a group of any size.
+_EXACT = 64
+_HARMONIC = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, _EXACT + 1))])
+
+
+def precision_sums(groups: TieGroups, length: IdArray, ties: str) -> FloatArray:
+    """Return what each group adds to the sum over the first `length` ranks.
+
+    Under anything but ``optimistic`` and ``pessimistic``, the mean over all orders.
+    """
+    n, r = groups
+    if (n == 1).all():
+        return _one_by_one(r, length)
+    t, p = np.cumsum(n, axis=1) - n, np.cumsum(r, axis=1) - r
+    rest = length[:, None] - t
+    if ties == "optimistic":
+        return _consecutive(t, p, np.clip(rest, 0, r))
+    if ties == "pessimistic":
+        return _consecutive(t + n - r, p, np.clip(rest - (n - r), 0, r))
+    return _expected(t, p, n, r, np.clip(rest, 0, n))
+
+
+def expected_over_hits(
+    groups: TieGroups,
+    parts: FloatArray,
+    row: int,
+    group: int,
+    inside: int,
+    empty: float,
+) -> float:
+    """Return the mean of sum / hits for a query whose ranking ends inside a tie.
+
+    How many of the group's relevant items come first, ``h``, is hypergeometric; given
+    ``h``, their places among the first `inside` are again equally likely.
+    """
+    n, r = groups.sizes[row, group], groups.relevant[row, group]
+    t, p = groups.sizes[row, :group].sum(), groups.relevant[row, :group].sum()
+    h, weights = _hypergeometric(int(n), int(r), inside)
+    if p == 0 and h[0] == 0:
+        if np.isnan(empty):  # a query that may drop out counts where it does not
+            h, weights = h[1:], weights[1:] / weights[1:].sum()
+        else:
+            return float(weights[1:] @ _group_mean(t, p, inside, h[1:], 0.0))
+    return float(weights @ _group_mean(t, p, inside, h, parts[row, :group].sum()))
+
+
+def _group_mean(t: int, p: int, inside: int, h: IdArray, before: float) -> FloatArray:
+    sums: FloatArray = before + _expected(t, p, inside, h, inside)
+    return sums / (p + h)
+
+
+def _expected(
+    t: ArrayLike, p: ArrayLike, n: ArrayLike, r: ArrayLike, m: ArrayLike
+) -> FloatArray:
+    t, p, n, r, m = (np.asarray(x, np.int64) for x in (t, p, n, r, m))
+    slope = (r - 1) / np.maximum(n - 1, 1)
+    span = harmonic_span(t, m)
+    sums: FloatArray = (p + 1) * span + slope * (m - (t + 1) * span)
+    return sums * (r / np.maximum(n, 1))
+
+
+def _one_by_one(relevant: IdArray, length: IdArray) -> FloatArray:
+    ranks = np.arange(1, relevant.shape[1] + 1)
+    counted = relevant * (ranks <= length[:, None])
+    return counted * (np.cumsum(relevant, axis=1) / ranks)
+
+
+def _consecutive(t: IdArray, p: IdArray, m: IdArray) -> FloatArray:
+    """Sum ``(p + j) / (t + j)`` over ``j <= m``: relevant items in a row."""
+    return m + (p - t) * harmonic_span(t, m)
+
+
+def _hypergeometric(n: int, r: int, m: int) -> tuple[IdArray, FloatArray]:
+    """Return the possible numbers of relevant items among `m` of `n`, and the odds."""
+    h = np.arange(max(0, m - (n - r)), min(r, m) + 1)
+    low = h[:-1].astype(np.float64)
+    steps = np.log((r - low) * (m - low) / ((low + 1) * (n - r - m + low + 1)))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    weights = np.exp(logs - logs.max())
+    return h, weights / weights.sum()
+
+
+def harmonic_span(start: ArrayLike, length: ArrayLike) -> FloatArray:
+    """Return the sum of ``1 / i`` over ``start < i <= start + length``.
+
+    Its relative error is a few ulp, also far from the start, where subtracting two
+    harmonic numbers would lose most digits.
+    """
+    start = np.asarray(start)
+    stop = start + np.asarray(length)
+    near = _HARMONIC[np.minimum(stop, _EXACT)] - _HARMONIC[np.minimum(start, _EXACT)]
+    far = _tail(np.maximum(start, _EXACT), np.maximum(stop, _EXACT))
+    result: FloatArray = near + far
+    return result
+
+
+def _tail(start: Array, stop: Array) -> FloatArray:
+    # H(n) = ln x + gamma + 1/(24 x^2) - 7/(960 x^4) + 31/(8064 x^6) - ..., x = n + 1/2
+    def correction(n: Array) -> FloatArray:
+        z = (n + 0.5) ** -2.0
+        result: FloatArray = z * (1 / 24 - z * (7 / 960 - z * (31 / 8064)))
+        return result
+
+    result: FloatArray = np.log1p((stop - start) / (start + 0.5))
+    return result + correction(stop) - correction(start)

@@ -21,11 +21,6 @@ class Exact(CodeDecoder):
         What to answer where several classes have the code: no class, or that of the
         lowest row. ``codebook.sharing(row)`` names them all.
 
-    See Also
-    --------
-    fewbits.evaluation.classification.decoding_accuracy
-        Counts as the paper's repository does, or strictly.
-
     References
     ----------
     Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",

@@ -10,9 +10,9 @@ from sklearn.datasets import load_digits
 
 from fewbits.classify import learn_class, select_bits
 from fewbits.codes import pack
-from fewbits.errors import ArgumentError, FewbitsError
-from fewbits.evaluation.classification import category_scores
+from fewbits.errors import FewbitsError
 from fewbits.learners import ITQ
+from research.studies.dbc.categories import category_scores
 
 N_BITS = 60
 
@@ -118,14 +118,11 @@ def test_a_category_of_one_example():
     [
         ({"k": 3}, "k=3 bits .* `selection`"),
         ({"selection": 1.0, "k": 0}, "k must be at least 1"),
-        ({"selection": []}, "weights must be above 0"),
         ({"C": [1, -1]}, "weights must be above 0"),
         ({"at": 0}, "at must be at least 1"),
         ({"train_labels": np.zeros(48, int)}, "at least 2 categories, got 1"),
         ({"test_labels": np.arange(48) % 5}, "4 is in the test labels"),
         ({"test_labels": np.arange(48) % 3}, "3 is in the train labels"),
-        ({"test_labels": np.zeros(3, int)}, "same length"),
-        ({"test_codes": np.zeros((48, 3), np.uint8)}, "60 bits"),
     ],
 )
 def test_mistakes(change, message):
@@ -146,20 +143,6 @@ def test_precision_does_not_depend_on_the_order_of_test_rows():
     np.testing.assert_allclose(first.precision, second.precision)
     flat = category_scores(codes, y, codes * 0, y, n_bits=2, at=20)
     np.testing.assert_allclose(flat.precision, 1 / 3)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"random_state": -1}, "random_state must be an integer from 0 to"),
-        ({"C": "a"}, "weights must be numbers"),
-        ({"C": [[1, 2], [3, 4]]}, "weights must be above 0"),
-    ],
-)
-def test_bad_weights_and_seeds(options, message):
-    codes, y = np.array([[0], [255]], np.uint8), [0, 1]
-    with pytest.raises(ArgumentError, match=message):
-        category_scores(codes, y, codes, y, n_bits=8, **options)
 
 
 class TestDefaultOfSelection:
@@ -184,7 +167,3 @@ class TestDefaultOfSelection:
     def test_few_bits_are_told(self):
         with pytest.warns(UserWarning, match=r"selection=1 keeps \d\.\d of 32 bits"):
             category_scores(*self.digits(), n_bits=32, selection=1)
-
-    def test_true_is_no_weight(self):
-        with pytest.raises(ArgumentError, match="got True; 100 is a start"):
-            category_scores(*self.digits(), n_bits=32, selection=True)

@@ -7,26 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
-from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_lengths
-from fewbits.evaluation.ood._detection import (
-    Detection,
-    as_decisions,
-    check_mixture,
-    f1,
-)
-from fewbits.evaluation.ood._metrics import as_scores
+from fewbits.evaluation.ood import Detection
 from fewbits.evaluation.statistics import Summary, summarize
 
 FloatArray = NDArray[np.float64]
 
 _SIDES = ("unknown", "known")
 _MEASURES: dict[str, Callable[[Detection], float]] = {
-    "balanced accuracy": lambda found: found.balanced_accuracy,
-    "accuracy": lambda found: found.accuracy,
-    "F1 (unknown)": lambda found: found.f1_unknown,
-    "F1 (known)": lambda found: found.f1_known,
+    "balanced accuracy": lambda rule: rule.balanced_accuracy,
+    "accuracy": lambda rule: rule.accuracy,
+    "F1 (unknown)": lambda rule: rule.f1_unknown,
+    "F1 (known)": lambda rule: rule.f1_known,
 }
 
 
@@ -48,17 +40,12 @@ def tune_threshold(
         The smallest of several equally good. It is a score of one of the items, or
         just above the highest where everything is best rejected.
 
-    Raises
-    ------
-    ArgumentError
-        When a side is empty or not finite.
-
     Examples
     --------
     >>> tune_threshold(known=[3, 4, 5], unknown=[1, 2, 4])
     3.0
     """
-    inside, outside = as_scores(known, "known"), as_scores(unknown, "unknown")
+    inside, outside = (np.asarray(side, np.float64) for side in (known, unknown))
     check_choice(positive, "positive", _SIDES)
     levels = np.unique(np.concatenate([inside, outside]))
     levels = np.append(levels, np.nextafter(levels[-1], np.inf))
@@ -68,10 +55,11 @@ def tune_threshold(
         for scores in (inside, outside)
     )
     if positive == "unknown":
-        values = f1(1 - unknown_accepted, 1 - known_accepted, share)
+        hit, wrong = 1 - unknown_accepted, 1 - known_accepted
     else:
-        values = f1(known_accepted, unknown_accepted, 1 - share)
-    return float(levels[np.argmax(values)])
+        hit, wrong, share = known_accepted, unknown_accepted, 1 - share
+    f1 = 2 * share * hit / (share * hit + (1 - share) * wrong + share)
+    return float(levels[np.argmax(f1)])
 
 
 class PriorShiftResult(NamedTuple):
@@ -91,9 +79,6 @@ class PriorShiftResult(NamedTuple):
     deployment_share: float
     tuned: dict[str, Summary]
     untuned: dict[str, Summary]
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def threshold_under_prior_shift(
@@ -138,12 +123,6 @@ def threshold_under_prior_shift(
     -------
     list of PriorShiftResult
 
-    Raises
-    ------
-    ArgumentError
-        When lengths differ, a side has fewer than two items, or a number is out of
-        range.
-
     References
     ----------
     Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
@@ -164,8 +143,10 @@ def threshold_under_prior_shift(
         _side(known, known_accepted, "known"),
         _side(unknown, unknown_accepted, "unknown"),
     )
-    shares = [check_mixture(share) for share in validation_shares]
-    used = [check_mixture(share) for share in deployment_shares]
+    shares, used = list(validation_shares), list(deployment_shares)
+    for share in (*shares, *used):
+        if not 0 < share < 1:
+            raise ArgumentError(f"a share must lie between 0 and 1, got {share}")
     n_validation = check_count(n_validation, "n_validation", 2)
     check_choice(positive, "positive", _SIDES)
     rng = generator(random_state)
@@ -205,10 +186,12 @@ Rates = tuple[float, float]
 
 
 def _side(scores: ArrayLike, accepted: ArrayLike, name: str) -> _Side:
-    side = _Side(as_scores(scores, name), as_decisions(accepted, name))
-    check_lengths(scores=side.scores, decisions=side.accepted)
-    if len(side.scores) < 2:
-        raise ArgumentError(f"halves need at least 2 {name} items, got 1")
+    side = _Side(np.asarray(scores, np.float64), np.asarray(accepted, np.bool_))
+    if len(side.scores) < 2 or len(side.scores) != len(side.accepted):
+        raise ArgumentError(
+            f"need a score and a decision of 2 {name} items at least, got "
+            f"{len(side.scores)} and {len(side.accepted)}"
+        )
     return side
 
 
@@ -229,8 +212,8 @@ def _sample(
 
 
 def _summaries(rates: list[Rates], unknown_share: float) -> dict[str, Summary]:
-    found = [Detection(known, unknown, unknown_share) for known, unknown in rates]
+    rules = [Detection(known, unknown, unknown_share) for known, unknown in rates]
     return {
-        name: summarize(measure(each) for each in found)
+        name: summarize(measure(rule) for rule in rules)
         for name, measure in _MEASURES.items()
     }

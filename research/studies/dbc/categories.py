@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count, check_seed
 from fewbits._labels import as_labels
-from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.classify import LinearModel, learn_class, select_bits
 from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_lengths, check_not_empty
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]
@@ -44,9 +42,6 @@ class CategoryScores:
     precision: NDArray[np.float64]
     n_selected: NDArray[np.int64]
     definition: str
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
     def __str__(self) -> str:
         return (
@@ -127,9 +122,8 @@ def category_scores(
     (array([1., 1.]), array([1., 1.]), array([1, 1]))
     """
     codes, tests = (as_codes(c, n_bits=n_bits) for c in (train_codes, test_codes))
-    labels, truth = as_labels(train_labels, "train labels"), _truth(test_labels)
-    check_lengths(train_codes=codes, train_labels=labels)
-    check_lengths(test_codes=tests, test_labels=truth)
+    labels = as_labels(train_labels, "train labels", n=len(codes))
+    truth = as_labels(test_labels, "test labels", n=len(tests))
     classes, y = np.unique(labels, return_inverse=True)
     _check_categories(classes, np.unique(truth))
     if k is not None and selection is None:
@@ -253,27 +247,10 @@ def _accuracy(scores: NDArray[np.float32], y: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _weights(values: float | Sequence[float]) -> list[float]:
-    if isinstance(values, bool):
-        raise ArgumentError(f"weights must be numbers, got {values}; 100 is a start")
-    try:
-        given = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"weights must be numbers, got {values!r}") from None
-    found = np.unique(given)
-    if (
-        given.ndim > 1
-        or not found.size
-        or not (found > 0).all()
-        or not np.isfinite(found).all()
-    ):
+    weights = np.unique(np.asarray(values, dtype=np.float64))
+    if not weights.size or not (weights > 0).all() or not np.isfinite(weights).all():
         raise ArgumentError(f"weights must be above 0 and finite, got {values}")
-    return [float(value) for value in found]
-
-
-def _truth(labels: ArrayLike) -> Array:
-    truth = as_labels(labels, "test labels")
-    check_not_empty(truth, "test labels")
-    return truth
+    return [float(weight) for weight in weights]
 
 
 def _check_categories(trained: Array, tested: Array) -> None:

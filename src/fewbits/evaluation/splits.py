@@ -1,6 +1,6 @@
-"""Splits drawn from labels, with a stored seed."""
+"""Splits of labelled items into queries, database and training items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +12,15 @@ from fewbits._repr import one_line
 from fewbits._typing import Array, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_not_empty
+
+__all__ = ["Split", "novel_class_split", "per_class_split", "standard_split"]
+_STANDARD: dict[str, dict[str, Any]] = {
+    "cifar10": {"query": 100, "train": 500, "database": "rest"},
+    "cifar10-1": {"query": 100, "train": 500, "database": "all"},
+    "cifar10-2": {"query": 1000, "train": None, "database": "all"},
+    "nus-wide-21": {"query": 100, "train": 500, "database": "all"},
+    "imagenet-100": {"query": None, "train": 130, "database": "all"},
+}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,21 +94,21 @@ def per_class_split(
     if np.ndim(query) == 0:
         n_query = check_count(cast("int", query), "query")
         queries = _draw(members, n_query, free, rng, "queries")
-        asked = f"{n_query} queries per class"
+        drawn = f"{n_query} queries per class"
     else:
-        queries, asked = _fixed(query, n), "fixed queries"
+        queries, drawn = _fixed(query, n), "fixed queries"
     free[queries] = False
     if train is None:
-        trained, taught = np.flatnonzero(free), "all others for training"
+        trained, rest = np.flatnonzero(free), "all others for training"
     else:
         trained = _draw(
             members, check_count(train, "train"), free, rng, "training rows"
         )
-        taught = f"{train} training rows per class"
+        rest = f"{train} training rows per class"
     if database == "rest":
         free[trained] = False
     where = "not in" if database == "rest" else "part of"
-    protocol = f"{asked}, {taught}, {where} the database; seed {seed}"
+    protocol = f"{drawn}, {rest}, {where} the database; seed {seed}"
     return Split(queries, trained, np.flatnonzero(free), seed, protocol)
 
 
@@ -168,6 +177,54 @@ def novel_class_split(
         protocol=f"{len(classes)} novel classes, {query} queries and {per_class} "
         f"database rows of each, training on the other classes; seed {seed}",
     )
+
+
+def standard_split(
+    name: str,
+    y: ArrayLike,
+    *,
+    query: ArrayLike | None = None,
+    random_state: int | None = None,
+) -> Split:
+    """Draw one of the field's named splits.
+
+    ================ ========================= =============== =====================
+    name             query                     train           database
+    ================ ========================= =============== =====================
+    ``cifar10``      100 per class             500 per class   neither (54,000)
+    ``cifar10-1``    100 per class             500 per class   all but queries
+    ``cifar10-2``    official test images, or  all the rest    the training rows
+                     1,000 per class
+    ``nus-wide-21``  100 per class             500 per class   all but queries
+    ``imagenet-100`` official validation       130 per class   all but queries
+    ================ ========================= =============== =====================
+
+    Results under different splits are not comparable: LBHash uses the first, OrthoHash
+    the second, GreedyHash the third.
+
+    Parameters
+    ----------
+    name : str
+    y : array-like of shape (n,) or (n, n_labels)
+        Labels of all images, or an indicator matrix.
+    query : array-like of bool of shape (n,), default=None
+        The official test images instead of drawn ones.
+    random_state : int or None, default=None
+
+    Examples
+    --------
+    >>> y = [0, 1] * 3000
+    >>> split = standard_split("cifar10", y, random_state=0)
+    >>> len(split.query), len(split.train), len(split.database)
+    (200, 1000, 4800)
+    """
+    options = dict(_STANDARD[check_choice(name, "name", _STANDARD)])
+    if query is not None:
+        options["query"] = query
+    if options["query"] is None:
+        raise ArgumentError(f"{name} needs query=, a mask of the official test images")
+    split = per_class_split(y, **options, random_state=random_state)
+    return replace(split, protocol=f"{name}: {split.protocol}")
 
 
 def _members(y: ArrayLike) -> tuple[dict[Any, IdArray], int]:

@@ -4,29 +4,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice
-from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Codebook, Decoded
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import check_lengths, check_not_empty
-from fewbits.evaluation._score import Score, mean_score
 
-_CREDITS = {
-    "strict": "share of items given the right class",
-    "expected": "expected share of items given the right class, ties at random",
-    "paper": "share of items whose own class is as near as the nearest",
-}
+CREDITS = ("strict", "expected", "paper")
 
 
-def decoding_accuracy(
+def decoding_credits(
     codebook: Codebook,
     decoded: Decoded,
     labels: ArrayLike,
     *,
     codes: CodeArray | None = None,
     credit: str = "strict",
-) -> Score:
-    """Accuracy of the answers of a decoder.
+) -> NDArray[np.float64]:
+    """Return the credit of each answer of a decoder; their mean is its accuracy.
 
     Parameters
     ----------
@@ -45,15 +39,6 @@ def decoding_accuracy(
         classes which share a code are all right. After `Nearest` "expected" is
         MHD without luck. The two go by Hamming distance; soft decoders tie otherwise.
 
-    Returns
-    -------
-    Score
-
-    Raises
-    ------
-    ArgumentError
-        When a label is beyond the codebook, lengths differ, or codes are missing.
-
     References
     ----------
     Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
@@ -65,65 +50,55 @@ def decoding_accuracy(
     >>> codes = np.array([[0], [0], [255]], np.uint8)
     >>> book = Codebook(codes, n_bits=8, names=["cat", "lynx", "dog"])
     >>> decoded = Exact().decode(book, codes)
-    >>> for credit in ("strict", "expected", "paper"):
-    ...     score = decoding_accuracy(
+    >>> for credit in CREDITS:
+    ...     found = decoding_credits(
     ...         book, decoded, book.names, codes=codes, credit=credit
     ...     )
-    ...     print(round(score.value, 3))
+    ...     print(found.mean().round(3))
     0.333
     0.667
     1.0
     """
-    check_choice(credit, "credit", _CREDITS)
+    check_choice(credit, "credit", CREDITS)
     rows = codebook.rows(labels)
-    check_lengths(decoded=decoded.rows, labels=rows)
-    check_not_empty(rows, "labels")
+    _check_lengths(decoded.rows, rows)
     if credit == "strict":
-        return mean_score((decoded.rows == rows).astype(float), _CREDITS[credit])
+        return (decoded.rows == rows).astype(np.float64)
     if codes is None:
         raise ArgumentError(f"credit {credit!r} needs the codes that were decoded")
     among = _own_distances(codebook, codes, rows) == decoded.distances
-    value = 1 / np.maximum(decoded.ties, 1) if credit == "expected" else 1.0
-    return mean_score(among * value, _CREDITS[credit])
+    share = 1 / np.maximum(decoded.ties, 1) if credit == "expected" else 1.0
+    credits: NDArray[np.float64] = among * share
+    return credits
 
 
-def matching_bits(codebook: Codebook, codes: CodeArray, labels: ArrayLike) -> Score:
-    """Mean number of bits that items share with their own class's code.
+def matching_bits(codebook: Codebook, codes: CodeArray, labels: ArrayLike) -> float:
+    """Return the mean number of bits that items share with their own class's code.
 
-    Parameters
-    ----------
-    codebook : Codebook
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-    labels : array-like of shape (n,)
-        The true classes, by name.
-
-    Returns
-    -------
-    Score
-
-    References
-    ----------
-    LLC, section 4.4: 19.2 of 20 bits, 28.5 of 30.
+    LLC's section 4.4 has 19.2 of 20 bits, and 28.5 of 30.
 
     Examples
     --------
     >>> book = Codebook(np.array([[0], [240]], np.uint8), 4, ["cat", "dog"])
-    >>> matching_bits(book, np.array([[16], [240]], np.uint8), ["cat", "dog"]).value
+    >>> matching_bits(book, np.array([[16], [240]], np.uint8), ["cat", "dog"])
     3.5
     """
     rows = codebook.rows(labels)
-    check_not_empty(rows, "labels")
-    right = codebook.n_bits - _own_distances(codebook, codes, rows)
-    return mean_score(right.astype(float), f"matching bits of {codebook.n_bits}")
+    distances = _own_distances(codebook, codes, rows)
+    return float(np.mean(codebook.n_bits - distances))
 
 
 def _own_distances(
     codebook: Codebook, codes: CodeArray, rows: IdArray
-) -> DistanceArray:
+) -> NDArray[np.int32]:
     """Return the distance of each item to the code of its class."""
     codes = as_codes(codes, n_bits=codebook.n_bits)
-    check_lengths(codes=codes, labels=rows)
-    differing: NDArray[np.int32] = unpack(
-        codes ^ codebook.codes[rows], codebook.n_bits
-    ).sum(axis=1, dtype=np.int32)
-    return differing
+    _check_lengths(codes, rows)
+    bits = unpack(codes ^ codebook.codes[rows], codebook.n_bits)
+    distances: NDArray[np.int32] = bits.sum(axis=1, dtype=np.int32)
+    return distances
+
+
+def _check_lengths(items: NDArray[np.generic], labels: IdArray) -> None:
+    if len(items) != len(labels) or not len(labels):
+        raise ArgumentError(f"need a label an item, got {len(labels)} of {len(items)}")

@@ -1,4 +1,4 @@
-"""Classification of codes by nearest neighbours and linear SVMs."""
+"""Accuracy of classes: by neighbours and linear models, and of probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
+from fewbits._hyperplanes import hyperplanes
 from fewbits._labels import as_labels, check_same_kind
 from fewbits._repr import one_line
 from fewbits._typing import Array, CodeArray
 from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import (
-    as_features,
-    check_lengths,
-    check_not_empty,
-)
-from fewbits.evaluation.classification._svm import learn_svm
+from fewbits.evaluation._checks import as_features, check_lengths, check_not_empty
+from fewbits.evaluation.splits import per_class_split
+
+__all__ = [
+    "Accuracy",
+    "CalibrationError",
+    "calibration_error",
+    "knn_accuracy",
+    "knn_predict",
+    "novel_class_score",
+    "svm_accuracy",
+]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -197,10 +204,10 @@ def svm_accuracy(
         )
     if len(np.unique(y)) < 2:
         raise ArgumentError("an SVM needs at least 2 classes to train on, got 1")
-    chosen = _choose(C, X, y, check_count(n_folds, "n_folds", 2), random_state)
-    svm = learn_svm(X, y, chosen)
+    cost = _choose(C, X, y, check_count(n_folds, "n_folds", 2), random_state)
+    predictions = _svm_predictions(X, y, X_test, cost)
     what = "features" if n_bits is None else f"{n_bits} bits"
-    return _accuracy(truth, svm.predict(X_test), f"linear SVM on {what}, C={chosen:g}")
+    return _accuracy(truth, predictions, f"linear SVM on {what}, C={cost:g}")
 
 
 def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
@@ -233,19 +240,33 @@ def _choose(
     n_folds = min(n_folds, int(counts.min()))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     parts = list(folds.split(X, y))
-    scores = [
-        np.mean([_fold_accuracy(X, y, value, *part) for part in parts])
-        for value in values
-    ]
-    return float(values[int(np.argmax(scores))])
+
+    def quality(cost: float) -> float:
+        predictions = [_svm_predictions(X[a], y[a], X[b], cost) for a, b in parts]
+        return float(
+            np.mean(
+                [
+                    _accuracy(y[b], found, "").per_class_mean
+                    for (_, b), found in zip(parts, predictions, strict=True)
+                ]
+            )
+        )
+
+    return float(max(values, key=quality))
 
 
-def _fold_accuracy(
-    X: Array, y: Array, C: float, learn: NDArray[np.int64], check: NDArray[np.int64]
-) -> float:
-    """Return the mean over the classes of the share of `check` that is right."""
-    predictions = learn_svm(X[learn], y[learn], C).predict(X[check])
-    return _accuracy(y[check], predictions, "").per_class_mean
+def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
+    """Predict by LIBLINEAR's one-versus-rest SVM; of two classes one plane tells.
+
+    It minimises ``1/2 |w|^2 + C sum_i max(0, 1 - y_i w'x_i)^2`` for each class.
+    """
+    classes, numbers = np.unique(y, return_inverse=True)
+    planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+    weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
+    scores = X_test @ weights[:-1] + weights[-1]
+    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
+    predictions: Array = classes[best.astype(np.intp)]
+    return predictions
 
 
 def _test_labels(labels: ArrayLike, trained: Array) -> Array:
@@ -267,3 +288,174 @@ def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:
         predictions,
         definition,
     )
+
+
+#: Weight of errors, for codes of so many bits at most; rows of longer ones are longer.
+_COST, _COST_UP_TO = 0.01, 256
+
+
+def novel_class_score(
+    learner: Any,
+    X: Array,
+    y: ArrayLike,
+    *,
+    n_test: int = 10,
+    C: float | None = None,
+    random_state: int = 0,
+) -> float:
+    """Score a fitted learner by classification of classes that it never saw.
+
+    A scorer for scikit-learn: with folds that keep classes whole it chooses what a
+    paper calls "cross-validated on held-out classes". With ``error_score="raise"`` the
+    search does not go on without a score where a fold has too few items.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted to other classes.
+    X : ndarray of shape (n, n_features)
+    y : array-like of shape (n,)
+        At least two classes with more than `n_test` items; others are left out.
+    n_test : int, default=10
+        Items of each class to test on; the classifier learns from the others.
+    C : float, default=None
+        Weight of the errors of the linear SVM, see `svm_accuracy`. None takes .01, and
+        of codes longer than 256 bits as much less as they are longer, so that scores of
+        different lengths can be compared.
+    random_state : int, default=0
+        Draws the items.
+
+    Returns
+    -------
+    float
+        Mean accuracy over classes.
+
+    Raises
+    ------
+    ArgumentError
+        When fewer than two classes have enough items.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV, GroupKFold
+    >>> from fewbits.learners import PiCoDes
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = GridSearchCV(
+    ...     PiCoDes(n_bits=8, n_iter=1, random_state=0),
+    ...     {"lam": [10.0, 100.0]},
+    ...     cv=GroupKFold(2),
+    ...     scoring=novel_class_score,
+    ...     error_score="raise",
+    ... )
+    >>> search.fit(X[:300], y[:300], groups=y[:300]).best_params_["lam"] in (10, 100)
+    True
+    """
+    labels = as_labels(y, "y", n=len(X))
+    check_count(n_test, "n_test")
+    classes, counts = np.unique(labels, return_counts=True)
+    enough = classes[counts > n_test]
+    if len(enough) < 2:
+        raise ArgumentError(
+            f"scoring on novel classes needs two with more than n_test={n_test} items, "
+            f"got {len(enough)} of {len(classes)}"
+        )
+    rows = np.isin(labels, enough)
+    X, labels = X[rows], labels[rows]
+    split = per_class_split(labels, query=n_test, train=None, random_state=random_state)
+    codes, n_bits = learner.encode(X), learner.encoder_.n_bits
+    return svm_accuracy(
+        codes[split.train],
+        labels[split.train],
+        codes[split.query],
+        labels[split.query],
+        n_bits=n_bits,
+        C=_COST * min(1.0, _COST_UP_TO / n_bits) if C is None else C,
+    ).per_class_mean
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CalibrationError:
+    """Differences between confidence and accuracy.
+
+    Attributes
+    ----------
+    value : float
+        Expected calibration error, between 0 and 1; ``float(error)`` is the same.
+    confidences, accuracies : ndarray of shape (n_bins,), dtype float64
+        Means within each bin, NaN where it is empty.
+    counts : ndarray of shape (n_bins,), dtype int64
+    definition : str
+        In words.
+    """
+
+    value: float
+    confidences: NDArray[np.float64]
+    accuracies: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    definition: str
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} ({self.definition})"
+
+
+def calibration_error(
+    confidences: ArrayLike, right: ArrayLike, *, n_bins: int = 15
+) -> CalibrationError:
+    """Return the expected calibration error: how far confidence is from accuracy.
+
+    Parameters
+    ----------
+    confidences : array-like of shape (n,)
+        Probabilities of the classes that were answered.
+    right : array-like of bool of shape (n,)
+        Whether they were the true ones.
+    n_bins : int, default=15
+        Bins of equal width from 0 to 1, each with its upper bound; they weigh as much
+        as they hold items.
+
+    Returns
+    -------
+    CalibrationError
+
+    Raises
+    ------
+    ArgumentError
+        When there is no item, lengths differ, or a confidence is not a probability.
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger, "On Calibration of Modern Neural Networks",
+    ICML 2017, equation 3.
+
+    Examples
+    --------
+    >>> print(calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False]))
+    0.1000 (expected calibration error, 15 bins of equal width)
+    """
+    p, hits = np.asarray(confidences, np.float64), np.asarray(right)
+    for name, array in (("confidences", p), ("right", hits)):
+        if array.ndim != 1:
+            raise ArgumentError(f"{name} must be a list, got shape {array.shape}")
+    if hits.dtype != np.bool_:
+        raise ArgumentError(f"right must be true or false, got dtype {hits.dtype}")
+    check_lengths(confidences=p, right=hits)
+    check_not_empty(p, "confidences")
+    if not ((p >= 0) & (p <= 1 + 1e-9)).all():
+        raise ArgumentError("confidences must be probabilities, between 0 and 1")
+    n_bins = check_count(n_bins, "n_bins")
+    bins = np.clip(np.ceil(p * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
+    counts = np.bincount(bins, minlength=n_bins)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(bins, p, n_bins) / counts
+        accuracies = np.bincount(bins, hits, n_bins) / counts
+    gaps = np.abs(accuracies - means)[counts > 0]
+    value = float(gaps @ counts[counts > 0] / len(p))
+    definition = f"expected calibration error, {n_bins} bins of equal width"
+    return CalibrationError(value, means, accuracies, counts, definition)
