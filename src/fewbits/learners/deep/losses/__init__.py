@@ -1,6 +1,12 @@
 """Losses that train deep codes, each as its paper has it."""
 
-from fewbits.learners.deep.losses._base import Loss, LossContext, changed_options
+from fewbits.learners.deep.losses._base import (
+    Batch,
+    Loss,
+    LossContext,
+    Targets,
+    changed_options,
+)
 from fewbits.learners.deep.losses._csq import CSQ
 from fewbits.learners.deep.losses._dbdh import DBDH
 from fewbits.learners.deep.losses._dch import DCH
@@ -26,10 +32,12 @@ __all__ = [
     "DCH",
     "DSDH",
     "LOSSES",
+    "Batch",
     "GreedyHash",
     "HashNet",
     "Loss",
     "LossContext",
     "OrthoHash",
+    "Targets",
     "changed_options",
 ]

@@ -8,8 +8,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from fewbits.learners._core._parameters import check_number
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, LossContext
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._centres import make_centres
 
 
@@ -45,17 +44,17 @@ class CSQ(Loss):
 
     def start(self, context: LossContext) -> None:
         self.register_buffer("centres", make_centres(self.kind, context))
-        drawn = torch.randint(2, (context.n_bits,), generator=context.generator())
-        self.register_buffer("tie", 2.0 * drawn - 1)
+        bits = torch.randint(2, (context.n_bits,), generator=context.generator())
+        self.register_buffer("tie", 2.0 * bits - 1)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         # (tanh(u) + 1) / 2 is the sigmoid of 2 u.
         central = binary_cross_entropy_with_logits(
             2 * scores, (self.centres_of(batch) + 1) / 2, weight=batch.labelled
         )
-        return (
-            central + self.quantization * log_cosh(torch.tanh(scores).abs() - 1).mean()
-        )
+        gap = (torch.tanh(scores).abs() - 1).abs()
+        log_cosh = gap + softplus(-2 * gap) - float(np.log(2))  # without overflow
+        return central + self.quantization * log_cosh.mean()
 
     def centres_of(self, batch: Batch) -> Tensor:
         """Return the centre of each item, (b, n_bits)."""
@@ -63,8 +62,3 @@ class CSQ(Loss):
             return self.centres[batch.classes]
         sums = batch.labels.to(self.centres.dtype) @ self.centres
         return torch.where(sums == 0, self.tie, sums.sign())
-
-
-def log_cosh(x: Tensor) -> Tensor:
-    """Return ``log(cosh(x))`` without overflow."""
-    return x.abs() + softplus(-2 * x.abs()) - float(np.log(2))

@@ -5,12 +5,12 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from fewbits.learners._core._parameters import check_choice, check_flag, check_number
-from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import LossContext
-from fewbits.learners.deep.losses._memory import PairLoss, different
+from fewbits.learners.deep.losses._base import Batch, LossContext
 from fewbits.learners.deep.losses._pairs import (
+    PairLoss,
     balancing_weights,
+    different,
     mean_over,
     share_of_similar,
 )

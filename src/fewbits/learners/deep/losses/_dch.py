@@ -5,8 +5,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from fewbits.learners._core._parameters import check_flag, check_number
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import Loss, LossContext
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._pairs import (
     SHORTEST,
     balancing_weights,

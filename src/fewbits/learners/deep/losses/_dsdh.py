@@ -6,10 +6,8 @@ from torch.nn.functional import softplus
 
 from fewbits.learners._core._parameters import check_integer, check_number
 from fewbits.learners._core._torch import signs
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import LossContext, ScoreAll
-from fewbits.learners.deep.losses._memory import PairLoss, different
-from fewbits.learners.deep.losses._pairs import mean_over
+from fewbits.learners.deep.losses._base import Batch, LossContext, ScoreAll
+from fewbits.learners.deep.losses._pairs import PairLoss, different, mean_over
 
 
 class DSDH(PairLoss):
@@ -69,11 +67,8 @@ class DSDH(PairLoss):
     def start(self, context: LossContext) -> None:
         super().start(context)
         self._targets = context.targets
-        for name, shape in (
-            ("B", (len(context.targets), context.n_bits)),
-            ("W", (context.n_bits, context.n_classes)),
-        ):
-            self.register_buffer(name, torch.zeros(shape))
+        self.register_buffer("B", torch.zeros(len(context.targets), context.n_bits))
+        self.register_buffer("W", torch.zeros(context.n_bits, context.n_classes))
 
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
         super().start_epoch(epoch, score_all)

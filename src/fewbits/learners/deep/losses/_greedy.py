@@ -1,15 +1,12 @@
 """GreedyHash."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from fewbits.learners._core._parameters import check_number
-from fewbits.learners.deep._targets import Batch
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss, LossContext
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 
 
 class GreedyHash(Loss):
@@ -54,9 +51,9 @@ class GreedyHash(Loss):
         return weights
 
 
-def linear_classifier(context: LossContext, **options: Any) -> nn.Linear:
+def linear_classifier(context: LossContext) -> nn.Linear:
     """Return a layer from bits to classes with reproducible weights."""
-    layer = nn.Linear(context.n_bits, context.n_classes, bias=False, **options)
+    layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
     bound = context.n_bits**-0.5
     with torch.no_grad():
         layer.weight.uniform_(-bound, bound, generator=context.generator())

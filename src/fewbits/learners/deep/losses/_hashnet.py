@@ -5,11 +5,11 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from fewbits.learners._core._parameters import check_number
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import LossContext
-from fewbits.learners.deep.losses._memory import PairLoss, different
+from fewbits.learners.deep.losses._base import Batch, LossContext
 from fewbits.learners.deep.losses._pairs import (
+    PairLoss,
     balancing_weights,
+    different,
     mean_over,
     share_of_similar,
 )
@@ -74,7 +74,7 @@ class HashNet(PairLoss):
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         known, others = self.others(scores, batch)
-        h, g = (torch.tanh(self.beta * each) for each in (scores, known))
+        h, g = (torch.tanh(self.beta * u) for u in (scores, known))
         if self.training:
             self.step += 1
         s = batch.similar(others)

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from fewbits.errors import ArgumentError
 from fewbits.learners._core._torch import signs
-from fewbits.learners.deep._targets import Batch, class_means
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss, LossContext
-from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
+from fewbits.learners.deep.losses._centres import (
+    centre_loss,
+    class_means,
+    make_centres,
+)
 from fewbits.learners.deep.losses._greedy import class_loss
 
 
@@ -66,28 +68,20 @@ class CodebookLoss(Loss):
 
     def start(self, context: LossContext) -> None:
         shape = context.n_classes, context.n_bits
-        if any(not 1 <= length <= context.n_bits for length in self.nested):
-            raise ArgumentError(
-                f"nested_bits must be of 1 to {context.n_bits} bits, which the code "
-                f"has, got {self.nested}"
-            )
         # Kaiming's, as for a layer with ReLU.
         self.deviation = (2 / context.n_bits) ** 0.5
         if self.initial is None:
             C = torch.randn(shape, generator=context.generator())
         else:
             C = torch.as_tensor(self.initial, dtype=torch.float32)
-            if tuple(C.shape) != shape or not torch.isfinite(C).all():
-                raise ArgumentError(
-                    f"start must hold finite numbers in shape {shape}, got "
-                    f"{tuple(C.shape)}"
-                )
             C = C / C.square().mean().sqrt().clamp(min=1e-12)
         self.C = nn.Parameter(C * self.deviation)
         self.register_buffer("first", self.C.detach().clone())
         if self.similarity_weight:
-            found = similarities_of_classes(context)
-            self.register_buffer("similarities", found, persistent=False)
+            assert context.features is not None
+            means, _ = class_means(context.features(), context.targets)
+            alike = _cosines(torch.from_numpy(means - means.mean(axis=0))).float()
+            self.register_buffer("similarities", alike, persistent=False)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         B = straight_through(self.C)
@@ -98,14 +92,11 @@ class CodebookLoss(Loss):
         ]
         loss = torch.stack(losses).mean()
         if self.similarity_weight:
-            apart = torch.stack([self.dissimilarity(m) for m in lengths])
+            relaxed = [torch.tanh(self.C[:, :m] / self.deviation) for m in lengths]
+            errors = [_cosines(T) - self.similarities for T in relaxed]
+            apart = torch.stack([E.square().sum(dim=1).mean() for E in errors])
             loss = loss + self.similarity_weight * apart.mean()
         return loss
-
-    def dissimilarity(self, length: int) -> Tensor:
-        """Return how far similarities of relaxed codes are from those of classes."""
-        found = cosines(torch.tanh(self.C[:, :length] / self.deviation))
-        return (found - self.similarities).square().sum(dim=1).mean()
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         return [{"params": [self.C], "lr": self.learning_rate}]
@@ -120,14 +111,7 @@ class CodebookLoss(Loss):
         return self.C.detach().cpu().numpy().astype(np.float64)
 
 
-def similarities_of_classes(context: LossContext) -> Tensor:
-    """Return cosines between the centred means of the classes' features."""
-    assert context.features is not None
-    means, _ = class_means(context.features(), context.targets)
-    return cosines(torch.from_numpy(means - means.mean(axis=0))).float()
-
-
-def cosines(vectors: Tensor) -> Tensor:
+def _cosines(vectors: Tensor) -> Tensor:
     """Return the cosine of each row with each, (n, n)."""
     unit = normalize(vectors)
     return unit @ unit.T
@@ -153,8 +137,7 @@ class CodeLoss(Loss):
         self.codebook = codebook
 
     def start(self, context: LossContext) -> None:
-        codes = given_codes(self.codebook, context.n_classes, context.n_bits)
-        self.register_buffer("codes", as_tensor(codes))
+        self.register_buffer("codes", make_centres(self.codebook, context))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return centre_loss(scores, self.codes, batch)
