@@ -58,7 +58,7 @@ from fewbits.learners.deep._trainer import (
 )
 from fewbits.learners.deep.codebooks import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets
-from fewbits.learners.deep.losses._llc import CodebookLoss
+from fewbits.learners.deep.losses._classes import CodebookLoss
 
 #: The phase in which all items are trained on.
 REFIT = "refit"

@@ -33,12 +33,8 @@ _PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tens
 def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> None:
     """Replace the file by this state, all of it or nothing.
 
-    Parameters
-    ----------
-    identity : dict
-        What training depends on: another training refuses the file.
-    state : dict
-        Tensors, numbers, strings, lists and dicts.
+    A training with another `identity` refuses the file. The state is of tensors,
+    numbers, strings, lists and dicts.
     """
     buffer = BytesIO()
     torch.save({"identity": json.dumps(identity), "state": state}, buffer)
@@ -50,12 +46,8 @@ def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> N
 def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
     """Return the state in a file, or None when there is no file yet.
 
-    Raises
-    ------
-    ArtefactError
-        When the file is damaged, or belongs to another training; nothing in it is run.
-    FileNotFoundError
-        When there is no such folder.
+    A file that is damaged, or belongs to another training, is refused; nothing in it
+    is run.
     """
     path = Path(path)
     remove_leftovers(path)

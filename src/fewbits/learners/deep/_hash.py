@@ -23,7 +23,7 @@ from fewbits.learners.deep._posterior import (
     PosteriorControl,
 )
 from fewbits.learners.deep._torch import copy_of
-from fewbits.learners.deep._trainer import Objective, Trainer
+from fewbits.learners.deep._trainer import Trainer
 from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
 from fewbits.learners.deep.losses._centres import shape_of
@@ -180,7 +180,7 @@ class DeepHash(DeepLearner):
         try:
             of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
-            vars(self).update(kept, encoder_=encoder)
+            self._restore({**kept, "encoder_": encoder})
             if trained is not None:
                 backbone.load_state_dict(trained)
             if not isinstance(error, KeyboardInterrupt):
@@ -189,8 +189,12 @@ class DeepHash(DeepLearner):
             path = self.checkpoint
             warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
-        vars(self).update((name, kept[name]) for name in _OF_SELECTION)
+        self._restore({name: kept[name] for name in _OF_SELECTION})
         return of_all
+
+    def _restore(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
 
     def _trained(
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
@@ -198,7 +202,7 @@ class DeepHash(DeepLearner):
         n_classes = problem.targets.n_classes
         check_sizes(n_classes, self.n_bits)
         loss, control = _as_loss(self.loss), _as_control(self.control)
-        counts = Objective(loss, control).has_loss
+        counts = control is None or control.mode == "add"
         if not phase:
             parts = (loss, control) if counts else (control,)
             _warn_of_shared_centres((n_classes, self.n_bits), parts)

@@ -40,7 +40,7 @@ from fewbits.learners.deep.losses._centres import (
     make_centres,
     shape_of,
 )
-from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
+from fewbits.learners.deep.losses._classes import ClassLoss, CodebookLoss, CodeLoss
 
 _CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
 _CLASSIFIER_EPOCHS = 20

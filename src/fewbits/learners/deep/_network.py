@@ -71,16 +71,9 @@ class TensorItems:
 class ArrayItems:
     """Rows of an array: kept as a tensor, or read as needed when it is large.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, ...)
-        Features, or what a backbone takes, such as images (n, channels, height, width).
-    pixels : bool
-        Whether uint8 are those of images, and become numbers from 0 to 1.
-    integers : bool
-        Whether items are integers, such as tokens, and become int64 instead of float32.
-    standardize : Standardize or None
-        What is done to features, once to those that are kept.
+    They are features, or what a backbone takes: with `pixels`, uint8 are those of
+    images and become numbers from 0 to 1; `integers`, such as tokens, become int64
+    instead of float32. Features are standardised, once those that are kept.
     """
 
     def __init__(
@@ -127,24 +120,11 @@ def parts_of(rows: Tensor, size: int) -> list[Tensor]:
 class Head(nn.Module):
     """From features to scores: linear layers with ReLU between them.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Features, widths of hidden layers, bits.
-    dropout : float
-        In front of each layer but the first.
-    bias : bool
-        Whether the last layer has a constant.
-    batch_norm : bool
-        Whether scores are normalised over the batch.
-
-    Attributes
-    ----------
-    standardize : Module
-        What is done to features first; nothing while it is trained, since the items
-        that it is given are standardised already.
+    The `sizes` are of features, hidden layers and bits. Units are dropped in front of
+    each layer but the first; `bias` is that of the last.
     """
 
+    #: Done to features first; nothing in training, whose items are standardised before.
     standardize: nn.Module
 
     def __init__(
@@ -212,19 +192,8 @@ def _array(tensor: Any) -> Matrix:
 class HashNetwork(nn.Module):
     """A backbone, or nothing, and a head.
 
-    Parameters
-    ----------
-    head : Head
-    backbone : Module or None
-        Gives features (b, n_features); None takes the input as features.
-    trainable : int or None
-        How many of the backbone's last layers with parameters are trained; 0 freezes
-        it, None trains all that its owner has not frozen.
-
-    Attributes
-    ----------
-    keeps_backbone : bool
-        Whether there is one of which nothing is trained.
+    Of the backbone the last `trainable` layers with parameters are trained; None trains
+    all that its owner has not frozen.
     """
 
     def __init__(
@@ -235,6 +204,7 @@ class HashNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
+        #: Whether there is a backbone of which nothing is trained.
         self.keeps_backbone = backbone is not None and trainable == 0
         self._frozen = frozen_layers(backbone, trainable)
         self._still = still_modules(backbone, trainable)
@@ -318,30 +288,14 @@ def _layers(backbone: nn.Module) -> list[nn.Module]:
 
 
 class BackboneProbe(NamedTuple):
-    """Facts known of a backbone.
+    """What a backbone gives and takes."""
 
-    Attributes
-    ----------
-    width : int
-        How many features it gives for each item.
-    integers : bool
-        Whether it takes the items as integers only, as embeddings of tokens do.
-    """
-
-    width: int
-    integers: bool
+    width: int  # features for each item
+    integers: bool  # whether it takes integers only, as embeddings of tokens do
 
 
 def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
-    """Give two items to a backbone: as float32, and integers that it refuses as int64.
-
-    Raises
-    ------
-    FeatureError
-        When it refuses them, or does not give a row of features for each.
-    FewbitsError
-        When there is no memory for them.
-    """
+    """Give items to a backbone: as float32, and integers that it refuses as int64."""
     device = device_of(backbone)
     advice = (
         f"with {len(X)} items in the backbone on {device}, before training: free "

@@ -34,17 +34,10 @@ _NEVER = -1e30  # log-odds of values that a shorter block cannot have
 
 
 class ClassTargets(NamedTuple):
-    """Values of blocks that are to be likely, k for each item.
+    """Values of blocks that are to be likely, k for each item."""
 
-    Attributes
-    ----------
-    values : Tensor of shape (n_blocks, b, k), int64
-    weights : Tensor of shape (b, k)
-        0 for items with fewer of them.
-    """
-
-    values: Tensor
-    weights: Tensor
+    values: Tensor  # (n_blocks, b, k), int64
+    weights: Tensor  # (b, k), 0 for items with fewer of them
 
     @classmethod
     def one_each(cls, values: Tensor) -> "ClassTargets":
@@ -342,16 +335,11 @@ class Surrogate(nn.Module):
 
     Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
 
-    Parameters
-    ----------
-    sizes : Tensor of shape (n_blocks,), int64
-        Bits of each block; shorter ones are filled up with scores of 0, and the values
-        that they cannot have get no probability.
-    n_hidden : int
-    dropout : float
-        Share of the units that are left out of each step, the same for all items of a
-        batch: the products get smaller by as much (Graham, Reizenstein and Robinson,
-        "Efficient batchwise dropout training using submatrices", 2015).
+    The `sizes` are the numbers of bits; shorter blocks are filled up with scores of 0,
+    and the values that they cannot have get no probability. The same share of the units
+    is left out of a step for all items of a batch: the products get smaller by as much
+    (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training using
+    submatrices", 2015).
     """
 
     never: Tensor
@@ -381,12 +369,7 @@ class Surrogate(nn.Module):
                 parameter.uniform_(-bound, bound, generator=generator)
 
     def forward(self, scores: Tensor) -> Tensor:
-        """Return log-probabilities of values, (n_blocks, b, 2**block).
-
-        Parameters
-        ----------
-        scores : Tensor of shape (n_blocks, b, block)
-        """
+        """Return log-probabilities of values, (n_blocks, b, 2**block), from scores."""
         units = self.units()
         hidden = silu(torch.baddbmm(units.b1[:, None], scores, units.W1.mT))
         logits = torch.baddbmm(self.b2, hidden * units.scale, units.W2) + self.never

@@ -272,13 +272,6 @@ def _memberships(
     They stand for softmax over the products of scores and centres, in units of their
     standard deviation. What the other classes add to its denominator changes little
     from item to item: without the largest, its median over items takes its place.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_scores)
-        Of the items learnt from.
-    centres : ndarray of shape (n_classes, n_scores)
-        Those that the scores of classes were drawn to, -1 or 1.
     """
     C = centres.T.astype(np.float64)
     some = scores[:: max(1, len(scores) // _ITEMS)]
@@ -292,13 +285,9 @@ def _memberships(
 def _blocks(
     X: Array, scores: NDArray[np.float32], members: _Memberships | None, share: float
 ) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
-    """Return features, scores and memberships beside each other, with their shares.
+    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``.
 
-    Returns
-    -------
-    Z : ndarray of shape (n, n_features + n_scores [+ n_classes]), dtype float32
-        ``scale * ([x, g(x), m(g(x))] - mean)``
-    scale, mean : ndarray of shape (n_features + n_scores [+ n_classes],)
+    The scale makes the total variance of each block its share.
     """
     parts, shares = [np.asarray(X, np.float32), scores], [1 - share, share]
     if members is not None:
@@ -325,14 +314,6 @@ def _with_linear_path(
     Hidden layers pass on x, or its bits where they are fewer, beside their own units:
     ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
     beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
-
-    Parameters
-    ----------
-    network : LinearEncoder or MLPEncoder
-    members : Memberships or None
-        None leaves memberships out.
-    outer : ndarray of shape (n_features + n_scores [+ n_classes], n_bits)
-    bias : ndarray of shape (n_bits,)
     """
     d, n_scores = network.n_features, network.n_bits
     direct, of_scores, of_members = np.split(outer, [d, d + n_scores])

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -70,64 +70,27 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a training, or all of it.
-
-    Attributes
-    ----------
-    n_epochs : int
-    seed : int
-    device : torch.device
-    name : str
-        Empty when it is all.
-    checkpoint : str or None
-        File that is renewed after each epoch.
-    identity : dict
-        What the training depends on, for its checkpoint.
-    """
+    """A part of a training, or all of it."""
 
     n_epochs: int
     seed: int
     device: torch.device
-    name: str = ""
-    checkpoint: str | None = None
-    identity: dict[str, Any] = field(default_factory=dict)
+    name: str  # empty when it is all
+    checkpoint: str | None  # file that is renewed after each epoch
+    identity: dict[str, Any]  # what the training depends on, for its checkpoint
 
 
 class Trainer:
     """Train a network on items.
 
-    Parameters
-    ----------
-    network : HashNetwork
-    objective : Objective
-        Already started.
-    items : Items
-        Of all rows.
-    targets : Targets
-        The labels of the rows in `train`.
-    train : ndarray of int
-        Rows to train on.
-    evaluator : Evaluator
-    config : TrainingConfig
-    phase : Phase
-    classify : callable or None
-        How items are classified by their scores; accuracy on the held-out items then
-        decides which epoch is the best, and mAP otherwise.
-
-    Attributes
-    ----------
-    history : list of dict
-        The metrics of each epoch.
-    judged : bool
-        Whether `untrained` is measured.
-    untrained : float or None
-        The mAP of held-out items before the first step.
-    interrupted : bool
-        Whether an interrupt ended it; the caller that catches it says so.
+    The `objective` has started, the `items` are those of all rows, the `targets` those
+    of the rows in `train`. Where there is a way to `classify` items by their scores,
+    accuracy on the held-out items decides which epoch is the best, and mAP otherwise.
     """
 
-    interrupted = judged = False
-    untrained: float | None = None
+    judged = False  # whether `untrained` is measured
+    untrained: float | None = None  # mAP of held-out items before the first step
+    interrupted = False  # set by the caller that catches an interrupt
 
     def __init__(
         self,

@@ -1,14 +1,20 @@
-"""Centres for a loss: named, or the user's own."""
+"""Losses that pull items to the centre of their class, and how centres are made."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    normalize,
+    softplus,
+)
 
 from fewbits.errors import ArgumentError
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
@@ -16,7 +22,8 @@ from fewbits.learners.deep.centres import (
     semantic_centres,
     separated_centres,
 )
-from fewbits.learners.deep.losses._base import Batch, LossContext, Targets
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext, Targets
+from fewbits.learners.deep.losses._pairs import SHORTEST
 
 GENERATORS = {
     "hadamard": hadamard_centres,
@@ -25,6 +32,103 @@ GENERATORS = {
 }
 #: Those that need to know the items.
 SEMANTIC, LEARNT, PREDICTABLE = "semantic", "learnt", "predictable"
+
+
+class CSQ(Loss):
+    """Pull every item towards the binary centre of its class.
+
+    Binary cross-entropy of ``(tanh(u) + 1) / 2`` with the centre, and
+    ``q mean log cosh(|tanh(u)| - 1)``. An item of several labels has one centre: the
+    sign of the sum of theirs, ties taken from one fixed random code. One without a
+    label has none, and only the second term.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
+    quantization : float, default=1e-4
+        The weight ``q`` of what draws scores to -1 and 1.
+
+    References
+    ----------
+    Yuan et al., "Central Similarity Quantization for Efficient Image and Video
+    Retrieval", CVPR 2020.
+    """
+
+    centres: Tensor
+    tie: Tensor
+
+    def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
+        super().__init__()
+        check_number("quantization", quantization, 0)
+        self.kind, self.quantization = centres, quantization
+
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+        bits = torch.randint(2, (context.n_bits,), generator=context.generator())
+        self.register_buffer("tie", 2.0 * bits - 1)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        # (tanh(u) + 1) / 2 is the sigmoid of 2 u.
+        central = binary_cross_entropy_with_logits(
+            2 * scores, (self.centres_of(batch) + 1) / 2, weight=batch.labelled
+        )
+        gap = (torch.tanh(scores).abs() - 1).abs()
+        log_cosh = gap + softplus(-2 * gap) - float(np.log(2))  # without overflow
+        return central + self.quantization * log_cosh.mean()
+
+    def centres_of(self, batch: Batch) -> Tensor:
+        """Return the centre of each item, (b, n_bits)."""
+        if batch.classes is not None:
+            return self.centres[batch.classes]
+        sums = batch.labels.to(self.centres.dtype) @ self.centres
+        return torch.where(sums == 0, self.tie, sums.sign())
+
+
+class OrthoHash(Loss):
+    """One cross-entropy on the cosines between scores and fixed binary centres.
+
+    ``CE(s (cos(v, c) - m 1[own class]))`` with ``v`` the scores after a batch
+    normalisation, which balances the bits. Items with several labels have the target
+    shared among them, and the margin on each; those without a label count nothing.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
+    scale : float, default=8.0
+        The factor ``s`` of the cosines.
+    margin : float, default=0.2
+        The margin ``m`` on the cosine of the own class, 2 at most.
+
+    References
+    ----------
+    Hoe et al., "One Loss for All: Deep Hashing with a Single Cosine Similarity based
+    Learning Objective", NeurIPS 2021.
+    """
+
+    batch_norm: ClassVar[bool] = True
+    centres: Tensor
+
+    def __init__(
+        self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
+    ) -> None:
+        super().__init__()
+        check_number("scale", scale, 0, above=True)
+        check_number("margin", margin, 0, 2)
+        self.kind, self.scale, self.margin = centres, scale, margin
+
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T
+        labels = batch.labels.to(cosines.dtype)
+        shares = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
+        logits = self.scale * torch.where(labels > 0, cosines - self.margin, cosines)
+        return cross_entropy(logits, shares)
 
 
 def make_centres(kind: Any, context: LossContext) -> Tensor:
