@@ -29,8 +29,7 @@ from fewbits.learners.deep import (
     PosteriorControl,
     TrainingConfig,
 )
-from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep.losses import LOSSES, LossContext
+from fewbits.learners.deep.losses import LOSSES, LossContext, Targets
 
 N, D, CLASSES, BATCH = 2900, 1280, 100, 64
 LENGTHS = (16, 32, 64)

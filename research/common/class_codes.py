@@ -5,9 +5,8 @@ from typing import Any
 from torch import Tensor
 
 from fewbits.learners.deep import LLC
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses import Loss, LossContext
-from fewbits.learners.deep.losses._greedy import class_loss, linear_classifier
+from fewbits.learners.deep.losses import Batch, Loss, LossContext
+from fewbits.learners.deep.losses._classes import class_loss, linear_classifier
 from research.common.settings import configured
 
 #: Codebooks of LLC's table 1, and ways to get one for less.

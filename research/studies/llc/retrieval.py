@@ -19,7 +19,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners import CCAITQ, ECOC, ITQ, Learner
 from fewbits.learners.deep import DeepHash
-from fewbits.learners.deep._best import smooth
+from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import HashNet
 from research.common import class_codes
 from research.common.choices import (

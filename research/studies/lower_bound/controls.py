@@ -27,8 +27,7 @@ from fewbits.learners.deep import (
     TrainingConfig,
 )
 from fewbits.learners.deep._posterior import ControlLoss
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses import LOSSES, LossContext
+from fewbits.learners.deep.losses import LOSSES, Batch, LossContext
 from research.common.choices import CHOSEN_SEED, N_SEEDS, Choice, best_of, measured
 from research.common.class_codes import HIDDEN
 from research.common.problems import Problem, choice_problem, load_problem

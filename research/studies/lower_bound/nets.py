@@ -22,7 +22,7 @@ from fewbits.learners.deep import (
     PosteriorControl,
     TrainingConfig,
 )
-from fewbits.learners.deep._best import smooth
+from fewbits.learners.deep._trainer import smooth
 from fewbits.learners.deep.losses import LOSSES
 from research.common.choices import (
     CHOSEN_BITS,

@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from fewbits.learners.deep import DeepHash, PosteriorControl
-from fewbits.learners.deep._posterior import ControlLoss
-from fewbits.learners.deep._surrogate import ClassTargets
-from fewbits.learners.deep._targets import Batch
+from fewbits.learners.deep._posterior import ClassTargets, ControlLoss
 from fewbits.learners.deep._trainer import Trainer
+from fewbits.learners.deep.losses import Batch
 
 
 class TwoViews(DeepHash):

@@ -2,81 +2,131 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from fewbits._typing import Array
+from fewbits._arrow import as_array
+from fewbits._typing import Array, CodeArray
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._checkpoint import check_repeatable
 from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
 from fewbits.learners._core._labels import indicator
+from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
 from fewbits.learners._core._progress import report
-from fewbits.learners.deep._best import Record
-from fewbits.learners.deep._data import MOST_BYTES, Items, TensorItems
-from fewbits.learners.deep._diagnosis import FEWEST_ITEMS, warn_of_no_gain
+from fewbits.learners.deep._checkpoint import checksum, identity_of
+from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
-from fewbits.learners.deep._identity import checksum, identity_of
-from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep._network_learner import NetworkLearner, features_of
-from fewbits.learners.deep._objective import Objective
-from fewbits.learners.deep._phase import Phase
-from fewbits.learners.deep._posterior import Control
-from fewbits.learners.deep._problem import (
-    Problem,
-    check_none_held_out,
-    check_present,
+from fewbits.learners.deep._network import (
+    MOST_BYTES,
+    ArrayItems,
+    HashNetwork,
+    Head,
+    Items,
+    TensorItems,
+    learn_standardize,
+    parts_of,
+    probe_backbone,
 )
-from fewbits.learners.deep._targets import Targets
+from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._torch import (
     as_device,
     deterministic,
+    device_of,
     memory_advice,
+    reproducible,
     room_on,
     undisturbed,
 )
-from fewbits.learners.deep._trainer import Callback, Classify, Trainer
+from fewbits.learners.deep._trainer import (
+    Callback,
+    Classify,
+    Objective,
+    Phase,
+    Record,
+    Trainer,
+)
 from fewbits.learners.deep.codebooks import unique
-from fewbits.learners.deep.losses import Loss, LossContext
-from fewbits.learners.deep.losses._llc import CodebookLoss
+from fewbits.learners.deep.losses import Loss, LossContext, Targets
+from fewbits.learners.deep.losses._classes import CodebookLoss
 
 #: The phase in which all items are trained on.
 REFIT = "refit"
 _CENTRE_EPOCHS = 50  # as many as LLC's
-_TOLD = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
+_SHOWN = {"accuracy": "accuracy", "map": "mAP", "bound": "bound"}
+#: With fewer held-out items, their mAP is too noisy to tell that nothing was learnt.
+_FEWEST_ITEMS = 50
 
 
-class DeepLearner(NetworkLearner):
-    """A learner that trains a network by gradients.
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Items to train on, split into the rows for it and held-out ones."""
 
-    See `DeepHash` for the parameters that all share.
+    items: ArrayItems
+    n_features: int
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    targets: Targets  # of the rows in `train`
+    evaluator: Evaluator
+    seed: int
+    checksum: str
+
+
+class DeepLearner(Learner):
+    """A learner that trains a network, whose head is the encoder, by gradients.
+
+    Without a backbone it takes features; with one it takes what that takes. See
+    `DeepHash` for the parameters that all share.
     """
 
+    configs: ClassVar[dict[str, type[Config]]] = {
+        "network": NetworkConfig,
+        "training": TrainingConfig,
+    }
+    network: NetworkConfig | None
+    training: TrainingConfig | None
     refit: bool = False  #: Whether all items are trained on in the end.
+    device: str
     checkpoint: Any
     callbacks: Sequence[Callback]
     verbose: bool
     random_state: Any
 
+    network_: HashNetwork
     classes_: NDArray[Any]
     history_: list[Record]
-    #: Whether the network that is deployed starts untrained.
-    _one_phase: ClassVar[bool] = True
     held_out_: NDArray[np.int64]
     n_epochs_: int
     needs_labels = True
+    #: Whether the network that is deployed starts untrained.
+    _one_phase: ClassVar[bool] = True
+    #: Of what a backbone was given: shape, whether as integers, and whether uint8.
+    _item_shape: tuple[int, ...]
+    _integers: bool
+    _pixels: bool
 
     @property
     def n_planned(self) -> int:
         """Largest number of epochs."""
         return self._training.max_epochs
+
+    @property
+    def _network_config(self) -> NetworkConfig:
+        return self._config("network", NetworkConfig)
+
+    @property
+    def _training(self) -> TrainingConfig:
+        return self._config("training", TrainingConfig)
 
     def _check_shared(self) -> None:
         """Check the parameters that all deep learners share."""
@@ -87,7 +137,7 @@ class DeepLearner(NetworkLearner):
         check_flag("refit", self.refit)
         as_device(self.device)
         if not isinstance(self.callbacks, Sequence) or not all(
-            callable(each) for each in self.callbacks
+            callable(callback) for callback in self.callbacks
         ):
             raise ArgumentError(
                 "callbacks must be a sequence of functions that take the metrics of an "
@@ -95,18 +145,97 @@ class DeepLearner(NetworkLearner):
             )
         self._training.check_held_out(self._needing_held_out())
 
+    def _needing_held_out(self) -> list[str]:
+        """Return what was chosen and has no effect without held-out items."""
+        needing = self._training.needing_held_out()
+        return [*needing, "refit=True"] if self.refit else needing
+
+    def extract(self, X: ArrayLike) -> NDArray[np.float32]:
+        """Return what the encoder is given: the features of the trained backbone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            Items; features themselves when there is no backbone.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features), dtype float32
+        """
+        check_is_fitted(self, "encoder_")
+        with self._running():
+            items = self._features(X, reset=False)
+            if self._network_config.backbone is None:
+                return np.asarray(items, np.float32)
+            items = items.reshape(len(items), *self._item_shape)
+            device = as_device(self.device)
+            with memory_advice(room_on(device)):
+                network = self.network_.to(device)
+            source = ArrayItems(items, pixels=True, integers=self._integers)
+            features = self._features_of(network, source, torch.arange(len(items)))
+            found: NDArray[np.float32] = features.numpy()
+            return found
+
+    def encode(self, X: ArrayLike) -> CodeArray:
+        """Return packed codes: what an index stores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+            What `fit` took: features, or items for the backbone.
+
+        Returns
+        -------
+        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
+        """
+        if self._network_config.backbone is None:
+            return super().encode(X)
+        with self._running():
+            features = self.extract(X)  # which says so if nothing is fitted
+            return self.encoder_.encode(features)
+
+    def _features(self, X: ArrayLike, **options: Any) -> Array:
+        if self._network_config.backbone is None:
+            return super()._features(X, **options)
+        items = as_array(X, "items")
+        if items.ndim < 2:
+            raise FeatureError(
+                f"items must be numbers (n, ...), got shape {items.shape} and dtype "
+                f"{items.dtype}"
+            )
+        if options.get("reset"):
+            self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
+            self.n_features_in_ = int(np.prod(items.shape[1:]))
+        elif items.shape[1:] != self._item_shape:
+            raise FeatureError(
+                f"items have shape {items.shape[1:]}, but {self._item_shape} were "
+                "learnt from"
+            )
+        elif self._pixels and not self._integers and items.dtype != np.uint8:
+            raise FeatureError(
+                "items must be uint8, as the pixels learnt from, which stand for "
+                f"numbers from 0 to 1, got dtype {items.dtype}"
+            )
+        least = options.get("ensure_min_samples", 1)
+        if len(items) < least:
+            raise FeatureError(f"need at least {least} items, got {len(items)}")
+        return items.reshape(len(items), -1)
+
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
         """Check the labels, and hold a share of the items out; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
+        counts = np.asarray(Y.sum(axis=0)).ravel()
+        if not counts.all():
+            missing = self.classes_[np.argmin(counts)]
+            raise ArgumentError(f"class {missing} has no item; leave it out")
         single = bool((np.asarray(Y.sum(axis=1)) == 1).all())
         all_targets = Targets.from_indicator(Y, single)
         labels = all_targets.numpy()
-        check_present(Y, self.classes_)
         rng = check_random_state(self.random_state)
         share = self._training.validation if share is None else share
         train, held_out = split_off(labels, share, rng)
         if share and not len(held_out):
-            check_none_held_out(self._needing_held_out(), share, labels)
+            self._check_none_held_out(labels)
         self.held_out_ = held_out
         base = self._training.validation_base if share else "trained"
         evaluator = Evaluator(labels, train, held_out, rng, base)
@@ -123,10 +252,85 @@ class DeepLearner(NetworkLearner):
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
-    def _needing_held_out(self) -> list[str]:
-        """Return what was chosen and has no effect without held-out items."""
-        asked = self._training.needing_held_out()
-        return [*asked, "refit=True"] if self.refit else asked
+    def _check_none_held_out(self, labels: NDArray[Any]) -> None:
+        """Refuse what needs held-out items where a share of each class is none."""
+        needing = self._needing_held_out()
+        if not needing:
+            return
+        share = f"training.validation={self._training.validation}"
+        if labels.ndim == 2:
+            way = f"{share} spares none of {len(labels)}: raise it"
+        elif (largest := int(np.bincount(labels).max())) == 1:
+            way = "no class has two"
+        else:
+            way = f"{share} is none of {largest}: {1 / largest:.2g} would do"
+        raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
+
+    def _items(
+        self, X: Array, rows: NDArray[np.int64], seed: int
+    ) -> tuple[ArrayItems, int]:
+        """Return the items, and how many features the head is given of each."""
+        self._integers, config = False, self._network_config
+        if config.backbone is None:
+            standardize = learn_standardize(X[rows]) if config.standardize else None
+            return ArrayItems(X, standardize=standardize), X.shape[1]
+        X = X.reshape(len(X), *self._item_shape)
+        with reproducible(seed):
+            n_features, self._integers = probe_backbone(config.backbone, X[rows[:2]])
+        return ArrayItems(X, pixels=True, integers=self._integers), n_features
+
+    def _make_network(
+        self,
+        problem: Problem,
+        n_outputs: int,
+        *,
+        bias: bool = True,
+        linear: bool = False,
+        batch_norm: bool = False,
+        dropout: float | None = None,
+    ) -> HashNetwork:
+        """Return a network whose weights depend on the seed only.
+
+        A `linear` one is a single layer on a copy of the backbone that stays as it is.
+        """
+        config = self._network_config
+        hidden, backbone, trainable = config.widths, config.backbone, config.trainable
+        if linear:
+            hidden, backbone, trainable = [], deepcopy(backbone), 0
+        sizes = [problem.n_features, *hidden, n_outputs]
+        shown = " x ".join(map(str, sizes))
+        advice = f"for a network of {shown} units: choose fewer in hidden"
+        with reproducible(problem.seed), memory_advice(advice):
+            head = Head(
+                sizes,
+                dropout=config.drop_rate(dropout),
+                bias=bias,
+                batch_norm=batch_norm,
+            )
+            return HashNetwork(head, backbone, trainable)
+
+    def _features_of(
+        self, network: HashNetwork, items: Items, rows: torch.Tensor
+    ) -> torch.Tensor:
+        """Return what the head is given of some rows, float32, on the CPU."""
+        device, size = device_of(network), self._training.batch_size
+        network.eval()
+        advice = f"with training.batch_size={size}: halve it"
+        with torch.inference_mode(), memory_advice(advice):
+            parts = [
+                network.features(items[part].to(device)).cpu()
+                for part in parts_of(rows, 4 * size)
+            ]
+        return torch.cat(parts)
+
+    def _class_features(self, problem: Problem) -> NDArray[np.float64]:
+        """Return standardised features of the training items, before training."""
+        with reproducible(problem.seed):
+            network = self._make_network(problem, 1).cpu()
+            rows = torch.from_numpy(problem.train)
+            features = self._features_of(network, problem.items, rows)
+        array: NDArray[np.float64] = features.double().numpy()
+        return array
 
     def _train(
         self,
@@ -175,7 +379,7 @@ class DeepLearner(NetworkLearner):
         )
         last = n_epochs is None
         trainer.judged = (
-            last and self._one_phase and len(self.held_out_) >= FEWEST_ITEMS
+            last and self._one_phase and len(self.held_out_) >= _FEWEST_ITEMS
         )
         try:
             with deterministic(trainer.phase.device):
@@ -187,8 +391,7 @@ class DeepLearner(NetworkLearner):
             raise
         self._keep(trainer)
         if trainer.judged and not trainer.interrupted:
-            found = trainer.untrained, trainer.history
-            warn_of_no_gain(type(self).__name__, *found, self._training.learning_rate)
+            trainer.warn_of_no_gain(type(self).__name__)
         return trainer
 
     def _learnt_centres(
@@ -221,54 +424,10 @@ class DeepLearner(NetworkLearner):
         with memory_advice(room_on(device)):
             network.to(device)
         with deterministic(device):
-            rows, size = torch.arange(n), self._training.batch_size
-            features = features_of(network, problem.items, rows, size)
+            features = self._features_of(network, problem.items, torch.arange(n))
         if not features.isfinite().all():
             raise FeatureError("the backbone gives features that are not finite")
         return HashNetwork(network.head), TensorItems(features)
-
-    def _epochs(self, trainer: Trainer, last: bool) -> None:
-        """Train until it may stop; an interrupt ends no phase but the last.
-
-        How many epochs are done with all items was decided before, whatever their loss.
-        """
-        history, decided = trainer.history, trainer.phase.name == REFIT
-        try:
-            with closing(trainer.epochs()) as epochs:
-                if not decided and may_stop(losses_of(history), self._training.tol):
-                    return
-                for record in epochs:
-                    with undisturbed():
-                        for callback in self.callbacks:
-                            callback(dict(record))
-                    self._tell(trainer)
-                    if not decided and may_stop(losses_of(history), self._training.tol):
-                        return
-        except KeyboardInterrupt:
-            if not (history and last):
-                raise
-            trainer.interrupted = True
-            path = trainer.phase.checkpoint
-            warn_of_interrupt(self, len(history), self.n_planned, path)
-
-    def _keep(self, trainer: Trainer) -> None:
-        """Go back to the best epoch, and keep what is known of all."""
-        trainer.restore_best()
-        self.history_ = trainer.history
-        self.objective_ = np.array(losses_of(trainer.history))
-        self.n_epochs_ = len(self.history_)
-
-    def _tell(self, trainer: Trainer) -> None:
-        record, total = trainer.history[-1], trainer.phase.n_epochs
-        note = "".join(
-            f", {title} {record[key]:.3f}"
-            for key, title in _TOLD.items()
-            if key in record
-        )
-        if trainer.phase.name:
-            note += f", phase {trainer.phase.name}"
-        name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
-        report(name, done, total, loss, verbose=self.verbose, note=note)
 
     def _phase(self, problem: Problem, n_epochs: int, name: str) -> Phase:
         parameters = self.get_params()
@@ -285,6 +444,53 @@ class DeepLearner(NetworkLearner):
         device = as_device(self.device)
         return Phase(n_epochs, problem.seed, device, name, path, identity)
 
+    def _epochs(self, trainer: Trainer, last: bool) -> None:
+        """Train until it may stop; an interrupt ends no phase but the last.
+
+        How many epochs are done with all items was decided before, whatever their loss.
+        """
+        history, decided = trainer.history, trainer.phase.name == REFIT
+
+        def stops() -> bool:
+            return not decided and may_stop(_losses(history), self._training.tol)
+
+        try:
+            with closing(trainer.epochs()) as epochs:
+                if stops():
+                    return
+                for record in epochs:
+                    with undisturbed():
+                        for callback in self.callbacks:
+                            callback(dict(record))
+                    self._report(trainer)
+                    if stops():
+                        return
+        except KeyboardInterrupt:
+            if not (history and last):
+                raise
+            trainer.interrupted = True
+            path = trainer.phase.checkpoint
+            warn_of_interrupt(self, len(history), self.n_planned, path)
+
+    def _report(self, trainer: Trainer) -> None:
+        record, total = trainer.history[-1], trainer.phase.n_epochs
+        note = "".join(
+            f", {title} {record[key]:.3f}"
+            for key, title in _SHOWN.items()
+            if key in record
+        )
+        if trainer.phase.name:
+            note += f", phase {trainer.phase.name}"
+        name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
+        report(name, done, total, loss, verbose=self.verbose, note=note)
+
+    def _keep(self, trainer: Trainer) -> None:
+        """Go back to the best epoch, and keep what is known of all."""
+        trainer.restore_best()
+        self.history_ = trainer.history
+        self.objective_ = np.array(_losses(trainer.history))
+        self.n_epochs_ = len(self.history_)
+
     def _deploy(self, problem: Problem, network: HashNetwork) -> Encoder:
         """Return the encoder; from now on the network is given features as they are."""
         if problem.items.standardize is not None:
@@ -293,6 +499,5 @@ class DeepLearner(NetworkLearner):
         return network.head.encoder()
 
 
-def losses_of(history: list[Record]) -> list[float]:
-    """Return the mean loss of each epoch."""
+def _losses(history: list[Record]) -> list[float]:
     return [record["loss"] for record in history]

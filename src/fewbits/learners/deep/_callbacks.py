@@ -52,7 +52,13 @@ class MLflow:
     """
 
     def __init__(self, module: Any = None) -> None:
-        self._mlflow = _mlflow() if module is None else module
+        if module is None:
+            try:
+                import mlflow
+            except ImportError:
+                raise missing_extra("this callback needs mlflow", "mlflow") from None
+            module = mlflow
+        self._mlflow = module
 
     def __call__(self, record: dict[str, Any]) -> None:
         """Log one epoch."""
@@ -67,11 +73,3 @@ def _metrics(record: dict[str, Any]) -> dict[str, float]:
         for name, value in record.items()
         if name not in ("epoch", "phase")
     }
-
-
-def _mlflow() -> Any:
-    try:
-        import mlflow
-    except ImportError:
-        raise missing_extra("this callback needs mlflow", "mlflow") from None
-    return mlflow

@@ -1,49 +1,53 @@
 """Files from which an interrupted training goes on as if nothing had happened."""
 
+import hashlib
 import json
 from errno import ENOENT
-from hashlib import sha256
 from io import BytesIO
 from os import strerror
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from fewbits._files import atomic_write, remove_leftovers
+from fewbits._typing import Array
+from fewbits.classify import Codebook
 from fewbits.errors import ArtefactError
-from fewbits.learners._core._checkpoint import check_identity
+from fewbits.learners._core._checkpoint import check_identity, data_checksum
+from fewbits.learners.deep._network import frozen_layers, still_modules
 
 _FORMAT = b"fewbits-training-6\n"
 _HEAD = len(_FORMAT) + 32  # and a checksum of what follows
+
+#: Parameters that a training does not depend on, but for `random_state`: its seed is
+#: told apart.
+_NOT_IDENTITY = {"verbose", "callbacks", "checkpoint", "device", "random_state"}
+#: What of a loss or control tells it from others.
+_PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tensor)
 
 
 def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> None:
     """Replace the file by this state, all of it or nothing.
 
-    Parameters
-    ----------
-    identity : dict
-        What training depends on: another training refuses the file.
-    state : dict
-        Tensors, numbers, strings, lists and dicts.
+    A training with another `identity` refuses the file. The state is of tensors,
+    numbers, strings, lists and dicts.
     """
     buffer = BytesIO()
     torch.save({"identity": json.dumps(identity), "state": state}, buffer)
     content = buffer.getvalue()
     with atomic_write(path) as file:
-        file.write(_FORMAT + sha256(content).digest() + content)
+        file.write(_FORMAT + hashlib.sha256(content).digest() + content)
 
 
 def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
     """Return the state in a file, or None when there is no file yet.
 
-    Raises
-    ------
-    ArtefactError
-        When the file is damaged, or belongs to another training; nothing in it is run.
-    FileNotFoundError
-        When there is no such folder.
+    A file that is damaged, or belongs to another training, is refused; nothing in it
+    is run.
     """
     path = Path(path)
     remove_leftovers(path)
@@ -54,12 +58,66 @@ def load(path: str | Path, identity: dict[str, Any]) -> dict[str, Any] | None:
     whole = path.read_bytes()
     head, content = whole[:_HEAD], whole[_HEAD:]
     damaged = f"{path} is not a checkpoint of a training, or damaged; name another"
-    if head != _FORMAT + sha256(content).digest():
+    if head != _FORMAT + hashlib.sha256(content).digest():
         raise ArtefactError(damaged)
     try:
-        found = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
+        saved = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # of many kinds, for what it refuses to make
         raise ArtefactError(damaged) from error
-    then, state = json.loads(found["identity"]), found["state"]
-    check_identity(path, then, json.loads(json.dumps(identity)), "training")
-    return dict(state)
+    then, now = json.loads(saved["identity"]), json.loads(json.dumps(identity))
+    check_identity(path, then, now, "training")
+    return dict(saved["state"])
+
+
+def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return those parameters that a training depends on, for JSON."""
+    identity = {
+        name.replace("__", "."): _described(value)
+        for name, value in parameters.items()
+        if name not in _NOT_IDENTITY
+    }
+    backbone = parameters["network__backbone"]
+    if backbone is not None:
+        trainable = parameters["network__trainable"]
+        identity["network.backbone"] = _described_backbone(backbone, trainable)
+    return identity
+
+
+def _described(value: Any) -> Any:
+    """Return what distinguishes two parameters, for JSON."""
+    if isinstance(value, nn.Module):
+        options = {
+            name: _described(option)
+            for name, option in vars(value).items()
+            if isinstance(option, _PLAIN)
+        }
+        return [type(value).__name__, options]
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
+    if isinstance(value, Codebook):
+        return value.fingerprint
+    if isinstance(value, list | tuple):
+        return [_described(item) for item in value]
+    return value if isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
+    """Return what distinguishes two backbones, whether they have been trained or not.
+
+    That is the shapes of all parameters, and the values of those that stay as they are.
+    """
+    shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
+    kept = [
+        *(p for m in frozen_layers(backbone, trainable) for p in m.parameters(False)),
+        *(b for m in still_modules(backbone, trainable) for b in m.buffers(False)),
+    ]
+    return [*_described(backbone), shapes, [_described(tensor) for tensor in kept]]
+
+
+def checksum(X: Array, labels: NDArray[Any]) -> str:
+    """Return a checksum of the labels and the items, and of their dtype."""
+    return f"{X.dtype} {X.shape[1:]} {data_checksum(X.reshape(len(X), -1), labels)}"

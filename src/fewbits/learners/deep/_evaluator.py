@@ -13,7 +13,6 @@ from fewbits.evaluation import mean_average_precision, same_label
 
 _MOST_QUERIES, _MOST_ITEMS = 1000, 20_000
 _HALVES = slice(0, None, 2), slice(1, None, 2)
-_BOTH_WAYS = _HALVES, _HALVES[::-1]
 
 Scores = NDArray[np.float32]
 
@@ -26,31 +25,21 @@ def split_off(
     A class of one item is trained on. Items with several labels are drawn without
     regard to which they have, but for those that have none, which say nothing about a
     ranking; one goes back for each label that would be left without any.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,) or (n, n_classes)
-    share : float
-        At least 0 and below 1.
     """
     n = len(labels)
     order = rng.permutation(n)
     if labels.ndim == 2:
         labelled = order[labels[order].any(axis=1)]
         held_out = labelled[: round(share * len(labelled))]
-        held_out = np.setdiff1d(held_out, _missed(labels, held_out))
+        there, total = labels[held_out] > 0, np.count_nonzero(labels, axis=0)
+        lost = np.flatnonzero((total > 0) & (there.sum(axis=0) == total))
+        back = [held_out[np.argmax(there[:, label])] for label in lost]
+        held_out = np.setdiff1d(held_out, back)
     else:
         place = _place_in_class(labels[order])
         size = np.bincount(labels)[labels[order]]
         held_out = order[(place < np.round(share * size)) & (place < size - 1)]
     return np.setdiff1d(np.arange(n), held_out), np.sort(held_out)
-
-
-def _missed(labels: NDArray[Any], held_out: NDArray[np.int64]) -> list[np.int64]:
-    """Return the first held-out row of each label that no other row has."""
-    there, total = labels[held_out] > 0, np.count_nonzero(labels, axis=0)
-    lost = np.flatnonzero((total > 0) & (there.sum(axis=0) == total))
-    return [held_out[np.argmax(there[:, label])] for label in lost]
 
 
 def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -79,23 +68,10 @@ def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.in
 
 
 class Evaluator:
-    """Rank some training items for held-out ones.
+    """Rank training items for held-out ones: 20,000 and 1,000 of them at most.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,) or (n, n_classes)
-        Of all items.
-    train, held_out : ndarray of int
-        Rows that are trained on, and held-out rows; at most 20,000 and 1,000 drawn
-        from them are used.
-    rng : RandomState
-    base : {"trained", "held_out"}, default="trained"
-        Whether the latter rank the former, or each half of them the other half.
-
-    Attributes
-    ----------
-    items, queries : ndarray of int
-        The rows whose scores are needed.
+    With the `base` "held_out" each half of the held-out items ranks the other half.
+    `items` and `queries` are the rows whose scores it needs.
     """
 
     def __init__(
@@ -104,21 +80,19 @@ class Evaluator:
         train: NDArray[np.int64],
         held_out: NDArray[np.int64],
         rng: np.random.RandomState,
-        base: str = "trained",
+        base: str,
     ) -> None:
         self.items = rng.permutation(train)[:_MOST_ITEMS]
         self.queries = rng.permutation(held_out)[:_MOST_QUERIES]
         if base == "held_out":
             self.queries = _alternating(self.queries, labels)
-        self._labels, self._asked = labels[self.items], labels[self.queries]
+        self._item_labels, self._query_labels = labels[self.items], labels[self.queries]
         self._of_halves = None
         if base == "held_out":
-            self._of_halves = [
-                same_label(self._asked[asked], self._asked[other])
-                for asked, other in _BOTH_WAYS
-            ]
+            of_half = [self._query_labels[half] for half in _HALVES]
+            self._of_halves = [same_label(*of_half), same_label(*of_half[::-1])]
         elif len(held_out):
-            self._relevant = same_label(self._asked, self._labels)
+            self._relevant = same_label(self._query_labels, self._item_labels)
 
     def metrics(
         self, items: Scores, queries: Scores, classes: Scores | None = None
@@ -129,20 +103,21 @@ class Evaluator:
         is one of theirs.
         """
         codes = pack(items >= 0)
-        bound = code_bound(codes, items.shape[1], self._labels)
-        found = {"bound": float(bound.ratio)}
+        bound = code_bound(codes, items.shape[1], self._item_labels)
+        metrics = {"bound": float(bound.ratio)}
         if len(queries):
-            found["map"] = self._map(pack(queries >= 0), codes)
+            metrics["map"] = self._map(pack(queries >= 0), codes)
             if classes is not None:
-                found["accuracy"] = self._accuracy(classes)
-        return found
+                metrics["accuracy"] = self._accuracy(classes)
+        return metrics
 
     def _map(self, queries: CodeArray, items: CodeArray) -> float:
         if self._of_halves is None:
             return mean_average_precision(queries, items, self._relevant).value
+        one, other = (queries[half] for half in _HALVES)
         values = [
-            mean_average_precision(queries[asked], queries[base], relevant).value
-            for (asked, base), relevant in zip(_BOTH_WAYS, self._of_halves, strict=True)
+            mean_average_precision(one, other, self._of_halves[0]).value,
+            mean_average_precision(other, one, self._of_halves[1]).value,
         ]
         return float(np.mean(values))
 
@@ -150,7 +125,8 @@ class Evaluator:
         """Of classes that are equally good, each is taken as often."""
         best = classes == classes.max(axis=1, keepdims=True)
         n_best = best.sum(axis=1)
-        if self._asked.ndim == 1:
-            return float(np.mean(best[np.arange(len(best)), self._asked] / n_best))
-        shares = (best & (self._asked > 0)).sum(axis=1) / n_best
-        return float(shares.sum() / max(self._asked.any(axis=1).sum(), 1))
+        labels = self._query_labels
+        if labels.ndim == 1:
+            return float(np.mean(best[np.arange(len(best)), labels] / n_best))
+        shares = (best & (labels > 0)).sum(axis=1) / n_best
+        return float(shares.sum() / max(labels.any(axis=1).sum(), 1))

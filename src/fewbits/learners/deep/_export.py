@@ -84,9 +84,12 @@ def export_backbone(
     """
     if find_spec("onnxscript") is None:
         raise missing_extra("exporting a network needs onnxscript", "deep")
-    _check(module, size)
+    if not isinstance(module, nn.Module):
+        raise ArgumentError(f"module must be a torch module, got {module!r}")
+    check_integer("size", size, 1)
     served = _Served(module, _channels("mean", mean), _channels("std", std, least=0))
-    images = _noise(size)
+    rng = np.random.default_rng(0)
+    images = list(rng.integers(0, 256, (_N_CHECKED, size, size, 3), np.uint8))
     expected = _features(served, images)
     network = _as_onnx(served, size)
     backbone = OnnxImages(network)
@@ -113,27 +116,16 @@ class _Served(nn.Module):
         return features.flatten(start_dim=1)
 
 
-def _check(module: Any, size: int) -> None:
-    if not isinstance(module, nn.Module):
-        raise ArgumentError(f"module must be a torch module, got {module!r}")
-    check_integer("size", size, 1)
-
-
 def _channels(name: str, values: Any, least: float = -np.inf) -> Tensor:
-    wanted = f"{name} must be 3 numbers, for red, green and blue"
+    must = f"{name} must be 3 numbers, for red, green and blue"
     try:
         array = np.array(values, np.float32)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{wanted}, got {values!r}") from None
+        raise ArgumentError(f"{must}, got {values!r}") from None
     if array.shape != (3,) or not np.isfinite(array).all() or (array <= least).any():
         above = "" if np.isinf(least) else f" and above {least:g}"
-        raise ArgumentError(f"{wanted}{above}, got {values!r}")
+        raise ArgumentError(f"{must}{above}, got {values!r}")
     return torch.from_numpy(array).reshape(1, 3, 1, 1)
-
-
-def _noise(size: int) -> list[NDArray[np.uint8]]:
-    rng = np.random.default_rng(0)
-    return list(rng.integers(0, 256, (_N_CHECKED, size, size, 3), np.uint8))
 
 
 def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any]:
@@ -148,15 +140,6 @@ def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any
             f"{_shown(error)}"
         ) from error
     return features.numpy()
-
-
-def _older() -> str:
-    """Return a hint where torch is older than what exporting is tested with."""
-    version = tuple(map(int, torch.__version__.split(".")[:2]))
-    if version >= _TESTED:
-        return ""
-    tested = ".".join(map(str, _TESTED))
-    return f" (torch {torch.__version__} may be too old: {tested} is known to do it)"
 
 
 def _as_onnx(served: nn.Module, size: int) -> bytes:
@@ -175,9 +158,13 @@ def _as_onnx(served: nn.Module, size: int) -> bytes:
                 verbose=False,
             )
     except Exception as error:  # torch's exporter raises many kinds
-        cause = error.__cause__ or error
+        hint, version = "", torch.__version__
+        if tuple(map(int, version.split(".")[:2])) < _TESTED:
+            tested = ".".join(map(str, _TESTED))
+            hint = f" (torch {version} may be too old: {tested} is known to do it)"
+        cause = _shown(error.__cause__ or error)
         raise ArgumentError(
-            f"torch cannot write this module as ONNX: {_shown(cause)}{_older()}"
+            f"torch cannot write this module as ONNX: {cause}{hint}"
         ) from error
     # Paths and lines of source, which would make the id depend on the machine.
     ClearMetadataAndDocStringPass()(program.model)

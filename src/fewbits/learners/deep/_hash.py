@@ -15,27 +15,24 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
 from fewbits.learners._core._parameters import check_n_bits
-from fewbits.learners.deep._base import REFIT, DeepLearner
+from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
-from fewbits.learners.deep._objective import Objective
 from fewbits.learners.deep._posterior import (
     CentreControl,
     Control,
     PosteriorControl,
 )
-from fewbits.learners.deep._problem import Problem
-from fewbits.learners.deep._state import copy_of
+from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
-from fewbits.learners.deep.centres._checks import check_sizes
+from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LOSSES, Loss
+from fewbits.learners.deep.losses._centres import shape_of
 
 #: The controls beside a loss by the names that learners and the command line know.
 CONTROLS: dict[str, Callable[..., Control]] = {
     "posterior": PosteriorControl,
     "centres": CentreControl,
 }
-
-
 #: What a fit leaves besides the encoder; the first three show how epochs were chosen.
 _OF_SELECTION = ("history_", "objective_", "n_epochs_")
 _FITTED = (*_OF_SELECTION, "network_", "classifier_", "centres_", "held_out_")
@@ -165,24 +162,27 @@ class DeepHash(DeepLearner):
     def _check_parameters(self) -> None:
         check_n_bits(self.n_bits)
         self._check_shared()
-        as_loss(self.loss)
-        as_control(self.control)
+        _as_loss(self.loss)
+        _as_control(self.control)
 
     def _learn(self, X: Array, y: Any) -> Encoder:
-        before = self._backbone_state() if self.refit else None
+        backbone = self._network_config.backbone  # trained in place
+        untrained = copy_of(backbone) if backbone is not None and self.refit else None
         encoder, trainer = self._trained(self._problem(X, y))
         if not self.refit or trainer.interrupted or not len(self.held_out_):
             return encoder
         kept = {name: getattr(self, name) for name in _FITTED}
-        backbone = self._backbone_state()
-        self._set_backbone_state(before)
+        trained = None if backbone is None else copy_of(backbone)
+        if untrained is not None:
+            backbone.load_state_dict(untrained)
         n_epochs = trainer.n_best
         del trainer  # and the copy of the items that is its own
         try:
-            found, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
+            of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
             self._restore({**kept, "encoder_": encoder})
-            self._set_backbone_state(backbone)
+            if trained is not None:
+                backbone.load_state_dict(trained)
             if not isinstance(error, KeyboardInterrupt):
                 raise
             when = "while it was trained anew on all items"
@@ -190,23 +190,27 @@ class DeepHash(DeepLearner):
             warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
         self._restore({name: kept[name] for name in _OF_SELECTION})
-        return found
+        return of_all
+
+    def _restore(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
 
     def _trained(
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
     ) -> tuple[Encoder, Trainer]:
-        check_sizes(problem.targets.n_classes, self.n_bits)
-        loss, control = as_loss(self.loss), as_control(self.control)
-        counts = Objective(loss, control).has_loss
+        n_classes = problem.targets.n_classes
+        check_sizes(n_classes, self.n_bits)
+        loss, control = _as_loss(self.loss), _as_control(self.control)
+        counts = control is None or control.mode == "add"
         if not phase:
-            shape = problem.targets.n_classes, self.n_bits
-            _tell_of_shared_centres(shape, *((loss,) if counts else ()), control)
-        batch_norm = counts and loss.batch_norm
+            parts = (loss, control) if counts else (control,)
+            _warn_of_shared_centres((n_classes, self.n_bits), parts)
         network = self._make_network(
             problem,
             self.n_bits,
             bias=self._network_config.bias,
-            batch_norm=batch_norm,
+            batch_norm=counts and loss.batch_norm,
             dropout=loss.head_dropout if counts else None,
         )
         trainer = self._train(
@@ -214,56 +218,34 @@ class DeepHash(DeepLearner):
         )
         return self._deploy(problem, network), trainer
 
-    def _restore(self, attributes: dict[str, Any]) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
-
-    def _backbone_state(self) -> Any:
-        """Return what `refit` and an interrupt go back to: it is trained in place."""
-        backbone = self._network_config.backbone
-        return None if backbone is None else copy_of(backbone)
-
-    def _set_backbone_state(self, state: Any) -> None:
-        if self._network_config.backbone is not None:
-            self._network_config.backbone.load_state_dict(state)
-
     def _keep(self, trainer: Trainer) -> None:
         super()._keep(trainer)
         objective = trainer.objective
-        found = objective.loss.classifier if objective.has_loss else None
-        self.classifier_ = None if found is None else found.cpu().numpy()
+        classifier = objective.loss.classifier if objective.has_loss else None
+        self.classifier_ = None if classifier is None else classifier.cpu().numpy()
         pulling = objective.loss if objective.has_loss else objective.control
         centres = getattr(pulling, "centres", None)
         self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
 
 
-def _tell_of_shared_centres(
-    shape: tuple[int, int], *parts: Loss | Control | None
+def _warn_of_shared_centres(
+    shape: tuple[int, int], parts: Sequence[Loss | Control | None]
 ) -> None:
-    """Warn of classes that have one centre in an array that was given and fits."""
+    """Warn of classes that have one centre in an array of the user's that fits."""
     for part in parts:
-        given = getattr(part, "kind", None)
-        if given is None or isinstance(given, str) or _shape(given) != shape:
+        centres = getattr(part, "kind", None)
+        if centres is None or isinstance(centres, str) or shape_of(centres) != shape:
             continue
-        n_shared = len(given) - len(np.unique(given, axis=0))
+        n_shared = len(centres) - len(np.unique(centres, axis=0))
         if n_shared:
             warn_user(
-                f"{n_shared} of {len(given)} classes have the centre of another class: "
-                "codes cannot tell them apart"
+                f"{n_shared} of {len(centres)} classes have the centre of another "
+                "class: codes cannot tell them apart"
             )
             return  # the other part may have the same array
 
 
-def _shape(codes: Any) -> tuple[int, ...] | None:
-    """Return the shape; None for rows of different lengths, which are refused later."""
-    try:
-        shape: tuple[int, ...] = np.shape(codes)
-    except ValueError:
-        return None
-    return shape
-
-
-def as_loss(loss: Any) -> Loss:
+def _as_loss(loss: Any) -> Loss:
     """Return a loss that training may change."""
     if isinstance(loss, Loss):
         return deepcopy(loss)
@@ -274,13 +256,13 @@ def as_loss(loss: Any) -> Loss:
     return LOSSES[loss]()
 
 
-def as_control(control: Any) -> Control | None:
+def _as_control(control: Any) -> Control | None:
     """Return a control that training may change."""
     if control is None or isinstance(control, Control):
         return deepcopy(control)
     name, *weight = (control.split() if isinstance(control, str) else ()) or ("",)
     if name not in CONTROLS or len(weight) > 1:
-        names = ", ".join(f"'{each}'" for each in CONTROLS)
+        names = ", ".join(repr(name) for name in CONTROLS)
         raise ArgumentError(
             f"control must be {names} (a weight may follow), PosteriorControl, "
             f"CentreControl or None, got {control!r}"

@@ -1,31 +1,52 @@
 """LLC: codes for classes, then codes for items."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits._typing import Array
+from fewbits._warnings import warn_user
 from fewbits.classify import Codebook
-from fewbits.codes import pack
+from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError
-from fewbits.learners._core._parameters import check_n_bits, check_number
+from fewbits.errors import ArgumentError, DivergedError
+from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import (
+    check_integers,
+    check_n_bits,
+    check_number,
+)
 from fewbits.learners._core._torch import signs
 from fewbits.learners.deep import codebooks
-from fewbits.learners.deep._codebook_learner import CodebookLearner, shape_of
+from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._config import (
     CodebookConfig,
     NetworkConfig,
     TrainingConfig,
 )
-from fewbits.learners.deep.centres._checks import check_sizes
-from fewbits.learners.deep.losses._llc import CodeLoss
+from fewbits.learners.deep._network import HashNetwork
+from fewbits.learners.deep.centres._unique import check_sizes
+from fewbits.learners.deep.losses import LossContext
+from fewbits.learners.deep.losses._centres import (
+    PREDICTABLE,
+    SEMANTIC,
+    class_means,
+    given_codes,
+    make_centres,
+    shape_of,
+)
+from fewbits.learners.deep.losses._classes import ClassLoss, CodebookLoss, CodeLoss
+
+_CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
+_CLASSIFIER_EPOCHS = 20
 
 
-class LLC(CodebookLearner):
+class LLC(DeepLearner):
     """Learn a short binary code for each class, then a network that gives it to items.
 
     Phase 1 learns the codes by classifying with them, straight-through; phase 2 trains
@@ -115,6 +136,16 @@ class LLC(CodebookLearner):
     Codebook(3 classes, 4 bits)
     """
 
+    configs: ClassVar[dict[str, type[Config]]] = {
+        **DeepLearner.configs,
+        "codebook_training": CodebookConfig,
+    }
+    codebook_: NDArray[np.int8]
+    codebook_history_: list[dict[str, float]]
+    n_repaired_: int
+    n_turned_: int
+    _one_phase = False
+
     def __init__(
         self,
         n_bits: int | None = None,
@@ -153,6 +184,10 @@ class LLC(CodebookLearner):
         n_bits = self.codebook_.shape[1]
         return Codebook(pack(self.codebook_ > 0), n_bits, self.classes_)
 
+    @property
+    def _phase_1(self) -> CodebookConfig:
+        return self._config("codebook_training", CodebookConfig)
+
     def _check_parameters(self) -> None:
         if self.n_bits is not None:
             check_n_bits(self.n_bits)
@@ -164,22 +199,52 @@ class LLC(CodebookLearner):
                 "a name that is free"
             )
         check_number("reg", self.reg, 0)
-        self._check_codebook()
+        if not isinstance(self.codebook, str):
+            self._check_shape()
+        elif self.codebook not in _CODEBOOKS:
+            raise ArgumentError(
+                f"codebook must be an array or one of {', '.join(_CODEBOOKS)}, got "
+                f"{self.codebook!r}"
+            )
+        config = self._phase_1
+        check_integers(
+            "codebook_training.nested_bits", config.nested_bits, self.n_bits or MAX_BITS
+        )
+        if isinstance(self.codebook, str) and self.codebook == "learnt":
+            return
+        for name in ("init", "nested_bits", "similarity_weight"):
+            value = getattr(config, name)
+            if np.any(value):
+                raise ArgumentError(
+                    f"codebook_training.{name}={value!r} is of a learnt codebook, "
+                    "but codebook is another"
+                )
+
+    def _check_shape(self) -> None:
+        shape = _shape_of(self.codebook)
+        if len(shape) != 2:
+            raise ArgumentError(
+                "codebook must be a Codebook, an array (n_classes, n_bits) or one of "
+                f"{', '.join(_CODEBOOKS)}, got shape {shape}"
+            )
+        if self.n_bits not in (None, shape[1]):
+            raise ArgumentError(
+                f"n_bits={self.n_bits}, but the codebook has shape {shape}"
+            )
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         problem = self._problem(X, y)
         n_classes = problem.targets.n_classes
-        self._n_bits = self._length(n_classes)
+        self._n_bits = n_bits = self._length(n_classes)
         if isinstance(self.codebook, str):
-            nested = self._phase_1.nested_bits if self.codebook == "learnt" else ()
-            for length in (self._n_bits, *nested):
+            nested = self._phase_1.nested_bits
+            check_integers("codebook_training.nested_bits", nested, n_bits)
+            for length in (n_bits, *nested):
                 check_sizes(n_classes, length)
-        network = self._make_network(
-            problem, self._n_bits, bias=self._network_config.bias
-        )
+        network = self._make_network(problem, n_bits, bias=self._network_config.bias)
         if isinstance(self.codebook, str) and self.codebook == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
-            codebooks.check_directions(self._n_bits, most, "classifier")
+            codebooks.check_directions(n_bits, most, "classifier")
         self.codebook_history_ = []
         self.n_repaired_, self.n_turned_ = 0, 0
         self.codebook_ = self._codebook(problem, network)
@@ -198,7 +263,120 @@ class LLC(CodebookLearner):
 
     def _length(self, n_classes: int) -> int:
         if not isinstance(self.codebook, str):
-            return shape_of(self.codebook)[-1]
+            return _shape_of(self.codebook)[-1]
         if self.n_bits is None:
             return 2 * max(1, (n_classes - 1).bit_length())
         return self.n_bits
+
+    def _codebook(self, problem: Problem, network: HashNetwork) -> NDArray[np.int8]:
+        """Return a code for each class; learning one trains the network, too."""
+        if not isinstance(self.codebook, str):
+            return self._given(problem)
+        if self.codebook == "learnt":
+            C = self._learnt(problem, network)
+        elif self.codebook == "random":
+            C = codebooks.random_codebook(
+                problem.targets.n_classes, self._n_bits, random_state=problem.seed
+            )
+        else:
+            C = self._made(problem, self.codebook, self._n_bits)
+        codes, self.n_repaired_ = self._unique(C)
+        return codes
+
+    def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
+        return codebooks.unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
+
+    def _given(self, problem: Problem) -> NDArray[np.int8]:
+        """Return the user's codebook; warn of codes that classes share."""
+        n_codes, n_classes = len(self.codebook), problem.targets.n_classes
+        if isinstance(self.codebook, Codebook):
+            rows = self.codebook.rows(self.classes_)
+            bits = unpack(self.codebook.codes[rows], self._n_bits)
+            codes = np.where(bits, 1, -1).astype(np.int8)
+        elif n_codes != n_classes:
+            raise ArgumentError(
+                f"the codebook has {n_codes} codes, but the labels are of {n_classes} "
+                "classes; it needs one for each, in the order of the sorted labels"
+            )
+        else:
+            codes = given_codes(self.codebook, n_classes, self._n_bits)
+        n_shared = n_classes - len(np.unique(codes, axis=0))
+        if n_shared:
+            warn_user(
+                f"{n_shared} of {n_classes} classes have the code of another class in "
+                "the given codebook: no decoder can tell them apart"
+            )
+        return codes
+
+    def _learnt(self, problem: Problem, network: HashNetwork) -> NDArray[Any]:
+        """Phase 1, eq. (2)."""
+        config = self._phase_1
+        start = None
+        if config.init is not None:  # bits beyond its directions are random
+            start = self._made(problem, config.init, None)
+            start = codebooks.widen(start, self._n_bits, random_state=problem.seed)
+        loss = CodebookLoss(
+            start,
+            config.learning_rate,
+            config.label_smoothing,
+            config.nested_bits,
+            config.similarity_weight,
+        )
+        try:
+            self._train(
+                problem,
+                network,
+                loss,
+                classify=loss.classify,
+                n_epochs=config.max_epochs,
+                phase="codebook",
+            )
+        except DivergedError as error:
+            self.codebook_ = self._unique(loss.values).codes
+            rate = f"codebook_training.learning_rate ({config.learning_rate:g})"
+            raise DivergedError(f"{error}; or lower {rate}") from error
+        self.codebook_history_ = self.history_
+        C = loss.values
+        self.n_turned_ = int(np.sum((C >= 0) != (loss.first.cpu().numpy() >= 0)))
+        return C
+
+    def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
+        """Return a codebook that is not learnt, before its signs are taken.
+
+        Without `n_bits` it has as many as there are directions.
+        """
+        if kind in (PREDICTABLE, SEMANTIC):
+            features = partial(self._class_features, problem)
+            context = LossContext(self._n_bits, problem.targets, problem.seed, features)
+            return make_centres(kind, context).numpy()
+        if kind == "svd":
+            return codebooks.svd_codebook(self._classifier(problem), n_bits)
+        F = self._class_features(problem)
+        F -= F.mean(axis=0)
+        means, counts = class_means(F, problem.targets)
+        several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
+        scatter = np.atleast_2d(np.cov(F, rowvar=False))
+        return codebooks.cca_codebook(
+            means, counts, scatter, n_bits, self.reg, labels=several
+        )
+
+    def _classifier(self, problem: Problem) -> NDArray[np.float64]:
+        """Train a linear classifier, and return its rows, for standardised features."""
+        network = self._make_network(problem, problem.targets.n_classes, linear=True)
+        self._train(
+            problem,
+            network,
+            ClassLoss(),
+            classify=lambda scores: scores,
+            n_epochs=_CLASSIFIER_EPOCHS,
+            phase="classifier",
+        )
+        weights: Any = network.head.layers[0].weight
+        rows: NDArray[np.float64] = weights.detach().cpu().double().numpy()
+        return rows
+
+
+def _shape_of(codebook: Any) -> tuple[int, ...]:
+    if isinstance(codebook, Codebook):
+        return len(codebook), codebook.n_bits
+    return shape_of(codebook)

@@ -1,9 +1,9 @@
-"""The network that training sees, and the encoder that is deployed."""
+"""What training sees: items, a backbone or none, a head; and the encoder deployed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -12,8 +12,14 @@ from torch import Tensor, nn
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError, FeatureError
+from fewbits.learners.deep._torch import device_of, memory_advice
 
 Matrix = NDArray[np.float64]
+Layer = tuple[Matrix, Matrix]  # weights and bias
+
+MOST_BYTES = 1 << 31  #: What is made at once, rather than batch by batch.
+#: What modules raise for items that they were not made for.
+_REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 
 
 class Standardize(nn.Module):
@@ -35,27 +41,90 @@ class Standardize(nn.Module):
         return X.sub_(self.mean).div_(self.scale)
 
 
+def learn_standardize(X: NDArray[Any]) -> Standardize:
+    """Return the standardisation of features; constant ones keep their scale."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    scale = X.std(axis=0, dtype=np.float64)
+    least = 1e-6 * (np.abs(mean) + scale.max(initial=0))
+    scale = np.where(scale > least, scale, 1.0)
+    mean, scale = mean.astype(np.float32), scale.astype(np.float32)
+    return Standardize(torch.from_numpy(mean), torch.from_numpy(scale))
+
+
+class Items(Protocol):
+    """Source of a batch for the numbers of its rows."""
+
+    def __getitem__(self, rows: Tensor) -> Tensor: ...
+
+
+class TensorItems:
+    """Rows of a tensor (n, ...)."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        # A quarter of the time of tensor[rows].
+        return self.tensor.index_select(0, rows)
+
+
+class ArrayItems:
+    """Rows of an array: kept as a tensor, or read as needed when it is large.
+
+    They are features, or what a backbone takes: with `pixels`, uint8 are those of
+    images and become numbers from 0 to 1; `integers`, such as tokens, become int64
+    instead of float32. Features are standardised, once those that are kept.
+    """
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        *,
+        pixels: bool = False,
+        integers: bool = False,
+        standardize: Standardize | None = None,
+    ) -> None:
+        self.X, self.standardize = X, standardize
+        self._pixels, self._integers = pixels, integers
+        size = X.size * (8 if integers else 4)
+        whole = size <= MOST_BYTES and not isinstance(X, np.memmap)
+        self._kept = TensorItems(self._as_tensor(np.asarray(X))) if whole else None
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        if self._kept is not None:
+            return self._kept[rows]
+        return self._as_tensor(self.X[rows.numpy()])
+
+    def _as_tensor(self, X: NDArray[Any]) -> Tensor:
+        if self._integers:
+            if X.dtype.kind not in "iu":
+                raise FeatureError(
+                    f"items must be integers, as those learnt from, got dtype {X.dtype}"
+                )
+            return torch.from_numpy(np.array(X, np.int64))
+        if self._pixels and X.dtype == np.uint8:
+            return torch.from_numpy(np.array(X)).float() / 255
+        if X.dtype.kind not in "biuf":
+            raise FeatureError(f"items must be numbers, got dtype {X.dtype}")
+        tensor = torch.from_numpy(np.array(X, np.float32))
+        if self.standardize is None:
+            return tensor
+        return self.standardize.in_place(tensor)
+
+
+def parts_of(rows: Tensor, size: int) -> list[Tensor]:
+    """Cut numbers of rows into parts of a size, the last perhaps smaller."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
 class Head(nn.Module):
     """From features to scores: linear layers with ReLU between them.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Features, widths of hidden layers, bits.
-    dropout : float
-        In front of each layer but the first.
-    bias : bool
-        Whether the last layer has a constant.
-    batch_norm : bool
-        Whether scores are normalised over the batch.
-
-    Attributes
-    ----------
-    standardize : Module
-        What is done to features first; nothing while it is trained, since the items
-        that it is given are standardised already.
+    The `sizes` are of features, hidden layers and bits. Units are dropped in front of
+    each layer but the first; `bias` is that of the last.
     """
 
+    #: Done to features first; nothing in training, whose items are standardised before.
     standardize: nn.Module
 
     def __init__(
@@ -89,37 +158,42 @@ class Head(nn.Module):
     def encoder(self) -> Encoder:
         """Return the same map without torch; a score of 0 gives a 1."""
         layers = [_affine(layer) for layer in self.layers]
-        if isinstance(self.standardize, Standardize):
-            layers[0] = _after(self.standardize, layers[0])
-        if isinstance(self.norm, nn.BatchNorm1d):
-            layers[-1] = _before(self.norm, layers[-1])
-        for weights, bias in layers:
-            if not _fits_float32(weights) or not _fits_float32(bias):
-                raise FeatureError(
-                    "the trained weights leave the range of float32: standardize the "
-                    "features, or lower the learning rate"
-                )
+        if isinstance(self.standardize, Standardize):  # folded into the first layer
+            weights, bias = layers[0]
+            weights = weights / _array(self.standardize.scale)[:, None]
+            layers[0] = weights, bias - _array(self.standardize.mean) @ weights
+        if isinstance(self.norm, nn.BatchNorm1d):  # and this into the last
+            norm, (weights, bias) = self.norm, layers[-1]
+            factor = _array(norm.weight) / np.sqrt(_array(norm.running_var) + norm.eps)
+            shift = _array(norm.bias) - _array(norm.running_mean) * factor
+            layers[-1] = weights * factor, bias * factor + shift
+        most = np.finfo(np.float32).max
+        if not all((np.abs(M) <= most).all() for layer in layers for M in layer):
+            raise FeatureError(
+                "the trained weights leave the range of float32: standardize the "
+                "features, or lower the learning rate"
+            )
         if len(layers) == 1:
             return LinearEncoder(*layers[0], zero_bit=1)
         return MLPEncoder(*zip(*layers, strict=True), zero_bit=1)
 
 
+def _affine(layer: Any) -> Layer:
+    if layer.bias is None:
+        return _array(layer.weight).T, np.zeros(layer.out_features)
+    return _array(layer.weight).T, _array(layer.bias)
+
+
+def _array(tensor: Any) -> Matrix:
+    array: Matrix = tensor.detach().cpu().numpy().astype(np.float64)
+    return array
+
+
 class HashNetwork(nn.Module):
     """A backbone, or nothing, and a head.
 
-    Parameters
-    ----------
-    head : Head
-    backbone : Module or None
-        Gives features (b, n_features); None takes the input as features.
-    trainable : int or None
-        How many of the backbone's last layers with parameters are trained; 0 freezes
-        it, None trains all that its owner has not frozen.
-
-    Attributes
-    ----------
-    keeps_backbone : bool
-        Whether there is one of which nothing is trained.
+    Of the backbone the last `trainable` layers with parameters are trained; None trains
+    all that its owner has not frozen.
     """
 
     def __init__(
@@ -130,6 +204,7 @@ class HashNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone, self.head = backbone, head
+        #: Whether there is a backbone of which nothing is trained.
         self.keeps_backbone = backbone is not None and trainable == 0
         self._frozen = frozen_layers(backbone, trainable)
         self._still = still_modules(backbone, trainable)
@@ -212,46 +287,51 @@ def _layers(backbone: nn.Module) -> list[nn.Module]:
     ]
 
 
-def learn_standardize(X: NDArray[Any]) -> Standardize:
-    """Return the standardisation of features; constant ones keep their scale."""
-    mean = X.mean(axis=0, dtype=np.float64)
-    scale = X.std(axis=0, dtype=np.float64)
-    least = 1e-6 * (np.abs(mean) + scale.max(initial=0))
-    scale = np.where(scale > least, scale, 1.0)
-    return Standardize(_float32(mean), _float32(scale))
+class BackboneProbe(NamedTuple):
+    """What a backbone gives and takes."""
+
+    width: int  # features for each item
+    integers: bool  # whether it takes integers only, as embeddings of tokens do
 
 
-def _after(standardize: Standardize, layer: tuple[Matrix, Matrix]) -> Any:
-    """Fold a standardisation into the layer behind it."""
-    weights, bias = layer
-    weights = weights / _array(standardize.scale)[:, None]
-    return weights, bias - _array(standardize.mean) @ weights
+def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
+    """Give items to a backbone: as float32, and integers that it refuses as int64."""
+    device = device_of(backbone)
+    advice = (
+        f"with {len(X)} items in the backbone on {device}, before training: free "
+        "some there, or move the backbone to another device"
+    )
+    backbone.eval()
+    reasons = []
+    for integers in (False, True) if X.dtype.kind in "iu" else (False,):
+        items = ArrayItems(X, pixels=True, integers=integers)[torch.arange(len(X))]
+        try:
+            with torch.inference_mode(), memory_advice(advice):
+                features = backbone(items.to(device))
+        except _REFUSALS as error:
+            line = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reasons.append(f"as {np.asarray(items).dtype}: {line}")
+            cause = error
+        else:
+            return BackboneProbe(_width(features, len(X)), integers)
+    raise FeatureError(
+        f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
+    ) from cause
 
 
-def _before(norm: nn.BatchNorm1d, layer: tuple[Matrix, Matrix]) -> Any:
-    """Fold a batch normalisation into the layer in front of it."""
-    weights, bias = layer
-    assert norm.running_var is not None
-    assert norm.running_mean is not None
-    factor = _array(norm.weight) / np.sqrt(_array(norm.running_var) + norm.eps)
-    shift = _array(norm.bias) - _array(norm.running_mean) * factor
-    return weights * factor, bias * factor + shift
-
-
-def _array(tensor: Tensor) -> Matrix:
-    array: Matrix = tensor.detach().cpu().numpy().astype(np.float64)
-    return array
-
-
-def _affine(layer: Any) -> tuple[Matrix, Matrix]:
-    has_bias = layer.bias is not None
-    bias = _array(layer.bias) if has_bias else np.zeros(layer.out_features)
-    return _array(layer.weight).T, bias
-
-
-def _float32(values: Matrix) -> Tensor:
-    return torch.from_numpy(values.astype(np.float32))
-
-
-def _fits_float32(values: Matrix) -> bool:
-    return bool((np.abs(values) <= np.finfo(np.float32).max).all())
+def _width(features: Any, n: int) -> int:
+    is_tensor = isinstance(features, Tensor)
+    shown = f"shape {tuple(features.shape)}" if is_tensor else type(features).__name__
+    if not is_tensor or features.shape[:1] != (n,):
+        raise FeatureError(
+            f"the backbone must give one row of features for each of {n} items, got "
+            f"{shown}"
+        )
+    if features.ndim < 2:
+        raise FeatureError(
+            "the backbone must give rows (n, n_features), got one number for each "
+            f"item, {shown}"
+        )
+    if not features.numel():
+        raise FeatureError(f"the backbone gives no features, {shown}")
+    return int(features.flatten(start_dim=1).shape[1])

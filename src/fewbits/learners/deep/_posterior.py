@@ -1,9 +1,12 @@
 """Posterior control: the lower bound of LBHash as a term beside any loss.
 
-Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022. Codes rank well
-when the centres of classes are far apart and codes are near their centres. A surrogate
-network for each block of bits estimates the joint distribution of the block given the
-scores, and the scores are trained to make the blocks of their centre likely.
+Zhu et al., "A Lower Bound of Hash Codes' Performance", NeurIPS 2022. Average precision
+is bounded below by the smallest distance of codes of two classes over the largest
+within one, eq. (1). So the centres of classes shall be far apart, eq. (2), which those
+of `fewbits.learners.deep.centres` are before training begins, and codes near their
+centres, eq. (3). For that a surrogate network for each block of bits estimates the
+joint distribution of the block given the scores, eqs. (4) and (5), and the scores are
+trained to make the blocks of their centre likely, eqs. (6) and (7).
 """
 
 from abc import ABC, abstractmethod
@@ -11,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import log_softmax, normalize, pad, silu, softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
@@ -21,17 +24,25 @@ from fewbits.learners._core._parameters import (
     check_integer,
     check_number,
 )
-from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
-from fewbits.learners.deep._targets import Batch
-from fewbits.learners.deep.losses._base import LossContext, shown_options
-from fewbits.learners.deep.losses._centres import (
-    cauchy_centre_loss,
-    centre_loss,
-    make_centres,
-)
+from fewbits.learners.deep.losses._base import Batch, LossContext, shown_options
+from fewbits.learners.deep.losses._centres import centre_loss, make_centres
+from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
 
 #: Over the labels of an item.
-REDUCTIONS = ("sum", "mean")
+_REDUCTIONS = ("sum", "mean")
+_NEVER = -1e30  # log-odds of values that a shorter block cannot have
+
+
+class ClassTargets(NamedTuple):
+    """Values of blocks that are to be likely, k for each item."""
+
+    values: Tensor  # (n_blocks, b, k), int64
+    weights: Tensor  # (b, k), 0 for items with fewer of them
+
+    @classmethod
+    def one_each(cls, values: Tensor) -> "ClassTargets":
+        """Return those of items that have one value for each block, (n_blocks, b)."""
+        return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
 
 class ControlLoss(NamedTuple):
@@ -65,19 +76,16 @@ class Control(nn.Module, ABC):
 
     def start(self, context: LossContext) -> None:
         """Make centres and networks for this problem."""
-        self.register_buffer("centres", self._centres(context))
-
-    def _centres(self, context: LossContext) -> Tensor:
-        kind = context.centres if self.kind is None else self.kind
-        found = make_centres("hadamard" if kind is None else kind, context)
-        made = context.centres
-        if isinstance(made, Tensor) and not torch.equal(found, made):
+        of_loss = context.centres
+        kind = of_loss if self.kind is None else self.kind
+        centres = make_centres("hadamard" if kind is None else kind, context)
+        self.register_buffer("centres", centres)
+        if isinstance(of_loss, Tensor) and not torch.equal(centres, of_loss):
             warn_user(
                 "the loss and its control draw items to different centres of their "
                 "classes: leave out those of the control, or let it replace the loss "
                 "(mode='replace')"
             )
-        return found
 
     def start_epoch(self, epoch: int) -> None:
         """Do what is done once an epoch, counted from 0."""
@@ -127,21 +135,29 @@ class CentreControl(Control):
     ) -> None:
         super().__init__(centres, weight, mode)
         check_choice("likelihood", likelihood, ("bits", "cauchy"))
-        check_choice("reduction", reduction, REDUCTIONS)
+        check_choice("reduction", reduction, _REDUCTIONS)
         check_number("gamma", gamma, 0, above=True)
         self.likelihood, self.gamma = likelihood, gamma
         self.reduction = reduction
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         if self.likelihood == "cauchy":
-            codes = cauchy_centre_loss(
-                scores, self.centres, batch, self.gamma, self.reduction
-            )
+            codes = self._cauchy(scores, batch)
         else:
             codes = scores.shape[1] * centre_loss(
                 2 * scores, self.centres, batch, self.reduction
             )
         return ControlLoss(codes, torch.zeros_like(codes))
+
+    def _cauchy(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Return DCH's term for a similar pair, of items and their classes' centres."""
+        unit = normalize(torch.tanh(scores), eps=SHORTEST)
+        n_bits = scores.shape[1]
+        distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
+        labels = batch.labels
+        if self.reduction == "mean":
+            labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
+        return (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
 
 
 class PosteriorControl(Control):
@@ -188,7 +204,8 @@ class PosteriorControl(Control):
     Notes
     -----
     The value of a block is ``sum_k 1[b_k > 0] 2^(k - 1)``, the first bit lowest. Both
-    terms come from one pass, as in Algorithm 1, with all blocks in grouped products.
+    terms, eqs. (5) and (6) of the paper, come from one pass, as in its Algorithm 1,
+    with all blocks in grouped products.
 
     References
     ----------
@@ -215,7 +232,7 @@ class PosteriorControl(Control):
         reduction: str = "sum",
     ) -> None:
         super().__init__(centres, weight, mode)
-        check_choice("reduction", reduction, REDUCTIONS)
+        check_choice("reduction", reduction, _REDUCTIONS)
         check_integer("n_hidden", n_hidden, 1)
         check_integer("block", block, 1, 12)
         check_integer("n_flips", n_flips, 0)
@@ -257,18 +274,14 @@ class PosteriorControl(Control):
             blocks, centres, own, self.detach_surrogate
         )
         if learns and self.n_flips:
-            taught = self._taught_by_flips(scores.detach())
+            flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
+            seen = self._blocks(torch.where(flipped, -scores, scores).detach())
+            own = ClassTargets.one_each(self._values(seen))
+            _, taught = self.surrogate.losses(seen, None, own, self.detach_surrogate)
         return ControlLoss(codes, taught)
 
-    def _taught_by_flips(self, scores: Tensor) -> Tensor:
-        """Return how badly the networks tell codes of which some bits are flipped."""
-        flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
-        seen = self._blocks(torch.where(flipped, -scores, scores))
-        own = ClassTargets.one_each(self._values(seen))
-        return self.surrogate.losses(seen, None, own, self.detach_surrogate)[1]
-
     def log_posterior(self, scores: Tensor) -> Tensor:
-        """Return what the networks take the values of the blocks for.
+        """Return what the networks take the values of the blocks for, eq. (4).
 
         Parameters
         ----------
@@ -299,10 +312,187 @@ class PosteriorControl(Control):
         return dealt.view(-1, *self.places.shape).transpose(0, 1)
 
     def _values(self, blocks: Tensor) -> Tensor:
-        """Return the number that each block's signs make, (n_blocks, b)."""
+        """Return the i of eq. (5) that each block's signs make, (n_blocks, b)."""
         return ((blocks >= 0) * self.powers).sum(dim=2)
 
     def _deal(self, order: Tensor) -> Tensor:
         """Return which bits are in which block, n_bits where one is shorter."""
         parts = list(order.tensor_split(-(-self.n_bits // self.block)))
         return pad_sequence(parts, batch_first=True, padding_value=self.n_bits)
+
+
+class Units(NamedTuple):
+    """The weights of hidden units, `scale` times as strong as they are."""
+
+    W1: Tensor  # (n_blocks, n_hidden, block)
+    b1: Tensor  # (n_blocks, n_hidden)
+    W2: Tensor  # (n_blocks, n_hidden, 2**block)
+    scale: float
+
+
+class Surrogate(nn.Module):
+    """One small network for each block of bits, eq. (4).
+
+    Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
+
+    The `sizes` are the numbers of bits; shorter blocks are filled up with scores of 0,
+    and the values that they cannot have get no probability. The same share of the units
+    is left out of a step for all items of a batch: the products get smaller by as much
+    (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training using
+    submatrices", 2015).
+    """
+
+    never: Tensor
+
+    def __init__(self, sizes: Tensor, n_hidden: int, dropout: float) -> None:
+        super().__init__()
+        n_blocks, block = len(sizes), int(sizes.max())
+        self.dropout = dropout
+        self.W1 = nn.Parameter(torch.empty(n_blocks, n_hidden, block))
+        self.b1 = nn.Parameter(torch.empty(n_blocks, n_hidden))
+        self.W2 = nn.Parameter(torch.empty(n_blocks, n_hidden, 2**block))
+        self.b2 = nn.Parameter(torch.empty(n_blocks, 1, 2**block))
+        beyond = torch.arange(2**block) >= (1 << sizes[:, None])
+        self.register_buffer("never", _NEVER * beyond.float()[:, None])
+
+    def reset(self, generator: torch.Generator) -> None:
+        """Draw the weights as torch does for linear layers."""
+        _, n_hidden, block = self.W1.shape
+        with torch.no_grad():
+            for parameter, n_inputs in (
+                (self.W1, block),
+                (self.b1, block),
+                (self.W2, n_hidden),
+                (self.b2, n_hidden),
+            ):
+                bound = n_inputs**-0.5
+                parameter.uniform_(-bound, bound, generator=generator)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return log-probabilities of values, (n_blocks, b, 2**block), from scores."""
+        units = self.units()
+        hidden = silu(torch.baddbmm(units.b1[:, None], scores, units.W1.mT))
+        logits = torch.baddbmm(self.b2, hidden * units.scale, units.W2) + self.never
+        return log_softmax(logits, dim=2)
+
+    def losses(
+        self,
+        scores: Tensor,
+        codes: ClassTargets | None,
+        own: ClassTargets | None,
+        frozen: bool,
+    ) -> tuple[Tensor, Tensor]:
+        """Return how unlikely two sets of values are, eqs. (6) and (5), from one pass.
+
+        The gradient of the first reaches the scores, and these weights only where they
+        are not `frozen`; that of the second reaches these weights, and no score.
+        """
+        losses: tuple[Tensor, Tensor] = _Losses.apply(  # type: ignore[no-untyped-call]
+            scores, *self.units(), self.b2 + self.never, codes, own, frozen
+        )
+        return losses
+
+    def units(self) -> Units:
+        """Return those of this step."""
+        if not (self.training and self.dropout):
+            return Units(self.W1, self.b1, self.W2, 1.0)
+        n_blocks, n_hidden, _ = self.W1.shape
+        n_kept = max(1, round((1 - self.dropout) * n_hidden))
+        kept = torch.rand_like(self.b1).topk(n_kept, sorted=False).indices
+        kept += n_hidden * torch.arange(n_blocks, device=kept.device)[:, None]
+        W1, b1, W2 = (
+            p.flatten(0, 1)
+            .index_select(0, kept.flatten())
+            .view(*kept.shape, *p.shape[2:])
+            for p in (self.W1, self.b1, self.W2)
+        )
+        return Units(W1, b1, W2, n_hidden / n_kept)
+
+
+class _Losses(torch.autograd.Function):
+    """`Surrogate.losses`, and the gradients of both in one pass backwards, eq. (7).
+
+    Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
+    probabilities.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        W1: Tensor,
+        b1: Tensor,
+        W2: Tensor,
+        scale: float,
+        b2: Tensor,
+        codes: ClassTargets | None,
+        own: ClassTargets | None,
+        frozen: bool,
+    ) -> tuple[Tensor, ...]:
+        z = torch.baddbmm(b1[:, None], x, W1.mT)
+        gate = torch.sigmoid(z)
+        hidden = (z * gate).mul_(scale)
+        logits = torch.baddbmm(b2, hidden, W2)
+        p = softmax(logits, dim=2)
+        ctx.save_for_backward(x, W1, W2, z, gate, hidden, p)
+        ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
+        # The logarithm of the sum that softmax divides by, from the likeliest value.
+        log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
+        return tuple(
+            _unlikeliness(logits, log_sum, targets) for targets in (codes, own)
+        )
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        x, W1, W2, z, gate, hidden, p = ctx.saved_tensors
+        slope = (1 - gate).mul_(z).add_(1).mul_(gate).mul_(ctx.scale)
+        expected = p @ W2.mT
+        codes, own = (
+            t if t is None else t._replace(weights=t.weights * (gradient / x.shape[1]))
+            for t, gradient in zip((ctx.codes, ctx.own), gradients, strict=True)
+        )
+        dx = None
+        if codes is not None and ctx.needs_input_grad[0]:
+            dx = _towards_units(expected, W2, codes).mul_(slope) @ W1
+        if codes is not None and not ctx.frozen:
+            own = codes if own is None else _joined(own, codes)
+        if own is None or not ctx.needs_input_grad[1]:
+            return dx, *[None] * 8
+        dz = _towards_units(expected, W2, own).mul_(slope)
+        dW1, db1 = dz.mT @ x, dz.sum(dim=1)
+        residuals = _residuals(p, own)
+        dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
+        return dx, dW1, db1, dW2, None, db2, *[None] * 3
+
+
+def _joined(one: ClassTargets, other: ClassTargets) -> ClassTargets:
+    return ClassTargets(*(torch.cat(t, dim=-1) for t in zip(one, other, strict=True)))
+
+
+def _unlikeliness(
+    logits: Tensor, log_sum: Tensor, targets: ClassTargets | None
+) -> Tensor:
+    """Return minus the mean over items of the log-probabilities of their values."""
+    if targets is None:
+        return logits.new_zeros(())
+    log_p = logits.gather(2, targets.values) - log_sum
+    return -(log_p * targets.weights).sum() / logits.shape[1]
+
+
+def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
+    """Return ``weight (p - 1[value])``, summed over the values of each item."""
+    weights = targets.weights.to(p.dtype)
+    less = (-weights).expand(targets.values.shape)
+    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, targets.values, less)
+
+
+def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:
+    """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
+
+    The second picks weights, which takes a tenth of the time of a product.
+    """
+    n_blocks, n_units, _ = W2.shape
+    weights = targets.weights.to(expected.dtype)
+    values = targets.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)
+    picked = W2.gather(2, values).view(n_blocks, n_units, *weights.shape) * weights
+    return expected * weights.sum(dim=1, keepdim=True) - picked.sum(dim=3).mT

@@ -1,13 +1,15 @@
 """The deep form of supervised ITQ: a network, and a linear path beside it."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
-from fewbits.encoders import Encoder, LinearEncoder
+from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
 from fewbits.learners._core._dead_bits import warn_constant_bits
@@ -22,8 +24,6 @@ from fewbits.learners._core._rows import checksum, column_means
 from fewbits.learners._core._shared_steps import cached_step
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
-from fewbits.learners.deep._linear_path import with_linear_path
-from fewbits.learners.deep._memberships import Memberships, memberships
 from fewbits.learners.deep._torch import as_device
 from fewbits.learners.deep.losses import CSQ
 from fewbits.learners.supervised._held_out_classes import (
@@ -33,6 +33,7 @@ from fewbits.learners.supervised._held_out_classes import (
 from fewbits.learners.unsupervised._itq import ITQ
 
 Float64Array = NDArray[np.float64]
+Layer = tuple[Float64Array, Float64Array]  # weights and bias
 
 #: Scores of the network that are rotated together with the features.
 _N_SCORES, _CENTRES = 64, "hadamard"
@@ -40,6 +41,10 @@ _N_SCORES, _CENTRES = 64, "hadamard"
 _FEW_CLASSES = 20
 #: With more classes there are no memberships beside them.
 _MOST_CLASSES = 1024
+#: Log odds beyond which an item belongs to a class, or does not; then ReLU gives them.
+_LIMIT = 3.0
+#: Items that tell how large products are, or a few more.
+_ITEMS = 10_000
 
 
 class DeepSupervisedITQ(Learner):
@@ -182,24 +187,22 @@ class DeepSupervisedITQ(Learner):
         if share == 0:
             return self._rotated(X)
         if share == 1 and _FEW_CLASSES <= len(self.classes_) <= 2**self.n_bits:
-            return self._at_its_end(X, y)
+            # The scores are the code's, without a rotation.
+            encoder, _, self.held_out_ = self._network_of(
+                X, y, self.n_bits, "predictable"
+            )
+            self.objective_, self.n_iter_ = np.empty(0), 0
+            self.n_dead_bits_ = warn_constant_bits(encoder, X)
+            return encoder
         network, centres, self.held_out_ = self._network_of(X, y)
         scores = network.project(X)
         has_members = share < 1 and len(centres) <= _MOST_CLASSES
-        members = memberships(scores, centres) if has_members else None
-        Z, scale, mean = blocks(X, scores, members, share)
+        members = _memberships(scores, centres) if has_members else None
+        Z, scale, mean = _blocks(X, scores, members, share)
         itq = self._rotated(Z)
         outer = scale[:, None] * itq.weights.astype(np.float64)
         bias = itq.bias - mean @ outer
-        encoder = with_linear_path(network, members, outer, bias)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
-
-    def _at_its_end(self, X: Array, y: Any) -> Encoder:
-        """Return a network whose scores are the code's, without a rotation."""
-        found = self._network_of(X, y, self.n_bits, "predictable")
-        encoder, _, self.held_out_ = found
-        self.objective_, self.n_iter_ = np.empty(0), 0
+        encoder = _with_linear_path(network, members, outer, bias)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
@@ -249,16 +252,42 @@ def _learnt(
     return learner.encoder_, learner.centres_, learner.held_out_
 
 
-def blocks(
-    X: Array, scores: NDArray[np.float32], members: Memberships | None, share: float
-) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
-    """Return features, scores and memberships beside each other, with their shares.
+class _Memberships(NamedTuple):
+    """Log odds of classes by scores g, ``g @ weights + bias``, cut at 3."""
 
-    Returns
-    -------
-    Z : ndarray of shape (n, n_features + n_scores [+ n_classes]), dtype float32
-        ``scale * ([x, g(x), m(g(x))] - mean)``
-    scale, mean : ndarray of shape (n_features + n_scores [+ n_classes],)
+    weights: Float64Array  # (n_scores, n_classes)
+    bias: Float64Array  # (n_classes,)
+
+    def of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return those of items, shape (n, n_classes)."""
+        odds = scores @ self.weights.astype(np.float32) + self.bias.astype(np.float32)
+        return odds.clip(-_LIMIT, _LIMIT)
+
+
+def _memberships(
+    scores: NDArray[np.float32], centres: NDArray[np.int8]
+) -> _Memberships:
+    """Return the map from scores to memberships.
+
+    They stand for softmax over the products of scores and centres, in units of their
+    standard deviation. What the other classes add to its denominator changes little
+    from item to item: without the largest, its median over items takes its place.
+    """
+    C = centres.T.astype(np.float64)
+    some = scores[:: max(1, len(scores) // _ITEMS)]
+    products = some.astype(np.float64) @ C
+    mean, scale = products.mean(), products.std() or 1.0
+    products = np.sort((products - mean) / scale, axis=1)
+    others = float(np.median(logsumexp(products[:, :-1], axis=1)))
+    return _Memberships(C / scale, np.full(C.shape[1], -mean / scale - others))
+
+
+def _blocks(
+    X: Array, scores: NDArray[np.float32], members: _Memberships | None, share: float
+) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
+    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``.
+
+    The scale makes the total variance of each block its share.
     """
     parts, shares = [np.asarray(X, np.float32), scores], [1 - share, share]
     if members is not None:
@@ -266,9 +295,73 @@ def blocks(
         shares[1:] = share**2, share * (1 - share)
     means = [column_means(part) for part in parts]
     scales = []
-    for part, mean, each in zip(parts, means, shares, strict=True):
+    for part, mean, of_part in zip(parts, means, shares, strict=True):
         variance = float(np.square(part - mean).sum(axis=1).mean())
-        scale = np.sqrt(each / variance) if variance else 0.0
+        scale = np.sqrt(of_part / variance) if variance else 0.0
         scales.append(np.full(len(mean), scale))
     scale, mean = np.concatenate(scales), np.concatenate(means)
     return ((np.hstack(parts) - mean) * scale).astype(np.float32), scale, mean
+
+
+def _with_linear_path(
+    network: Encoder,
+    members: _Memberships | None,
+    outer: Float64Array,
+    bias: Float64Array,
+) -> Encoder:
+    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g.
+
+    Hidden layers pass on x, or its bits where they are fewer, beside their own units:
+    ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
+    beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
+    """
+    d, n_scores = network.n_features, network.n_bits
+    direct, of_scores, of_members = np.split(outer, [d, d + n_scores])
+    *hidden, (W, b) = _layers(network)
+    bias = bias + b @ of_scores
+    if not hidden:
+        direct = direct + W @ of_scores
+        if members is None:
+            return LinearEncoder(direct, bias, zero_bit=1)
+    inner, last = np.eye(d), direct  # whose product is `direct`
+    if direct.shape[1] < d:
+        inner, last = direct, np.eye(direct.shape[1])
+    carry, last = np.hstack([inner, -inner]), np.vstack([last, -last])
+    layers = _passing(hidden, carry)
+    if hidden:
+        last = np.vstack([W @ of_scores, last])
+        carry = np.eye(len(last))
+    if members is not None:
+        U, u = W @ members.weights, b @ members.weights + members.bias
+        U = np.vstack([U, np.zeros((len(carry) - len(U), U.shape[1]))])
+        thresholds = np.concatenate([u + _LIMIT, u - _LIMIT])
+        layers.append((np.hstack([U, U, carry]), _padded(thresholds, carry.shape[1])))
+        last = np.vstack([of_members, -of_members, last])
+        bias = bias - _LIMIT * of_members.sum(axis=0)
+    layers.append((last, bias))
+    return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
+
+
+def _passing(hidden: list[Layer], carry: Float64Array) -> list[Layer]:
+    """Return hidden layers that pass on what `carry` makes of x."""
+    layers: list[Layer] = []
+    for W, b in hidden:
+        # The first layer meets x, the others what the one before has passed on.
+        wide = block_diag(W, carry) if layers else np.hstack([W, carry])
+        layers.append((wide, _padded(b, carry.shape[1])))
+        carry = np.eye(carry.shape[1])
+    return layers
+
+
+def _layers(network: Encoder) -> list[Layer]:
+    if isinstance(network, LinearEncoder):
+        layers = [(network.weights, network.bias)]
+    else:
+        assert isinstance(network, MLPEncoder)
+        layers = list(zip(network.weights, network.biases, strict=True))
+    return [(W.astype(np.float64), b.astype(np.float64)) for W, b in layers]
+
+
+def _padded(bias: Float64Array, n: int) -> Float64Array:
+    """Return a bias, and n zeros behind it."""
+    return np.concatenate([bias, np.zeros(n)])

@@ -1,8 +1,10 @@
-"""Helpers of torch that are used in more than one place."""
+"""What deep learners need of torch: devices, memory, seeds, and copies of states."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +13,11 @@ from fewbits.errors import OutOfMemoryError
 from fewbits.learners._core._device import device_around
 from fewbits.learners._core._torch import device_named, lacks_memory, signs
 
+#: Of a module.
+State = dict[str, Any]
 
-class SignSTE(torch.autograd.Function):
-    """Sign with 0 -> 1 forwards, the identity backwards (straight-through)."""
 
+class _SignSTE(torch.autograd.Function):
     @staticmethod
     def forward(ctx: object, scores: Tensor) -> Tensor:
         return signs(scores)
@@ -25,8 +28,8 @@ class SignSTE(torch.autograd.Function):
 
 
 def straight_through(scores: Tensor) -> Tensor:
-    """Return the signs of scores; gradients pass unchanged."""
-    result: Tensor = SignSTE.apply(scores)  # type: ignore[no-untyped-call]
+    """Return the signs of scores, 0 giving 1; gradients pass unchanged."""
+    result: Tensor = _SignSTE.apply(scores)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -45,13 +48,6 @@ def device_of(module: nn.Module) -> torch.device:
     return torch.device("cpu") if parameter is None else parameter.device
 
 
-def room_on(device: torch.device) -> str:
-    """Return the advice for a network that a device has no memory for."""
-    return (
-        f"with the network alone on {device}: free some there, or choose another device"
-    )
-
-
 @contextmanager
 def memory_advice(advice: str) -> Iterator[None]:
     """Turn an error for want of memory into one that says what to do."""
@@ -63,6 +59,13 @@ def memory_advice(advice: str) -> Iterator[None]:
         if not isinstance(error, MemoryError) and not lacks_memory(error):
             raise
         raise OutOfMemoryError(f"out of memory {advice}") from error
+
+
+def room_on(device: torch.device) -> str:
+    """Return the advice for a network that a device has no memory for."""
+    return (
+        f"with the network alone on {device}: free some there, or choose another device"
+    )
 
 
 @contextmanager
@@ -99,3 +102,24 @@ def undisturbed() -> Iterator[None]:
     """Leave torch's generators as they were, whatever the block draws."""
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         yield
+
+
+def random_state() -> State:
+    """Return the states of torch's generators."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return {"cpu": torch.get_rng_state(), "cuda": cuda}
+
+
+def set_random_state(state: State) -> None:
+    """Go back to the states that `random_state` returned."""
+    torch.set_rng_state(state["cpu"])
+    if state["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["cuda"])
+
+
+def copy_of(module: nn.Module) -> State:
+    """Return a copy of a module's state."""
+    return {
+        name: value.clone() if isinstance(value, Tensor) else deepcopy(value)
+        for name, value in module.state_dict().items()
+    }

@@ -1,35 +1,37 @@
 """The training loop: epochs of batches, the best epoch, and early stopping."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from fewbits._warnings import warn_user
 from fewbits.errors import DivergedError
 from fewbits.learners.deep import _checkpoint
-from fewbits.learners.deep._best import BestEpoch, Record
 from fewbits.learners.deep._config import TrainingConfig
-from fewbits.learners.deep._data import Items, parts_of
-from fewbits.learners.deep._diagnosis import where_not_finite
 from fewbits.learners.deep._evaluator import Evaluator
-from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep._objective import Objective, make_optimizer
-from fewbits.learners.deep._phase import Phase
-from fewbits.learners.deep._state import (
+from fewbits.learners.deep._network import HashNetwork, Items, parts_of
+from fewbits.learners.deep._posterior import Control
+from fewbits.learners.deep._torch import (
     State,
     copy_of,
+    memory_advice,
     random_state,
+    reproducible,
+    room_on,
     set_random_state,
 )
-from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep._torch import memory_advice, reproducible, room_on
+from fewbits.learners.deep.losses import Batch, Loss, Targets
 
+#: The metrics of an epoch.
+Record = dict[str, Any]
 #: Makes scores of classes (b, n_classes) from those of the network (b, n_bits).
 Classify = Callable[[Tensor], Tensor]
 #: Called after each epoch with its metrics: epoch, loss, seconds (of the steps), bound,
@@ -37,42 +39,58 @@ Classify = Callable[[Tensor], Tensor]
 #: several.
 Callback = Callable[[Record], None]
 
+_N_SMOOTHED = 9  # epochs beside each other that tell together how good they are
+#: Training has failed if, after so many epochs, mAP is below `_POOR` and closed less
+#: than this share of the gap between the untrained network and 1.
+_LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
+
+
+class Objective(nn.Module):
+    """A loss, and a control beside it or in its place."""
+
+    def __init__(self, loss: Loss, control: Control | None) -> None:
+        super().__init__()
+        self.loss, self.control = loss, control
+
+    @property
+    def has_loss(self) -> bool:
+        """True if the loss counts, and its own parameters learn."""
+        return self.control is None or self.control.mode == "add"
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        if self.control is None:
+            value: Tensor = self.loss(scores, batch)
+            return value
+        terms = self.control(scores, batch)
+        total: Tensor = self.control.weight * terms.codes + terms.own
+        if self.has_loss:
+            total = total + self.loss(scores, batch)
+        return total
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a training, or all of it."""
+
+    n_epochs: int
+    seed: int
+    device: torch.device
+    name: str  # empty when it is all
+    checkpoint: str | None  # file that is renewed after each epoch
+    identity: dict[str, Any]  # what the training depends on, for its checkpoint
+
 
 class Trainer:
     """Train a network on items.
 
-    Parameters
-    ----------
-    network : HashNetwork
-    objective : Objective
-        Already started.
-    items : Items
-        Of all rows.
-    targets : Targets
-        The labels of the rows in `train`.
-    train : ndarray of int
-        Rows to train on.
-    evaluator : Evaluator or None
-    config : TrainingConfig
-    phase : Phase
-    classify : callable or None
-        How items are classified by their scores; accuracy on the held-out items then
-        decides which epoch is the best, and mAP otherwise.
-
-    Attributes
-    ----------
-    history : list of dict
-        The metrics of each epoch.
-    judged : bool
-        Whether `untrained` is measured.
-    untrained : float or None
-        The mAP of held-out items before the first step.
-    interrupted : bool
-        Whether an interrupt ended it; the caller that catches it says so.
+    The `objective` has started, the `items` are those of all rows, the `targets` those
+    of the rows in `train`. Where there is a way to `classify` items by their scores,
+    accuracy on the held-out items decides which epoch is the best, and mAP otherwise.
     """
 
-    interrupted = judged = False
-    untrained: float | None = None
+    judged = False  # whether `untrained` is measured
+    untrained: float | None = None  # mAP of held-out items before the first step
+    interrupted = False  # set by the caller that catches an interrupt
 
     def __init__(
         self,
@@ -81,7 +99,7 @@ class Trainer:
         items: Items,
         targets: Targets,
         train: NDArray[np.int64],
-        evaluator: Evaluator | None,
+        evaluator: Evaluator,
         config: TrainingConfig,
         phase: Phase,
         classify: Classify | None = None,
@@ -93,8 +111,9 @@ class Trainer:
         self.train = torch.from_numpy(train)
         self.evaluator, self.config, self.phase = evaluator, config, phase
         self.classify = classify
+        self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
-            self.optimizer = make_optimizer(network, objective, config)
+            self.optimizer = self._make_optimizer()
         n_steps = phase.n_epochs * len(self._batches(0))
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             self.optimizer, max(n_steps, 1)
@@ -103,9 +122,32 @@ class Trainer:
             device.type, enabled=config.mixed_precision and device.type == "cuda"
         )
         self.history: list[Record] = []
-        self._best = BestEpoch(by_accuracy=classify is not None)
+        #: Place in the history, and states of network and objective then.
+        self._best: tuple[int, State, State] | None = None
         self._random: State | None = None
         self._resume()
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        """Return AdamW over head, backbone, loss and control, each at its own rate."""
+        rate = self.config.learning_rate
+        groups: list[dict[str, Any]] = [
+            {"params": self.network.head.parameters(), "lr": rate}
+        ]
+        if self.network.backbone is not None:
+            slower = rate * self.config.backbone_rate
+            groups.append({"params": self.network.backbone.parameters(), "lr": slower})
+        groups += self.objective.loss.parameter_groups(rate)
+        if self.objective.control is not None:
+            groups.append({"params": self.objective.control.parameters(), "lr": rate})
+        trained: dict[float, list[nn.Parameter]] = {}
+        for group in groups:  # a step takes time for each group, however small
+            needed = [p for p in group["params"] if p.requires_grad]
+            trained.setdefault(group["lr"], []).extend(needed)
+        return torch.optim.AdamW(
+            [{"params": params, "lr": lr} for lr, params in trained.items() if params],
+            weight_decay=self.config.weight_decay,
+            fused=True,
+        )
 
     def epochs(self) -> Generator[Record, None, None]:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
@@ -116,46 +158,21 @@ class Trainer:
         ):
             if self._random is not None:
                 set_random_state(self._random)
-            elif self.judged and self.evaluator is not None and self.config.eval_every:
-                self.untrained = self._metrics(self.evaluator).get("map")
+            elif self.judged and self.config.eval_every:
+                self.untrained = self._metrics().get("map")
             for epoch in range(len(self.history), self.phase.n_epochs):
-                if self._best.is_older_than(self.config.patience, self.history):
+                if self._has_no_patience():
                     return
-                good = self._states()
+                good = copy_of(self.network), copy_of(self.objective)
                 try:
                     record = self._epoch(epoch, good)
                 except KeyboardInterrupt:
                     self._go_back(good)
                     raise
                 self.history.append(record)
-                self._best.update(self.history, self._states)
+                self._keep_if_best()
                 self._save()
                 yield record
-
-    @property
-    def n_best(self) -> int:
-        """Number of epochs that is best on held-out items; all where none are."""
-        return self._best.n_epochs(self.history, self.config.eval_every)
-
-    def restore_best(self) -> None:
-        """Go back to the epoch that was best on the held-out items.
-
-        The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
-        """
-        if self._best.found is not None:
-            self._go_back(self._best.found[1:])
-        self.network.eval()
-
-    def score(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the scores of some rows, (n, n_bits), without gradients."""
-        self.network.eval()
-        with torch.inference_mode():
-            parts = [
-                self.network(self.items[part].to(self.phase.device)).float()
-                for part in parts_of(torch.from_numpy(rows), self.config.batch_size * 4)
-            ]
-        self.network.train()
-        return torch.cat(parts) if parts else torch.empty(0)
 
     def _advice(self) -> str:
         """Return what makes training take less memory, but for what is done already."""
@@ -191,22 +208,23 @@ class Trainer:
         if self.phase.name:
             record["phase"] = self.phase.name
         record["seconds"] = time.perf_counter() - start
-        if self.evaluator is not None and self._is_evaluated(epoch):
+        every = self.config.eval_every
+        is_last = epoch == self.phase.n_epochs - 1
+        if every and ((epoch + 1) % every == 0 or is_last):
             start = time.perf_counter()
-            record |= self._metrics(self.evaluator)
+            record |= self._metrics()
             record["metrics_seconds"] = time.perf_counter() - start
         return record
 
-    def _is_evaluated(self, epoch: int) -> bool:
-        every, last = self.config.eval_every, self.phase.n_epochs - 1
-        return every > 0 and ((epoch + 1) % every == 0 or epoch == last)
-
-    def _metrics(self, evaluator: Evaluator) -> Record:
-        items, queries = self.score(evaluator.items), self.score(evaluator.queries)
-        classes = None
-        if self.classify is not None and len(queries):
-            classes = self.classify(queries).cpu().numpy()
-        return evaluator.metrics(items.cpu().numpy(), queries.cpu().numpy(), classes)
+    def _batches(self, epoch: int) -> list[Tensor]:
+        """Return the shuffled numbers of training items; a rest of one is left out."""
+        seed = self.phase.seed * 1_000_003 + epoch
+        generator = torch.Generator().manual_seed(seed % 2**63)
+        order = torch.randperm(len(self.train), generator=generator)
+        batches = parts_of(order, self.config.batch_size)
+        if len(batches) > 1 and len(batches[-1]) == 1:
+            batches.pop()
+        return batches
 
     def _step(self, rows: Tensor) -> float:
         """Make a step on the training items of these numbers, and return the loss.
@@ -234,16 +252,6 @@ class Trainer:
             return nullcontext()
         return torch.autocast(self.phase.device.type)
 
-    def _batches(self, epoch: int) -> list[Tensor]:
-        """Return the shuffled numbers of training items; a rest of one is left out."""
-        seed = self.phase.seed * 1_000_003 + epoch
-        generator = torch.Generator().manual_seed(seed % 2**63)
-        order = torch.randperm(len(self.train), generator=generator)
-        batches = parts_of(order, self.config.batch_size)
-        if len(batches) > 1 and len(batches[-1]) == 1:
-            batches.pop()
-        return batches
-
     def _finite(self) -> bool:
         """Return whether all that is trained, and what normalises scores, is finite.
 
@@ -251,17 +259,16 @@ class Trainer:
         """
         trained = (*self.network.parameters(), *self.objective.parameters())
         norm = self.network.head.norm.buffers()
-        return all(bool(each.isfinite().all()) for each in (*trained, *norm))
+        return all(bool(t.isfinite().all()) for t in (*trained, *norm))
 
     def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
-        X = self.items[self.train[rows]].to(self.phase.device)
-        mixed = self.config.mixed_precision
-        place = where_not_finite(self.network, self.objective, X, mixed_precision=mixed)
+        place = self._first_not_finite(rows)
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
             kept = "" if self.phase.name else "; nothing was good before"
+        mixed = self.config.mixed_precision
         more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
             f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
@@ -269,13 +276,118 @@ class Trainer:
             "standardize the features"
         )
 
-    def _states(self) -> tuple[State, State]:
-        """Return copies of what network and objective are now."""
-        return copy_of(self.network), copy_of(self.objective)
+    def _first_not_finite(self, rows: Tensor) -> str:
+        """Return the name of the first layer whose weights or output are not finite."""
+        for name, parameter in self.network.named_parameters():
+            if not parameter.isfinite().all():
+                return f"the weights of {name}"
+        names: list[str] = []
 
-    def _go_back(self, state: tuple[State, State]) -> None:
-        self.network.load_state_dict(state[0])
-        self.objective.load_state_dict(state[1])
+        def noting(name: str) -> Any:
+            def note(module: nn.Module, inputs: Any, output: Any) -> None:
+                if isinstance(output, Tensor) and not output.isfinite().all():
+                    names.append(name)
+
+            return note
+
+        handles = [
+            module.register_forward_hook(noting(name))
+            for name, module in self.network.named_modules()
+            if name  # the inner ones report before those around them
+        ]
+        X = self.items[self.train[rows]].to(self.phase.device)
+        try:
+            with torch.inference_mode(), self._precision():
+                self.network(X)
+        finally:
+            for handle in handles:
+                handle.remove()
+        if names:
+            return f"the output of {names[0]}"
+        for name, parameter in self.objective.named_parameters():
+            if not parameter.isfinite().all():
+                return f"the weights of {name}"
+        return "the loss"
+
+    def _metrics(self) -> Record:
+        evaluator = self.evaluator
+        items, queries = self.score(evaluator.items), self.score(evaluator.queries)
+        classes = None
+        if self.classify is not None and len(queries):
+            classes = self.classify(queries).cpu().numpy()
+        return evaluator.metrics(items.cpu().numpy(), queries.cpu().numpy(), classes)
+
+    def score(self, rows: NDArray[np.int64]) -> Tensor:
+        """Return the scores of some rows, (n, n_bits), without gradients."""
+        self.network.eval()
+        with torch.inference_mode():
+            parts = [
+                self.network(self.items[part].to(self.phase.device)).float()
+                for part in parts_of(torch.from_numpy(rows), self.config.batch_size * 4)
+            ]
+        self.network.train()
+        return torch.cat(parts) if parts else torch.empty(0)
+
+    def _keep_if_best(self) -> None:
+        """Keep the states of the last epoch if it is better than all before."""
+        last = self.history[-1]
+        if self._criterion not in last:
+            return
+        if self._best is None or self._rank(last) > self._rank(
+            self.history[self._best[0]]
+        ):
+            states = copy_of(self.network), copy_of(self.objective)
+            self._best = len(self.history) - 1, *states
+
+    def _rank(self, record: Record) -> tuple[float, ...]:
+        """Return what is larger for a better epoch; accuracies are often the same."""
+        if self._criterion == "map":
+            return (record["map"],)
+        return record["accuracy"], -record["loss"]
+
+    def _has_no_patience(self) -> bool:
+        patience = self.config.patience
+        if patience is None or self._best is None:
+            return False
+        return len(self.history) - 1 - self._best[0] >= patience
+
+    @property
+    def n_best(self) -> int:
+        """Number of epochs that is best, by smoothed metrics; all without any."""
+        measured = [record for record in self.history if self._criterion in record]
+        if not measured:
+            return len(self.history)
+        values = [record[self._criterion] for record in measured]
+        window = max(1, _N_SMOOTHED // self.config.eval_every)  # of looks, not epochs
+        return int(measured[int(np.argmax(smooth(values, window)))]["epoch"])
+
+    def restore_best(self) -> None:
+        """Go back to the epoch that was best on the held-out items.
+
+        The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
+        """
+        if self._best is not None:
+            self._go_back(self._best[1:])
+        self.network.eval()
+
+    def _go_back(self, states: tuple[State, State]) -> None:
+        self.network.load_state_dict(states[0])
+        self.objective.load_state_dict(states[1])
+
+    def warn_of_no_gain(self, name: str) -> None:
+        """Warn where held-out items rank hardly better than before training."""
+        maps = [record["map"] for record in self.history if "map" in record]
+        if self.untrained is None or not maps or len(self.history) < _FEWEST_EPOCHS:
+            return
+        best, before = max(maps), self.untrained
+        # Not where either is NaN.
+        if best < _POOR and best - before < _LEAST_GAIN * (1 - before):
+            warn_user(
+                f"{name} has learnt hardly anything: held-out items rank with an mAP "
+                f"of {best:.3f} at best, and with {before:.3f} before training. Try "
+                "more training.max_epochs, another training.learning_rate "
+                f"({self.config.learning_rate:g}) or loss"
+            )
 
     def _save(self) -> None:
         if self.phase.checkpoint is None:
@@ -289,7 +401,7 @@ class Trainer:
             "random": random_state(),
             "history": self.history,
             "untrained": self.untrained,
-            "best": self._best.found and list(self._best.found),
+            "best": self._best and list(self._best),
         }
         _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
 
@@ -299,8 +411,21 @@ class Trainer:
         state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
         if state is None:
             return
-        for name in ("network", "objective", "optimizer", "schedule", "scaler"):
-            getattr(self, name).load_state_dict(state[name])
+        self.network.load_state_dict(state["network"])
+        self.objective.load_state_dict(state["objective"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        self.scaler.load_state_dict(state["scaler"])
         self.history, self.untrained = state["history"], state["untrained"]
-        self._best.found = state["best"] and tuple(state["best"])
+        self._best = state["best"] and tuple(state["best"])
         self._random = state["random"]
+
+
+def smooth(values: Sequence[float], n: int = _N_SMOOTHED) -> NDArray[np.float64]:
+    """Return means over neighbouring values, of fewer at both ends.
+
+    The best epoch of all is partly luck; the middle of good ones is less so.
+    """
+    near = np.ones(min(n, len(values)))
+    counts = np.convolve(np.ones(len(values)), near, "same")
+    return np.convolve(values, near, "same") / counts

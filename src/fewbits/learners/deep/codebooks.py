@@ -14,13 +14,16 @@ from sklearn.utils import check_random_state
 from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import check_n_bits
-from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
-from fewbits.learners.deep.centres._unique import UniqueCodes, unique
+from fewbits.learners.deep.centres._unique import (
+    UniqueCodes,
+    check_matrix,
+    check_sizes,
+    unique,
+)
 
 __all__ = [
     "UniqueCodes",
     "cca_codebook",
-    "check_directions",
     "random_codebook",
     "svd_codebook",
     "unique",
@@ -184,8 +187,8 @@ def _cca_of_one_label(
 def _cca_of_several(M: Matrix, Y: Matrix, whiten: Matrix, n_bits: int | None) -> Matrix:
     p = Y.mean(axis=0)
     values, V = np.linalg.eigh(np.atleast_2d(np.cov(Y, rowvar=False, bias=True)))
-    known = values > _LEAST * values[-1]
-    root = V[:, known] / np.sqrt(values[known])
+    real = values > _LEAST * values[-1]
+    root = V[:, real] / np.sqrt(values[real])
     n_bits = check_directions(
         n_bits, min(root.shape[1], len(whiten)), "cross-covariance"
     )

@@ -1,10 +1,12 @@
 """A binary code for each class, to train towards: arrays of -1 and 1, without torch."""
 
-from fewbits.learners.deep.centres._balanced import balanced_centres
-from fewbits.learners.deep.centres._hadamard import hadamard_centres, hadamard_matrix
-from fewbits.learners.deep.centres._hierarchy import hierarchy_vectors
+from fewbits.learners.deep.centres._hadamard import (
+    balanced_centres,
+    hadamard_centres,
+    hadamard_matrix,
+)
 from fewbits.learners.deep.centres._predictable import predictable_centres
-from fewbits.learners.deep.centres._semantic import semantic_centres
+from fewbits.learners.deep.centres._semantic import hierarchy_vectors, semantic_centres
 from fewbits.learners.deep.centres._separated import separated_centres
 
 __all__ = [

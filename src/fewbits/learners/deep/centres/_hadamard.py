@@ -1,4 +1,4 @@
-"""Centres that differ in half of their bits: rows of a Hadamard matrix."""
+"""Centres that differ in half of their bits, or have half of them set."""
 
 from typing import Any
 
@@ -7,16 +7,18 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from fewbits.codes import pack, smallest_distance
-from fewbits.learners.deep.centres._balanced import balanced_centres
-from fewbits.learners.deep.centres._checks import (
+from fewbits.errors import ArgumentError
+from fewbits.learners.deep.centres._separated import separated_centres
+from fewbits.learners.deep.centres._unique import (
     Centres,
     all_live,
     check_sizes,
     opposed,
 )
-from fewbits.learners.deep.centres._separated import separated_centres
 
 _TRIES = 100
+#: Draws of balanced codes until there are enough.
+_BALANCED_DRAWS = 100
 #: Draws of further rows, of which those are taken that are farthest apart; of 8 bits
 #: some row would nearly always be drawn twice.
 _DRAWS, _FEWEST_BITS = 20, 16
@@ -147,3 +149,47 @@ def _conference(q: int) -> Centres:
 
 def _is_prime(n: int) -> bool:
     return n > 1 and all(n % i for i in range(2, int(n**0.5) + 1))
+
+
+def balanced_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> Centres:
+    """Return different random centres, half of whose bits are set.
+
+    What CSQ takes where there is no Hadamard matrix.
+
+    Parameters
+    ----------
+    n_classes, n_bits : int
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_bits), dtype int8
+        -1 and 1, each row with ``n_bits // 2`` of the latter; no column is constant if
+        draws, or for an even length an opposite pair, can help it.
+
+    Raises
+    ------
+    ArgumentError
+        When there are not that many balanced codes.
+
+    Examples
+    --------
+    >>> balanced_centres(3, 8).sum(axis=1)
+    array([0, 0, 0])
+    """
+    check_sizes(n_classes, n_bits)
+    rng = check_random_state(random_state)
+    known = np.empty((0, n_bits), np.int8)
+    for _ in range(_BALANCED_DRAWS):
+        ranks = rng.random_sample((n_classes, n_bits)).argsort(axis=1)
+        drawn = np.where(ranks < n_bits // 2, 1, -1).astype(np.int8)
+        known = np.unique(np.concatenate([known, drawn]), axis=0)
+        chosen: Centres = known[rng.permutation(len(known))[:n_classes]]
+        if len(chosen) == n_classes and (n_classes == 1 or all_live(chosen)):
+            return chosen
+    if len(chosen) < n_classes:
+        raise ArgumentError(
+            f"{_BALANCED_DRAWS} draws gave {len(known)} balanced codes of {n_bits} "
+            f"bits, too few for {n_classes} classes: take more bits"
+        )
+    return chosen if n_bits % 2 else opposed(chosen)

@@ -12,9 +12,13 @@ from sklearn.utils import check_random_state
 from fewbits._labels import check_binary
 from fewbits.errors import ArgumentError
 from fewbits.learners._linalg._adam import Adam
-from fewbits.learners.deep.centres._checks import Centres, check_matrix, check_sizes
 from fewbits.learners.deep.centres._semantic import semantic_centres
-from fewbits.learners.deep.centres._unique import unique
+from fewbits.learners.deep.centres._unique import (
+    Centres,
+    check_matrix,
+    check_sizes,
+    unique,
+)
 
 Matrix = NDArray[np.float64]
 _MOST_FEATURES = 4096  # an eigendecomposition of more takes minutes
@@ -28,7 +32,7 @@ _SHARPNESS = 2.0  # of the softmax, for similarities of variance 1
 _START, _NOISE = 0.2, 0.05  # weights at first: how far from turning, and their spread
 
 
-class Foreseen(NamedTuple):
+class _Foreseen(NamedTuple):
     """Leave-one-out predictions of ridge regression for each item.
 
     They are linear in the codes C of classes: that of item i is ``a_i C``, with
@@ -55,11 +59,11 @@ class Foreseen(NamedTuple):
     p: NDArray[np.float32]
 
     def scores(self, rows: Any, C: NDArray[Any]) -> NDArray[Any]:
-        """Return what is said of some items, (len(rows), n_bits)."""
+        """Return the predictions for some items, (len(rows), n_bits)."""
         h = self.h[rows]
         own = self.Y[rows] @ C - self.p @ C
-        said: NDArray[Any] = (self.Z[rows] @ (self.B @ C) - h * own) / (1 - h)
-        return said
+        scores: NDArray[Any] = (self.Z[rows] @ (self.B @ C) - h * own) / (1 - h)
+        return scores
 
     def back(self, rows: Any, G: NDArray[Any]) -> NDArray[Any]:
         """Return the gradient by C, (n_classes, n_bits), from that by the scores."""
@@ -115,14 +119,6 @@ def predictable_centres(
     >>> centres.shape, len(np.unique(centres, axis=0))
     ((10, 8), 10)
     """
-    X, Y = _checked(X, labels)
-    check_sizes(Y.shape[1], n_bits)
-    rng = check_random_state(random_state)
-    foreseen = _foresee(X, Y, rng)
-    return unique(_learn(foreseen, _start(foreseen, n_bits, rng), rng)).codes
-
-
-def _checked(X: ArrayLike, labels: Any) -> tuple[Matrix, sp.csr_array]:
     X = check_matrix("features", X)
     Y = sp.csr_array(check_binary(labels), dtype=np.float32)
     if Y.shape[0] != len(X):
@@ -132,10 +128,13 @@ def _checked(X: ArrayLike, labels: Any) -> tuple[Matrix, sp.csr_array]:
     empty = np.flatnonzero(Y.sum(axis=0) == 0)
     if empty.size:
         raise ArgumentError(f"class {empty[0]} has no item")
-    return X, Y
+    check_sizes(Y.shape[1], n_bits)
+    rng = check_random_state(random_state)
+    foreseen = _foresee(X, Y, rng)
+    return unique(_learn(foreseen, _start(foreseen, n_bits, rng), rng)).codes
 
 
-def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> Foreseen:
+def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
     """Return leave-one-out predictions, with the penalty whose errors are smallest.
 
     Errors are those of bits of random codes, as a codebook's will be.
@@ -146,18 +145,18 @@ def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> Foreseen:
     n, p = len(X), Y.mean(axis=0)
     C = np.where(rng.random_sample((Y.shape[1], _PROBES)) < 0.5, -1.0, 1.0)
     probes = Y @ C - p @ C
-    foretold = Z.T @ probes
+    coefficients = Z.T @ probes
     best = np.inf, values, np.zeros((n, 1))
     # Without any direction, of constant features, a penalty changes nothing.
     for penalty in _PENALTIES * (values.mean() if values.size else 1.0):
         kept = values / (values + penalty)
         h = np.minimum(1 / n + Z**2 @ kept, 1 - 1e-6)[:, None]
-        error = np.mean(((probes - Z @ (kept[:, None] * foretold)) / (1 - h)) ** 2)
+        error = np.mean(((probes - Z @ (kept[:, None] * coefficients)) / (1 - h)) ** 2)
         if error < best[0]:
             best = error, kept, h
     _, kept, h = best
     B = kept[:, None] * (Y.T @ Z).T  # the mean of Z is 0, that of Y adds nothing
-    return Foreseen(_single(Z), _single(B), _single(h), Y, _single(p))
+    return _Foreseen(_single(Z), _single(B), _single(h), Y, _single(p))
 
 
 def _single(values: Matrix) -> NDArray[np.float32]:
@@ -169,25 +168,26 @@ def _directions(X: Matrix) -> tuple[Matrix, Matrix]:
     n, d = X.shape
     wide = n <= d
     values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
-    known = values > _LEAST * max(values[-1], np.finfo(float).tiny)
-    values, vectors = values[known], vectors[:, known]
+    real = values > _LEAST * max(values[-1], np.finfo(float).tiny)
+    values, vectors = values[real], vectors[:, real]
     return values, vectors if wide else X @ vectors / np.sqrt(values)
 
 
-def _start(foreseen: Foreseen, n_bits: int, rng: Any) -> Centres:
+def _start(foreseen: _Foreseen, n_bits: int, rng: Any) -> Centres:
     """Return semantic centres; classes are alike that are taken for each other."""
     Y = foreseen.Y
-    said = foreseen.scores(slice(None), np.eye(Y.shape[1], dtype=np.float32))
-    means = (Y.T @ said) / Y.sum(axis=0)[:, None]
+    scores = foreseen.scores(slice(None), np.eye(Y.shape[1], dtype=np.float32))
+    means = (Y.T @ scores) / Y.sum(axis=0)[:, None]
     means += _TINY * rng.standard_normal(means.shape)  # so that all have a direction
     return semantic_centres(means, n_bits, random_state=rng)
 
 
-def _learn(foreseen: Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]:
+def _learn(foreseen: _Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]:
     """Return weights whose signs are the codes, learnt straight-through by Adam."""
     n_items, n_bits = foreseen.Y.shape[0], codes.shape[1]
     W = _single(_START * codes + _NOISE * rng.standard_normal(codes.shape))
-    scale = _STEEPNESS / _spread(foreseen, codes)
+    scores = foreseen.scores(slice(None), codes.astype(np.float32))
+    scale = _STEEPNESS / np.float32(max(np.sqrt(np.mean(scores**2)), _TINY))
     sharpness = np.float32(_SHARPNESS / n_bits**0.5)
     adam = Adam([W])
     for rows in _batches(n_items, rng):
@@ -199,11 +199,6 @@ def _learn(foreseen: Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]:
         gradient[np.abs(W) > 1] = 0  # far from turning; passes no further
         adam.step([gradient], _RATE)
     return W
-
-
-def _spread(foreseen: Foreseen, codes: Centres) -> np.float32:
-    scores = foreseen.scores(slice(None), codes.astype(np.float32))
-    return np.float32(max(np.sqrt(np.mean(scores**2)), _TINY))
 
 
 def _batches(n_items: int, rng: Any) -> Iterator[NDArray[np.int64]]:

@@ -1,5 +1,6 @@
 """Centres that are near each other where their classes are alike."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import check_integer
-from fewbits.learners.deep.centres._checks import Centres, check_sizes
 from fewbits.learners.deep.centres._separated import separated_centres
+from fewbits.learners.deep.centres._unique import Centres, check_sizes
 
 Matrix = NDArray[np.float64]
 _SWEEPS = 50
@@ -60,15 +61,15 @@ def semantic_centres(
     >>> bool(distances[0, 1] < distances[0, 2:].min())
     True
     """
-    wanted = _distances_between(vectors)
-    check_sizes(len(wanted), n_bits)
+    T = _distances_between(vectors)
+    check_sizes(len(T), n_bits)
     check_integer("choice", choice, 1)
     rng = check_random_state(random_state)
-    n_codes = min(choice * len(wanted), 2 ** min(n_bits, 30))
+    n_codes = min(choice * len(T), 2 ** min(n_bits, 30))
     codes = separated_centres(n_codes, n_bits, random_state=rng)
     signs = codes.astype(np.float64)
-    given = (n_bits - signs @ signs.T) / 2
-    return codes[_assign(_scaled(wanted, given), given, rng)]
+    D = (n_bits - signs @ signs.T) / 2
+    return codes[_assign(_scaled(T, D), D, rng)]
 
 
 def _distances_between(vectors: ArrayLike) -> Matrix:
@@ -82,11 +83,11 @@ def _distances_between(vectors: ArrayLike) -> Matrix:
     return distances
 
 
-def _scaled(wanted: Matrix, given: Matrix) -> Matrix:
-    """Return distances with the mean and the variance of others, 0 on the diagonal."""
-    if len(wanted) < 2:
-        return wanted
-    values, others = squareform(wanted, checks=False), squareform(given)
+def _scaled(T: Matrix, D: Matrix) -> Matrix:
+    """Return T with the mean and the variance of D, 0 on the diagonal."""
+    if len(T) < 2:
+        return T
+    values, others = squareform(T, checks=False), squareform(D)
     scale = others.std() / (values.std() or 1.0)
     scaled = others.mean() + scale * (values - values.mean())
     return np.asarray(squareform(scaled), np.float64)
@@ -94,17 +95,17 @@ def _scaled(wanted: Matrix, given: Matrix) -> Matrix:
 
 def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
     """Return codes p that make ``sum_ij (T_ij - D_p(i)p(j))^2`` small, step by step."""
-    found = _Assignment(T, D, rng.permutation(len(D))[: len(T)])
+    chosen = _Assignment(T, D, rng.permutation(len(D))[: len(T)])
     for _ in range(_SWEEPS):
-        before = found.p.copy()
+        before = chosen.p.copy()
         for i in rng.permutation(len(T)):
-            gains = found.gains(i)
+            gains = chosen.gains(i)
             code = int(gains.argmax())
             if gains[code] > _LEAST:
-                found.take(i, code)
-        if (found.p == before).all():
+                chosen.take(i, code)
+        if (chosen.p == before).all():
             break
-    return found.p
+    return chosen.p
 
 
 class _Assignment:
@@ -143,3 +144,56 @@ class _Assignment:
         self.p[other] = self.p[i]
         self.p[i] = code
         self.M = dger(1.0, weights, change, a=self.M, overwrite_a=True)
+
+
+def hierarchy_vectors(paths: Sequence[Sequence[Hashable]]) -> NDArray[np.float64]:
+    """Return a vector for each class, the more alike the more of their paths is common.
+
+    With `semantic_centres` they make codes of a hierarchy, a codebook for LLC or
+    centres for a loss.
+
+    Parameters
+    ----------
+    paths : sequence of sequence
+        For each class, in the order of the sorted labels, the groups that it is in and
+        itself, from the root on: ``("A", "A1", "A10")``. Of any depth, at least 1; a
+        group is identified by its whole path, so that groups of the same name below
+        different ones are different.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_groups), dtype float64
+        1 for each group on the path, so that the cosine of two classes is the number of
+        groups that both are in, by the geometric mean of the lengths of their paths.
+
+    Raises
+    ------
+    ArgumentError
+        When a path is empty, or a string in place of a sequence.
+
+    Examples
+    --------
+    >>> paths = [("A", "A1", "A10"), ("A", "A1", "A11"), ("A", "A2"), ("B",)]
+    >>> vectors = hierarchy_vectors(paths)
+    >>> (vectors @ vectors.T).astype(int)  # groups in common
+    array([[3, 2, 1, 0],
+           [2, 3, 1, 0],
+           [1, 1, 2, 0],
+           [0, 0, 0, 1]])
+    >>> from fewbits.learners.deep.centres import semantic_centres
+    >>> codebook = semantic_centres(vectors, 8)
+    """
+    columns: dict[tuple[Hashable, ...], int] = {}  # of groups, by the way to them
+    rows = []
+    for path in paths:
+        if isinstance(path, str) or not len(path):
+            raise ArgumentError(
+                "each class needs a path of at least one group, such as "
+                f"('A', 'A1', 'A10'), got {path!r}"
+            )
+        ways = [tuple(path[:depth]) for depth in range(1, len(path) + 1)]
+        rows.append([columns.setdefault(way, len(columns)) for way in ways])
+    vectors = np.zeros((len(rows), len(columns)))
+    for vector, groups in zip(vectors, rows, strict=True):
+        vector[groups] = 1
+    return vectors

@@ -1,6 +1,5 @@
 """Centres whose smallest distance is as large as a search can make it."""
 
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from fewbits.classify import bits_needed
 from fewbits.codes import n_bytes, unpack
-from fewbits.learners.deep.centres._checks import Centres, check_sizes
+from fewbits.learners.deep.centres._unique import Centres, check_sizes
 
 Words = NDArray[np.uint64]  # packed codes, filled up with zeros
 #: Candidates for each word of the basis before a smaller distance is tried.
@@ -68,8 +67,8 @@ def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> 
 def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
     """Return the ``2**dimension`` words of a code with a large minimum distance."""
     simplex = _simplex_code(dimension, n_bits)
-    known = int(np.bitwise_count(simplex[1:]).sum(axis=1).min(initial=n_bits))
-    for distance in range(_most(dimension, n_bits), max(known, 2) - 1, -1):
+    least = int(np.bitwise_count(simplex[1:]).sum(axis=1).min(initial=n_bits))
+    for distance in range(_most(dimension, n_bits), max(least, 2) - 1, -1):
         words = _greedy(dimension, n_bits, distance, rng)
         if words is not None:
             return words
@@ -117,10 +116,10 @@ def _greedy(
     """Return a code with this distance, or None when the candidates do not do."""
     words = _packed(np.zeros((1, n_bits)))
     for _ in range(dimension):
-        found = _far_from(words, n_bits, distance, rng)
-        if found is None:
+        word = _far_from(words, n_bits, distance, rng)
+        if word is None:
             return None
-        words = np.concatenate([words, words ^ found])
+        words = np.concatenate([words, words ^ word])
     return words
 
 
@@ -143,8 +142,8 @@ def _far_from(
         candidates, nearest = candidates[keep], nearest[keep]
         if not len(candidates):
             return None
-    found: Words = candidates[nearest.argmin()]
-    return found
+    word: Words = candidates[nearest.argmin()]
+    return word
 
 
 def _distances(A: Words, B: Words) -> NDArray[Any]:
@@ -162,18 +161,3 @@ def _candidates(n_bits: int, distance: int, rng: RandomState) -> Words:
     else:
         bits = rng.randint(0, 2, (_CANDIDATES, n_bits))
     return _packed(bits[bits.sum(axis=1) >= distance])
-
-
-def gilbert_varshamov(n_classes: int, n_bits: int) -> int:
-    """Return a distance that some code of `n_classes` words surely has.
-
-    Examples
-    --------
-    >>> gilbert_varshamov(100, 16)
-    3
-    """
-    volume, distance = 1, 1
-    while n_classes * volume <= 2**n_bits and distance <= n_bits:
-        volume += comb(n_bits, distance)
-        distance += 1
-    return distance - 1

@@ -1,12 +1,16 @@
-"""Codes that are equal, made different."""
+"""Codes that are equal, made different; and what all that make codes check."""
 
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits.learners.deep.centres._checks import check_matrix, check_sizes
+from fewbits.classify import check_capacity
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._parameters import check_integer, check_n_bits
+
+Centres = NDArray[np.int8]
 
 
 class UniqueCodes(NamedTuple):
@@ -73,13 +77,42 @@ def _nearest_free(
     queue: list[tuple[float, tuple[int, ...]]] = [(float(cost[by_cost[0]]), (0,))]
     while queue:
         total, flips = heappop(queue)
-        found = code.copy()
-        found[by_cost[list(flips)]] *= -1
-        if found.tobytes() not in taken:
-            return found
+        free = code.copy()
+        free[by_cost[list(flips)]] *= -1
+        if free.tobytes() not in taken:
+            return free
         last = flips[-1]
         if last + 1 < len(code):  # each set of flips is reached in exactly one way
             more, old = float(cost[by_cost[last + 1]]), float(cost[by_cost[last]])
             heappush(queue, (total + more, (*flips, last + 1)))
             heappush(queue, (total + more - old, (*flips[:-1], last + 1)))
     raise AssertionError("more classes than codes")
+
+
+def check_sizes(n_classes: Any, n_bits: Any) -> None:
+    """Refuse more classes than codes."""
+    check_n_bits(n_bits)
+    check_integer("n_classes", n_classes, 1)
+    check_capacity(n_classes, n_bits)
+
+
+def all_live(centres: Centres) -> bool:
+    """Return whether no bit is the same in all centres."""
+    return bool((centres != centres[0]).any(axis=0).all())
+
+
+def opposed(centres: Centres) -> Centres:
+    """Return them with the last the opposite of the first: no bit is constant then."""
+    if len(centres) > 1:
+        centres[-1] = -centres[0]
+    return centres
+
+
+def check_matrix(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return values as a matrix; refuse what is none, or not finite."""
+    array = np.asarray(values, np.float64)
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise ArgumentError(
+            f"{name} must be a matrix of finite numbers, got shape {array.shape}"
+        )
+    return array

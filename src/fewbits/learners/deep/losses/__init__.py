@@ -1,13 +1,15 @@
 """Losses that train deep codes, each as its paper has it."""
 
-from fewbits.learners.deep.losses._base import Loss, LossContext, changed_options
-from fewbits.learners.deep.losses._csq import CSQ
-from fewbits.learners.deep.losses._dbdh import DBDH
-from fewbits.learners.deep.losses._dch import DCH
-from fewbits.learners.deep.losses._dsdh import DSDH
-from fewbits.learners.deep.losses._greedy import GreedyHash
-from fewbits.learners.deep.losses._hashnet import HashNet
-from fewbits.learners.deep.losses._ortho import OrthoHash
+from fewbits.learners.deep.losses._base import (
+    Batch,
+    Loss,
+    LossContext,
+    Targets,
+    changed_options,
+)
+from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
+from fewbits.learners.deep.losses._classes import GreedyHash
+from fewbits.learners.deep.losses._pairs import DBDH, DCH, DSDH, HashNet
 
 #: The losses by the names that learners and the command line know them by.
 LOSSES: dict[str, type[Loss]] = {
@@ -26,10 +28,12 @@ __all__ = [
     "DCH",
     "DSDH",
     "LOSSES",
+    "Batch",
     "GreedyHash",
     "HashNet",
     "Loss",
     "LossContext",
     "OrthoHash",
+    "Targets",
     "changed_options",
 ]

@@ -1,20 +1,136 @@
-"""The contract between a loss and the trainer."""
+"""The contract between a loss and the trainer, and the labels that both see."""
 
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-
-from fewbits.learners.deep._targets import Batch, Targets
+from torch.nn.functional import one_hot
 
 #: Computes the scores of all training items, (n, n_bits), without gradients.
 ScoreAll = Callable[[], Tensor]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The labels of all training items, of one class each or of several.
+
+    Attributes
+    ----------
+    classes : Tensor of shape (n,), int64, or None
+    labels : Tensor of shape (n, n_classes), float32, or None
+        Exactly one of the two is given.
+    n_classes : int
+    """
+
+    classes: Tensor | None
+    labels: Tensor | None
+    n_classes: int
+
+    @classmethod
+    def from_indicator(cls, Y: sp.csr_array, single: bool) -> "Targets":
+        """Take an indicator matrix; `single` promises one label for each item."""
+        if single:
+            classes = torch.from_numpy(Y.indices.astype(np.int64))
+            return cls(classes, None, Y.shape[1])
+        labels = torch.from_numpy(Y.toarray().astype(np.float32))
+        return cls(None, labels, Y.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._tensor)
+
+    def __getitem__(self, rows: Tensor) -> "Batch":
+        return Batch(rows, self._with(self._tensor.index_select(0, rows)))
+
+    def subset(self, rows: NDArray[np.int64]) -> "Targets":
+        """Return those of some rows."""
+        return self._with(self._tensor[torch.from_numpy(rows)])
+
+    def to(self, device: torch.device) -> "Targets":
+        """Return them on a device."""
+        return self._with(self._tensor.to(device))
+
+    def numpy(self) -> NDArray[Any]:
+        """Return classes (n,), or 0 and 1 for each label (n, n_classes)."""
+        array: NDArray[Any] = self._tensor.cpu().numpy()
+        return array
+
+    def indicator(self) -> sp.csr_array:
+        """Return 1 for each label of an item, (n, n_classes)."""
+        if self.classes is None:
+            return sp.csr_array(self.numpy())
+        n, classes = len(self), self.numpy()
+        rows = np.arange(n + 1)
+        return sp.csr_array((np.ones(n), classes, rows), (n, self.n_classes))
+
+    @property
+    def _tensor(self) -> Tensor:
+        tensor = self.labels if self.classes is None else self.classes
+        assert tensor is not None
+        return tensor
+
+    def _with(self, tensor: Tensor) -> "Targets":
+        if self.classes is None:
+            return Targets(None, tensor, self.n_classes)
+        return Targets(tensor, None, self.n_classes)
+
+
+class Batch:
+    """The labels of some training items.
+
+    Attributes
+    ----------
+    rows : Tensor of shape (b,), int64
+        The numbers of the items.
+    classes : Tensor of shape (b,), int64, or None
+        The class of each item; None where an item may have several labels.
+    """
+
+    def __init__(self, rows: Tensor, targets: Targets) -> None:
+        self.rows, self.classes = rows, targets.classes
+        self._targets = targets
+
+    def to(self, device: torch.device) -> "Batch":
+        """Return them on a device: themselves where they are there."""
+        if self.rows.device == device:
+            return self
+        return Batch(self.rows.to(device), self._targets.to(device))
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """1 for each label of an item, shape (b, n_classes), float32."""
+        if self.classes is not None:
+            return one_hot(self.classes, self._targets.n_classes).float()
+        assert self._targets.labels is not None
+        return self._targets.labels
+
+    @property
+    def labelled(self) -> Tensor | None:
+        """1 for items with a label, 0 for others, (b, 1); None where all have one."""
+        if self.classes is not None:
+            return None
+        return (self.labels.sum(dim=1, keepdim=True) > 0).float()
+
+    def similar(self, other: "Batch | None" = None) -> Tensor:
+        """Return 1 where two items share a label, shape (b, b'), float32."""
+        other = self if other is None else other
+        if self.classes is not None and other.classes is not None:
+            return (self.classes[:, None] == other.classes).float()
+        return (self.labels @ other.labels.T > 0).float()
+
+    def overlap(self, other: "Batch | None" = None) -> Tensor:
+        """Return the share of the labels of two items that both have (Jaccard)."""
+        other = self if other is None else other
+        common = self.labels @ other.labels.T
+        n_own, n_other = (batch.labels.sum(dim=1) for batch in (self, other))
+        return common / (n_own[:, None] + n_other - common).clamp(min=1)
 
 
 @dataclass(frozen=True)
@@ -51,28 +167,6 @@ class LossContext:
     def generator(self) -> torch.Generator:
         """Return a generator of random numbers for what a loss starts with."""
         return torch.Generator().manual_seed(self.seed)
-
-
-def changed_options(part: nn.Module) -> dict[str, Any]:
-    """Return what a loss or a control was made with that is not the default.
-
-    By parameter name; what is stored under another name is left out.
-    """
-    found = {}
-    for name, given in inspect.signature(type(part)).parameters.items():
-        value = getattr(part, "kind" if name == "centres" else name, given.default)
-        plain = value is None or isinstance(value, str | int | float)
-        if not plain or value != given.default:
-            found[name] = value
-    return found
-
-
-def shown_options(part: nn.Module) -> str:
-    """Return the options that are not the default, as they are written."""
-    return ", ".join(
-        f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
-        for name, value in changed_options(part).items()
-    )
 
 
 class Loss(nn.Module, ABC):
@@ -121,3 +215,26 @@ class Loss(nn.Module, ABC):
     def classifier(self) -> Tensor | None:
         """Weights (n_classes, n_bits) that score classes by codes, if there are any."""
         return None
+
+
+def changed_options(part: nn.Module) -> dict[str, Any]:
+    """Return what a loss or a control was made with that is not the default.
+
+    By parameter name; what is stored under another name is left out.
+    """
+    options = {}
+    for name, parameter in inspect.signature(type(part)).parameters.items():
+        default = parameter.default
+        value = getattr(part, "kind" if name == "centres" else name, default)
+        plain = value is None or isinstance(value, str | int | float)
+        if not plain or value != default:
+            options[name] = value
+    return options
+
+
+def shown_options(part: nn.Module) -> str:
+    """Return the options that are not the default, as they are written."""
+    return ", ".join(
+        f"{name}={'array' if isinstance(value, np.ndarray) else repr(value)}"
+        for name, value in changed_options(part).items()
+    )

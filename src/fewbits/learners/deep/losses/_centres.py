@@ -1,15 +1,20 @@
-"""Centres for a loss: named, or the user's own."""
+"""Losses that pull items to the centre of their class, and how centres are made."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, normalize
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    normalize,
+    softplus,
+)
 
 from fewbits.errors import ArgumentError
-from fewbits.learners.deep._targets import Batch, class_means
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep.centres import (
     balanced_centres,
     hadamard_centres,
@@ -17,8 +22,8 @@ from fewbits.learners.deep.centres import (
     semantic_centres,
     separated_centres,
 )
-from fewbits.learners.deep.losses._base import LossContext
-from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext, Targets
+from fewbits.learners.deep.losses._pairs import SHORTEST
 
 GENERATORS = {
     "hadamard": hadamard_centres,
@@ -27,6 +32,163 @@ GENERATORS = {
 }
 #: Those that need to know the items.
 SEMANTIC, LEARNT, PREDICTABLE = "semantic", "learnt", "predictable"
+
+
+class CSQ(Loss):
+    """Pull every item towards the binary centre of its class.
+
+    Binary cross-entropy of ``(tanh(u) + 1) / 2`` with the centre, and
+    ``q mean log cosh(|tanh(u)| - 1)``. An item of several labels has one centre: the
+    sign of the sum of theirs, ties taken from one fixed random code. One without a
+    label has none, and only the second term.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
+    quantization : float, default=1e-4
+        The weight ``q`` of what draws scores to -1 and 1.
+
+    References
+    ----------
+    Yuan et al., "Central Similarity Quantization for Efficient Image and Video
+    Retrieval", CVPR 2020.
+    """
+
+    centres: Tensor
+    tie: Tensor
+
+    def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
+        super().__init__()
+        check_number("quantization", quantization, 0)
+        self.kind, self.quantization = centres, quantization
+
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+        bits = torch.randint(2, (context.n_bits,), generator=context.generator())
+        self.register_buffer("tie", 2.0 * bits - 1)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        # (tanh(u) + 1) / 2 is the sigmoid of 2 u.
+        central = binary_cross_entropy_with_logits(
+            2 * scores, (self.centres_of(batch) + 1) / 2, weight=batch.labelled
+        )
+        gap = (torch.tanh(scores).abs() - 1).abs()
+        log_cosh = gap + softplus(-2 * gap) - float(np.log(2))  # without overflow
+        return central + self.quantization * log_cosh.mean()
+
+    def centres_of(self, batch: Batch) -> Tensor:
+        """Return the centre of each item, (b, n_bits)."""
+        if batch.classes is not None:
+            return self.centres[batch.classes]
+        sums = batch.labels.to(self.centres.dtype) @ self.centres
+        return torch.where(sums == 0, self.tie, sums.sign())
+
+
+class OrthoHash(Loss):
+    """One cross-entropy on the cosines between scores and fixed binary centres.
+
+    ``CE(s (cos(v, c) - m 1[own class]))`` with ``v`` the scores after a batch
+    normalisation, which balances the bits. Items with several labels have the target
+    shared among them, and the margin on each; those without a label count nothing.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
+    scale : float, default=8.0
+        The factor ``s`` of the cosines.
+    margin : float, default=0.2
+        The margin ``m`` on the cosine of the own class, 2 at most.
+
+    References
+    ----------
+    Hoe et al., "One Loss for All: Deep Hashing with a Single Cosine Similarity based
+    Learning Objective", NeurIPS 2021.
+    """
+
+    batch_norm: ClassVar[bool] = True
+    centres: Tensor
+
+    def __init__(
+        self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
+    ) -> None:
+        super().__init__()
+        check_number("scale", scale, 0, above=True)
+        check_number("margin", margin, 0, 2)
+        self.kind, self.scale, self.margin = centres, scale, margin
+
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T
+        labels = batch.labels.to(cosines.dtype)
+        shares = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
+        logits = self.scale * torch.where(labels > 0, cosines - self.margin, cosines)
+        return cross_entropy(logits, shares)
+
+
+def make_centres(kind: Any, context: LossContext) -> Tensor:
+    """Return centres as float32, (n_classes, n_bits), from a name or an array."""
+    if isinstance(kind, str):
+        codes = _named(kind, context)
+    else:
+        codes = given_codes(kind, context.n_classes, context.n_bits)
+    return torch.from_numpy(np.ascontiguousarray(codes, np.float32))
+
+
+def _named(kind: str, context: LossContext) -> NDArray[np.int8]:
+    n_bits, seed = context.n_bits, context.seed % 2**32
+    if kind == SEMANTIC and context.features is not None:
+        means, _ = class_means(context.features(), context.targets)
+        return semantic_centres(means - means.mean(axis=0), n_bits, random_state=seed)
+    if kind == PREDICTABLE and context.features is not None:
+        Y = context.targets.indicator()
+        return predictable_centres(context.features(), Y, n_bits, random_state=seed)
+    if kind == LEARNT and context.learnt is not None:
+        return context.learnt()
+    if kind not in GENERATORS:
+        raise ArgumentError(
+            f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
+            f"{LEARNT}, {PREDICTABLE}, got {kind!r}"
+        )
+    return GENERATORS[kind](context.n_classes, n_bits, random_state=seed)
+
+
+def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
+    """Return the codes of an array; refuse what is none of this shape."""
+    sizes = (n_classes, n_bits)
+    must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
+    try:
+        array = np.asarray(codes)
+    except ValueError:
+        raise ArgumentError(f"{must}rows of different lengths") from None
+    if array.shape != sizes:
+        raise ArgumentError(f"{must}shape {array.shape}")
+    wrong = array[~np.isin(array, (-1, 1))]
+    if wrong.size:
+        raise ArgumentError(f"{must}{wrong[0]}")
+    return array.astype(np.int8)
+
+
+def shape_of(codes: Any) -> tuple[int, ...]:
+    """Return the shape of what should be codes, of rows of different lengths ()."""
+    try:
+        return np.shape(codes)
+    except ValueError:
+        return ()
+
+
+def class_means(
+    F: NDArray[np.float64], targets: Targets
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the means of the features of each class, and its number of items."""
+    Y = targets.indicator()
+    counts: NDArray[np.float64] = np.asarray(Y.sum(axis=0), np.float64)
+    return (Y.T @ F) / np.maximum(counts, 1)[:, None], counts
 
 
 def centre_loss(
@@ -45,72 +207,3 @@ def centre_loss(
     target = labels @ bits / n_labels.clamp(min=1)  # linear in it, so is their mean
     weight = n_labels if reduction == "sum" else batch.labelled
     return binary_cross_entropy_with_logits(logits, target, weight=weight)
-
-
-def cauchy_centre_loss(
-    scores: Tensor,
-    centres: Tensor,
-    batch: Batch,
-    gamma: float,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the mean of ``log(1 + d / gamma)``, d being how far the centre is.
-
-    That is DCH's term for a similar pair, of an item and its class's centre; of several
-    labels the mean, or the sum.
-    """
-    unit = normalize(torch.tanh(scores), eps=SHORTEST)
-    n_bits = scores.shape[1]
-    distances = hamming_of(unit @ centres.T / n_bits**0.5, n_bits)
-    labels = batch.labels
-    if reduction == "mean":
-        labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
-    return (torch.log1p(distances / gamma) * labels).sum(dim=1).mean()
-
-
-def make_centres(kind: Any, context: LossContext) -> Tensor:
-    """Return centres as float32, (n_classes, n_bits), from a name or an array."""
-    if isinstance(kind, str):
-        return as_tensor(_named(kind, context))
-    return as_tensor(given_codes(kind, context.n_classes, context.n_bits))
-
-
-def given_codes(codes: Any, n_classes: int, n_bits: int) -> NDArray[np.int8]:
-    """Return codes that were given, once they are found to fit."""
-    sizes = (n_classes, n_bits)
-    must = f"codes must be -1 and 1 in shape (n_classes, n_bits) = {sizes}, got "
-    try:
-        found = np.asarray(codes)
-    except ValueError:
-        raise ArgumentError(f"{must}rows of different lengths") from None
-    if found.shape != sizes:
-        raise ArgumentError(f"{must}shape {found.shape}")
-    if not np.isin(found, (-1, 1)).all():
-        raise ArgumentError(f"{must}{found[~np.isin(found, (-1, 1))][0]}")
-    return found.astype(np.int8)
-
-
-def as_tensor(codes: NDArray[Any]) -> Tensor:
-    """Return codes as float32."""
-    return torch.from_numpy(np.ascontiguousarray(codes, np.float32))
-
-
-def _named(kind: str, context: LossContext) -> NDArray[np.int8]:
-    seed = context.seed % 2**32
-    if kind == SEMANTIC and context.features is not None:
-        means, _ = class_means(context.features(), context.targets)
-        means = means - means.mean(axis=0)
-        return semantic_centres(means, context.n_bits, random_state=seed)
-    if kind == PREDICTABLE and context.features is not None:
-        Y = context.targets.indicator()
-        return predictable_centres(
-            context.features(), Y, context.n_bits, random_state=seed
-        )
-    if kind == LEARNT and context.learnt is not None:
-        return context.learnt()
-    if kind not in GENERATORS:
-        raise ArgumentError(
-            f"centres must be an array or one of {', '.join(GENERATORS)}, {SEMANTIC}, "
-            f"{LEARNT}, {PREDICTABLE}, got {kind!r}"
-        )
-    return GENERATORS[kind](context.n_classes, context.n_bits, random_state=seed)

@@ -1,13 +1,441 @@
-"""Common parts of losses on pairs of items."""
+"""Losses on pairs of items: of a batch, or of a batch and items seen before."""
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize, softplus
 
-from fewbits.learners.deep._targets import Targets
+from fewbits.learners._core._parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+)
+from fewbits.learners._core._torch import signs
+from fewbits.learners.deep._torch import straight_through
+from fewbits.learners.deep.losses._base import (
+    Batch,
+    Loss,
+    LossContext,
+    ScoreAll,
+    Targets,
+)
 
 #: Norm below which a vector has no direction: gradients of cosines would explode.
 SHORTEST = 1e-3
 _SAMPLE = 4096
+#: Of more classes a batch has hardly any similar pairs; then so many are remembered.
+_MANY_CLASSES, _USUAL = 50, 5000
+#: Of fewer similar pairs than this share, they weigh as much as all others.
+_RARE = 0.25
+_PUBLISHED, _GENTLE = 0.5, 3.2  # DBDH's alpha, and its product with n_bits
+_NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinite
+
+
+class PairLoss(Loss):
+    """A loss on pairs, within a batch or with items that were seen before.
+
+    Parameters
+    ----------
+    memory : int or None
+        Training items that a batch is compared with, by their scores when they were
+        last seen; drawn if there are more. Such a pair moves one of its items at a
+        time. 0 compares the items of a batch with each other; None does so up to 50
+        classes, and remembers 5,000 items where there are more.
+    """
+
+    U: Tensor  # the scores of all training items, where some are remembered
+
+    def __init__(self, memory: int | None) -> None:
+        super().__init__()
+        if memory is not None:
+            check_integer("memory", memory, 0)
+        self.memory = memory
+
+    def start(self, context: LossContext) -> None:
+        self._buffers.pop("U", None)  # of an earlier training
+        memory = self.memory
+        if memory is None:
+            memory = _USUAL if context.n_classes > _MANY_CLASSES else 0
+        if not memory:
+            return
+        n = len(context.targets)
+        self.register_buffer("U", torch.zeros(n, context.n_bits))
+        drawn = torch.randperm(n, generator=context.generator())[:memory]
+        self._others = context.targets[drawn.sort().values]
+
+    def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
+        if "U" in self._buffers:
+            self.U.copy_(score_all())
+
+    def others(self, scores: Tensor, batch: Batch) -> tuple[Tensor, Batch]:
+        """Return the scores and the labels of what a batch is compared with."""
+        if "U" not in self._buffers:
+            return scores, batch
+        if self.training:
+            self.U[batch.rows] = scores.detach().to(self.U.dtype)
+        others = self._others = self._others.to(scores.device)
+        return self.U.index_select(0, others.rows), others
+
+
+class HashNet(PairLoss):
+    """Weighted likelihood of pairs, and codes that harden during training.
+
+    ``sum w_ij (log(1 + exp(a <h_i, h_j>)) - a s_ij <h_i, h_j>)`` with
+    ``h = tanh(beta u)``. The weights make up for how rare similar pairs are; those of
+    similar pairs follow the overlap of labels (Jaccard) where items have several.
+
+    Parameters
+    ----------
+    alpha : float, default=None
+        The factor ``a``; None is ``10 / n_bits``, as the authors' code has it.
+    growth : float, default=0.005
+        ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
+        grow without an end; the authors' code ends at about 7.
+    memory : int or None, default=None
+        Training items that a batch is compared with, by their scores when they were
+        last seen, as public code does; 0 compares the items of a batch with each other,
+        as the authors do. Of many classes a batch has hardly any similar pairs: None is
+        5,000 for more than 50 classes, and 0 for fewer.
+
+    References
+    ----------
+    Cao, Long, Wang and Yu, "HashNet: Deep Learning to Hash by Continuation", ICCV 2017.
+    """
+
+    _RENEWED = 200
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        growth: float = 0.005,
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(memory)
+        if alpha is not None:
+            check_number("alpha", alpha, 0, above=True)
+        check_number("growth", growth, 0)
+        self.alpha, self.growth = alpha, growth
+        self.step = 0
+
+    def start(self, context: LossContext) -> None:
+        super().start(context)
+        self.step = 0
+        self._share = share_of_similar(context.targets, context.generator())
+
+    @property
+    def beta(self) -> float:
+        """The present steepness of the activation."""
+        renewed = self.step // self._RENEWED * self._RENEWED
+        return float((1 + self.growth * renewed) ** 0.5)
+
+    def get_extra_state(self) -> int:
+        return self.step
+
+    def set_extra_state(self, state: int) -> None:
+        self.step = state
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        known, others = self.others(scores, batch)
+        h, g = (torch.tanh(self.beta * u) for u in (scores, known))
+        if self.training:
+            self.step += 1
+        s = batch.similar(others)
+        a = 10 / scores.shape[1] if self.alpha is None else self.alpha
+        products = a * (h @ g.T)
+        losses = softplus(products) - s * products
+        weights = balancing_weights(s, self._share)
+        if batch.classes is None:
+            weights = weights * torch.where(s > 0, batch.overlap(others), 1.0)
+        return mean_over(weights * losses, different(batch, others))
+
+
+class DBDH(PairLoss):
+    """Likelihood of pairs of discrete codes, and bits that are balanced.
+
+    ``sum w_ij (log(1 + exp(T_ij)) - s_ij T_ij)`` with ``T = a <b_i, b_j>`` of the bits
+    ``b = sgn(u)``, and ``q`` times the mean squared mean of the bits. Gradients pass
+    the sign where ``|u| <= 1``.
+
+    Parameters
+    ----------
+    balance : float, default=0.1
+        The weight ``q`` of what balances the bits.
+    over : {"bit", "code"}, default="bit"
+        Whether each bit is to be balanced over the items of a batch, or each code over
+        its bits.
+    discrete : bool, default=True
+        Whether both terms are of bits. False takes scores, clamped to [-1, 1].
+    memory : int or None, default=None
+        Training items that a batch is compared with, by their scores when they were
+        last seen; 0 compares the items of a batch with each other. Of many classes a
+        batch has hardly any similar pairs: None is 5,000 for more than 50 classes, and
+        0 for fewer.
+    alpha : float or None, default=None
+        The factor ``a``. None is 1/2 as in public code, but ``3.2 / n_bits`` where
+        fewer than a quarter of all pairs are similar.
+    weighted : bool or None, default=None
+        Whether similar pairs weigh as much in sum as all others (HashNet's weights but
+        for the overlap of labels). None weighs where fewer than a quarter are similar.
+
+    Notes
+    -----
+    The article says that both terms are of discrete values and that gradients pass them
+    straight through; more of it was not at hand. Public code has ``alpha=0.5`` and no
+    weights, clamps scores instead of signing them, balances codes, and compares batches
+    with all training items. Where similar pairs are rare, codes then learn to be apart
+    only: with the classes of CIFAR-10 or Caltech-101 they learn hardly anything.
+
+    References
+    ----------
+    Zheng, Zhang and Lu, "Deep balanced discrete hashing for image retrieval",
+    Neurocomputing 403 (2020).
+    """
+
+    def __init__(
+        self,
+        balance: float = 0.1,
+        over: str = "bit",
+        *,
+        discrete: bool = True,
+        memory: int | None = None,
+        alpha: float | None = None,
+        weighted: bool | None = None,
+    ) -> None:
+        super().__init__(memory)
+        if alpha is not None:
+            check_number("alpha", alpha, 0, above=True)
+        if weighted is not None:
+            check_flag("weighted", weighted)
+        check_number("balance", balance, 0)
+        check_choice("over", over, ("bit", "code"))
+        check_flag("discrete", discrete)
+        self.balance, self.over, self.discrete = balance, over, discrete
+        self.alpha, self.weighted = alpha, weighted
+
+    def start(self, context: LossContext) -> None:
+        super().start(context)
+        self._share = share_of_similar(context.targets, context.generator())
+        rare = self._share < _RARE
+        self._weighs = rare if self.weighted is None else self.weighted
+        usual = _GENTLE / context.n_bits if rare else _PUBLISHED
+        self._factor = usual if self.alpha is None else self.alpha
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        known, others = self.others(scores, batch)
+        b = self._bits(scores)
+        s = batch.similar(others)
+        products = self._factor * (b @ self._bits(known).T)
+        losses = softplus(products) - s * products
+        if self._weighs:
+            losses = balancing_weights(s, self._share) * losses
+        pairs = mean_over(losses, different(batch, others))
+        means = b.mean(dim=0 if self.over == "bit" else 1)
+        return pairs + self.balance * torch.mean(means**2)
+
+    def _bits(self, scores: Tensor) -> Tensor:
+        clamped = scores.clamp(-1, 1)
+        return straight_through(clamped) if self.discrete else clamped
+
+
+class DCH(Loss):
+    """Cauchy likelihood of pairs: similar ones within a small Hamming distance.
+
+    ``sum w_ij (s_ij log(d_ij / g) + log(1 + g / d_ij))`` with HashNet's weights but for
+    the overlap of labels, and
+    ``q sum log(1 + d(|h_i|, 1) / g)``, with ``d`` the Hamming distance that the cosine
+    of ``h = tanh(u)`` stands for, ``n_bits / 2 (1 - cos)``.
+
+    Parameters
+    ----------
+    gamma : float, default=20.0
+        Scale ``g`` of the Cauchy distribution, in bits.
+    quantization : float, default=0.1
+        Weight ``q`` of the second term.
+    bounded : bool, default=True
+        Whether ``h = tanh(u)``, as in the paper. False takes the scores themselves, as
+        DeepHash-pytorch does: behind a hidden layer tanh saturates at large learning
+        rates, and hardly any gradient is left.
+    with_itself : bool, default=False
+        Whether the pair of an item with itself counts as a similar one, as in
+        DeepHash-pytorch. It has no gradient, but its share of the weight of similar
+        pairs: in a batch of 64 items of 100 classes the others weigh .4 times as much.
+
+    Notes
+    -----
+    For ``s = 1`` the two logarithms add up to ``log(1 + d / g)``, which is safe at
+    ``d = 0``. The authors' code takes other distances (squared Euclidean) and no
+    quantization term; this is the paper.
+
+    References
+    ----------
+    Cao, Long, Liu and Wang, "Deep Cauchy Hashing for Hamming Space Retrieval",
+    CVPR 2018.
+    """
+
+    head_dropout = 0.0
+
+    def __init__(
+        self,
+        gamma: float = 20.0,
+        quantization: float = 0.1,
+        bounded: bool = True,
+        with_itself: bool = False,
+    ) -> None:
+        super().__init__()
+        check_number("gamma", gamma, 0, above=True)
+        check_number("quantization", quantization, 0)
+        check_flag("bounded", bounded)
+        check_flag("with_itself", with_itself)
+        self.gamma, self.quantization = gamma, quantization
+        self.bounded, self.with_itself = bounded, with_itself
+
+    def start(self, context: LossContext) -> None:
+        self._share = share_of_similar(context.targets, context.generator())
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        h = torch.tanh(scores) if self.bounded else scores
+        g, s = self.gamma, batch.similar()
+        unit = normalize(h, eps=SHORTEST)
+        distances = hamming_of(unit @ unit.T, scores.shape[1])
+        likely = torch.log1p(distances / g)
+        unlikely = torch.log1p(g / distances.clamp(min=_NEAREST))
+        counted, share = self._counted(s)
+        pairs = balancing_weights(s, share) * torch.where(s > 0, likely, unlikely)
+        corner = normalize(torch.ones_like(h))
+        quantized = hamming_of(
+            (normalize(h.abs(), eps=SHORTEST) * corner).sum(dim=1), scores.shape[1]
+        )
+        return (
+            mean_over(pairs, counted)
+            + self.quantization * torch.log1p(quantized / g).mean()
+        )
+
+    def _counted(self, similar: Tensor) -> tuple[Tensor, Tensor | float]:
+        """Return which pairs of a batch count, and which share of them is similar."""
+        n = len(similar)
+        others = off_diagonal(n, similar.device)
+        if not self.with_itself:
+            return others, self._share
+        itself = torch.diag(similar > 0)  # False for items without any label
+        n_others, n_itself = n * (n - 1), itself.sum()
+        share = (n_others * self._share + n_itself) / (n_others + n_itself).clamp(min=1)
+        return others | itself.diag_embed(), share
+
+
+class DSDH(PairLoss):
+    """Likelihood of pairs, and discrete codes that a linear classifier can separate.
+
+    ``sum log(1 + exp(T_ij)) - s_ij T_ij`` with ``T = <u_i, u_j> / 2`` over all pairs,
+    plus ``mu |Y - W'B|^2 + nu |W|^2 + eta |B - U|^2`` over all training items. Once an
+    epoch W is solved for in closed form, and the bits B by discrete cyclic coordinate
+    descent; between, the network follows the pairs and its bits.
+
+    Parameters
+    ----------
+    mu : float, default=1.0
+        Weight of the errors of the linear classifier, above 0; as in the paper, for
+        5,000 items.
+    nu : float, default=1.0
+        Weight of its norm, above 0.
+    eta : float, default=55.0
+        Weight of the distance of scores from bits.
+    n_sweeps : int, default=10
+        Passes over the bits in each descent.
+    memory : int, default=5000
+        Training items that a batch is compared with, 1 or more; see the notes.
+
+    Notes
+    -----
+    The sum is divided by the number of pairs, so that learning rates mean the same for
+    every size. An item is compared with the scores of up to 5,000 others as they were
+    when they were last seen, so a pair moves one of its items at a time; the last term
+    is halved for that. Public code leaves the last term out, which leaves the network
+    untouched by the classifier.
+
+    References
+    ----------
+    Li, Sun, He and Tan, "Deep Supervised Discrete Hashing", NIPS 2017.
+    """
+
+    B: Tensor
+    W: Tensor
+
+    def __init__(
+        self,
+        mu: float = 1.0,
+        nu: float = 1.0,
+        eta: float = 55.0,
+        n_sweeps: int = 10,
+        memory: int = 5000,
+    ) -> None:
+        super().__init__(memory)
+        check_integer("memory", memory, 1)
+        check_number("mu", mu, 0, above=True)
+        check_number("nu", nu, 0, above=True)
+        check_number("eta", eta, 0)
+        check_integer("n_sweeps", n_sweeps, 1)
+        self.mu, self.nu, self.eta, self.n_sweeps = mu, nu, eta, n_sweeps
+
+    def start(self, context: LossContext) -> None:
+        super().start(context)
+        self._targets = context.targets
+        self.register_buffer("B", torch.zeros(len(context.targets), context.n_bits))
+        self.register_buffer("W", torch.zeros(context.n_bits, context.n_classes))
+
+    def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
+        super().start_epoch(epoch, score_all)
+        if epoch == 0:
+            self.B.copy_(signs(self.U))
+        Y = self._targets[torch.arange(len(self.U))].labels.to(self.U)
+        self.W.copy_(ridge(self.B, Y, self.nu / self.mu))
+        bits = discrete_descent(
+            self.B, self.W, Y, self.U, self.eta / self.mu, self.n_sweeps
+        )
+        self.B.copy_(bits)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        known, others = self.others(scores, batch)
+        products = scores @ known.T / 2
+        losses = softplus(products) - batch.similar(others) * products
+        pairs = mean_over(losses, different(batch, others))
+        quantized = ((self.B[batch.rows] - scores) ** 2).sum(dim=1).mean()
+        return pairs + self.eta / (2 * max(len(self.U) - 1, 1)) * quantized
+
+    @property
+    def classifier(self) -> Tensor:
+        return self.W.T
+
+
+def ridge(B: Tensor, Y: Tensor, weight: float) -> Tensor:
+    """Return the W that minimises ``|Y - B W|^2 + weight |W|^2``."""
+    eye = torch.eye(B.shape[1], dtype=B.dtype, device=B.device)
+    W: Tensor = torch.linalg.solve(B.T @ B + weight * eye, B.T @ Y)
+    return W
+
+
+def discrete_descent(
+    B: Tensor, W: Tensor, Y: Tensor, U: Tensor, weight: float, n_sweeps: int
+) -> Tensor:
+    """Lower ``|Y - B W|^2 + weight |B - U|^2`` over bits -1 and 1, a column at a time.
+
+    Each column is the best one for the others as they are, so no step raises it.
+    """
+    B = B.clone()
+    P = Y @ W.T + weight * U
+    C = W @ W.T
+    for _ in range(n_sweeps):
+        before = B.clone()
+        for k in range(B.shape[1]):
+            rest = B @ C[:, k] - B[:, k] * C[k, k]
+            B[:, k] = signs(P[:, k] - rest)
+        if torch.equal(B, before):
+            break
+    return B
+
+
+def different(batch: Batch, others: Batch) -> Tensor:
+    """Return True for pairs of different items, shape (b, b')."""
+    return batch.rows[:, None] != others.rows
 
 
 def off_diagonal(n: int, device: torch.device) -> Tensor:

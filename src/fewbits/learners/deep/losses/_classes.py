@@ -1,4 +1,4 @@
-"""The two phases of LLC."""
+"""Losses that classify: GreedyHash, and the two phases of LLC."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,63 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    normalize,
+)
 
-from fewbits.errors import ArgumentError
+from fewbits.learners._core._parameters import check_number
 from fewbits.learners._core._torch import signs
-from fewbits.learners.deep._targets import Batch, class_means
 from fewbits.learners.deep._torch import straight_through
-from fewbits.learners.deep.losses._base import Loss, LossContext
-from fewbits.learners.deep.losses._centres import as_tensor, centre_loss, given_codes
-from fewbits.learners.deep.losses._greedy import class_loss
+from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
+from fewbits.learners.deep.losses._centres import (
+    centre_loss,
+    class_means,
+    make_centres,
+)
+
+
+class GreedyHash(Loss):
+    """Classify by the bits themselves; gradients pass the sign unchanged.
+
+    Cross-entropy of a linear classifier without a constant on ``b = sgn(u)``, and
+    ``q mean | |u| - 1 |^3``, which makes the passed gradients right in the end.
+
+    Parameters
+    ----------
+    quantization : float, default=0.1
+        The weight ``q`` of what draws scores to -1 and 1; the paper takes 0.1 for 10
+        classes and 1 for 1,000.
+
+    Notes
+    -----
+    Items with several labels get a binary cross-entropy for each; published code takes
+    the first label for the only one.
+
+    References
+    ----------
+    Su, Zhang, Han and Tian, "Greedy Hash: Towards Fast Optimization for Accurate Hash
+    Coding in CNN", NeurIPS 2018.
+    """
+
+    def __init__(self, quantization: float = 0.1) -> None:
+        super().__init__()
+        check_number("quantization", quantization, 0)
+        self.quantization = quantization
+
+    def start(self, context: LossContext) -> None:
+        self.layer = linear_classifier(context)
+
+    def forward(self, scores: Tensor, batch: Batch) -> Tensor:
+        logits = self.layer(straight_through(scores))
+        penalty = ((scores.abs() - 1).abs() ** 3).mean()
+        return class_loss(logits, batch) + self.quantization * penalty
+
+    @property
+    def classifier(self) -> Tensor:
+        weights: Tensor = self.layer.weight.detach()
+        return weights
 
 
 class CodebookLoss(Loss):
@@ -66,28 +114,20 @@ class CodebookLoss(Loss):
 
     def start(self, context: LossContext) -> None:
         shape = context.n_classes, context.n_bits
-        if any(not 1 <= length <= context.n_bits for length in self.nested):
-            raise ArgumentError(
-                f"nested_bits must be of 1 to {context.n_bits} bits, which the code "
-                f"has, got {self.nested}"
-            )
         # Kaiming's, as for a layer with ReLU.
         self.deviation = (2 / context.n_bits) ** 0.5
         if self.initial is None:
             C = torch.randn(shape, generator=context.generator())
         else:
             C = torch.as_tensor(self.initial, dtype=torch.float32)
-            if tuple(C.shape) != shape or not torch.isfinite(C).all():
-                raise ArgumentError(
-                    f"start must hold finite numbers in shape {shape}, got "
-                    f"{tuple(C.shape)}"
-                )
             C = C / C.square().mean().sqrt().clamp(min=1e-12)
         self.C = nn.Parameter(C * self.deviation)
         self.register_buffer("first", self.C.detach().clone())
         if self.similarity_weight:
-            found = similarities_of_classes(context)
-            self.register_buffer("similarities", found, persistent=False)
+            assert context.features is not None
+            means, _ = class_means(context.features(), context.targets)
+            alike = _cosines(torch.from_numpy(means - means.mean(axis=0))).float()
+            self.register_buffer("similarities", alike, persistent=False)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         B = straight_through(self.C)
@@ -98,14 +138,11 @@ class CodebookLoss(Loss):
         ]
         loss = torch.stack(losses).mean()
         if self.similarity_weight:
-            apart = torch.stack([self.dissimilarity(m) for m in lengths])
+            relaxed = [torch.tanh(self.C[:, :m] / self.deviation) for m in lengths]
+            errors = [_cosines(T) - self.similarities for T in relaxed]
+            apart = torch.stack([E.square().sum(dim=1).mean() for E in errors])
             loss = loss + self.similarity_weight * apart.mean()
         return loss
-
-    def dissimilarity(self, length: int) -> Tensor:
-        """Return how far similarities of relaxed codes are from those of classes."""
-        found = cosines(torch.tanh(self.C[:, :length] / self.deviation))
-        return (found - self.similarities).square().sum(dim=1).mean()
 
     def parameter_groups(self, learning_rate: float) -> list[dict[str, Any]]:
         return [{"params": [self.C], "lr": self.learning_rate}]
@@ -118,19 +155,6 @@ class CodebookLoss(Loss):
     def values(self) -> NDArray[np.float64]:
         """The codebook as it is learnt, before its signs are taken."""
         return self.C.detach().cpu().numpy().astype(np.float64)
-
-
-def similarities_of_classes(context: LossContext) -> Tensor:
-    """Return cosines between the centred means of the classes' features."""
-    assert context.features is not None
-    means, _ = class_means(context.features(), context.targets)
-    return cosines(torch.from_numpy(means - means.mean(axis=0))).float()
-
-
-def cosines(vectors: Tensor) -> Tensor:
-    """Return the cosine of each row with each, (n, n)."""
-    unit = normalize(vectors)
-    return unit @ unit.T
 
 
 class CodeLoss(Loss):
@@ -153,8 +177,7 @@ class CodeLoss(Loss):
         self.codebook = codebook
 
     def start(self, context: LossContext) -> None:
-        codes = given_codes(self.codebook, context.n_classes, context.n_bits)
-        self.register_buffer("codes", as_tensor(codes))
+        self.register_buffer("codes", make_centres(self.codebook, context))
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return centre_loss(scores, self.codes, batch)
@@ -165,3 +188,25 @@ class ClassLoss(Loss):
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(scores, batch)
+
+
+def linear_classifier(context: LossContext) -> nn.Linear:
+    """Return a layer from bits to classes with reproducible weights."""
+    layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
+    bound = context.n_bits**-0.5
+    with torch.no_grad():
+        layer.weight.uniform_(-bound, bound, generator=context.generator())
+    return layer
+
+
+def class_loss(logits: Tensor, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+    """Return the cross-entropy of classes, or of each label where there are several."""
+    if batch.classes is None:
+        return binary_cross_entropy_with_logits(logits, batch.labels.to(logits.dtype))
+    return cross_entropy(logits, batch.classes, label_smoothing=label_smoothing)
+
+
+def _cosines(vectors: Tensor) -> Tensor:
+    """Return the cosine of each row with each, (n, n)."""
+    unit = normalize(vectors)
+    return unit @ unit.T
