@@ -4,28 +4,6 @@ The one place where foreign types become NumPy arrays: what `fit`, `encode`, `se
 and the readers of files accept is decided here.
 """
 
-from fewbits._arrow._frames import (
-    as_column,
-    as_frame,
-    as_table,
-    has_own_index,
-    is_column,
-    is_frame,
-    is_mixed,
-    typed_column,
-    typed_columns,
-    typed_table,
-    with_index,
-)
-from fewbits._arrow._kinds import (
-    is_flag,
-    is_integer,
-    is_list,
-    is_number,
-    is_text,
-    known_names,
-    plain_type,
-)
 from fewbits._arrow._numbers import (
     as_array,
     check_no_blank,
@@ -35,8 +13,32 @@ from fewbits._arrow._numbers import (
     number_matrix,
     repeated,
 )
-from fewbits._arrow._plain import own_memory, plain_column, plain_table, stored_column
-from fewbits._arrow._values import python_values
+from fewbits._arrow._tables import (
+    as_column,
+    as_frame,
+    as_table,
+    chunks_of,
+    has_own_index,
+    is_column,
+    is_flag,
+    is_frame,
+    is_integer,
+    is_list,
+    is_mixed,
+    is_number,
+    is_text,
+    known_names,
+    own_memory,
+    plain_column,
+    plain_table,
+    plain_type,
+    python_values,
+    stored_column,
+    typed_column,
+    typed_columns,
+    typed_table,
+    with_index,
+)
 
 __all__ = [
     "as_array",
@@ -44,6 +46,7 @@ __all__ = [
     "as_frame",
     "as_table",
     "check_no_blank",
+    "chunks_of",
     "has_own_index",
     "is_column",
     "is_flag",

@@ -1,16 +1,30 @@
 """Feature matrices of any type as NumPy arrays; Arrow columns chunk by chunk."""
 
 from collections.abc import Iterable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow._frames import as_column, as_frame, as_table, is_column, is_frame
-from fewbits._arrow._kinds import is_flag, is_list, is_number, is_text, known_names
-from fewbits._arrow._objects import NoNumberError, as_numbers
+from fewbits._arrow._tables import (
+    as_column,
+    as_frame,
+    as_table,
+    is_column,
+    is_flag,
+    is_frame,
+    is_list,
+    is_number,
+    is_text,
+    known_names,
+)
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError, a_kind
+
+
+class NoNumberError(FeatureError, TypeError):
+    """A value that should be a number is none; a TypeError as in scikit-learn."""
 
 
 def as_array(items: Any, name: str = "features") -> NDArray[Any]:
@@ -57,7 +71,7 @@ def named_array(
     else:
         array = _of_column(items) if is_column(items) else _of_array(items, name)
     if array.dtype == object:
-        array = as_numbers(array, name)
+        array = _of_objects(array, name)
     if array.dtype.kind == "c":
         raise FeatureError(
             f"Complex data not supported: {name} must be real numbers, got dtype "
@@ -71,34 +85,39 @@ def named_array(
 
 
 def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:
-    plain = _plain_pandas(frame)
-    if plain is not None:
-        return plain, _checked_names(frame.columns)
+    if hasattr(frame, "iloc") and all(
+        isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in frame.dtypes
+    ):
+        matrix = np.asarray(frame)  # of objects where truth values are among numbers
+        if matrix.dtype != object:
+            return matrix, _checked_names(frame.columns)
     table = as_table(frame)
-    if table.num_columns == 1 and is_list(table.schema.field(0).type):
-        return list_matrix(table.column(0), f"column {table.column_names[0]!r}"), None
-    vectors = [i for i, each in enumerate(table.schema) if is_list(each.type)]
+    fields = list(table.schema)
+    vectors = [i for i, field in enumerate(fields) if is_list(field.type)]
     if vectors:
         return _only_vectors(table, vectors), None
     named = frame.columns if hasattr(frame, "iloc") else table.column_names
     names = _checked_names(named)
-    return number_matrix(table, range(table.num_columns), "the data frame"), names
+    return number_matrix(fields, table.columns, len(table), "the data frame"), names
 
 
 def _only_vectors(table: Any, places: Sequence[int]) -> NDArray[Any]:
     """Return the only column of vectors, if nothing else could be meant."""
     names = table.column_names
-    texts = [i for i, each in enumerate(table.schema) if is_text(each.type)]
+    texts = [i for i, field in enumerate(table.schema) if is_text(field.type)]
     if len(places) > 1 or texts:
-        found = known_names(names[i] for i in sorted([*places, *texts]))
+        both = known_names(names[i] for i in sorted([*places, *texts]))
         raise FeatureError(
             f"the data frame has {len(places) + len(texts)} columns of texts or "
-            f"vectors ({found}); give one, such as items[{names[places[0]]!r}]"
+            f"vectors ({both}); give one, such as items[{names[places[0]]!r}]"
         )
     (place,) = places
-    left_out = known_names(repr(x) for i, x in enumerate(names) if i != place)
-    warn_user(f"the data frame: column {names[place]!r} taken, left out: {left_out}")
-    return list_matrix(table.column(place), f"column {names[place]!r}")
+    if left_out := known_names(repr(x) for i, x in enumerate(names) if i != place):
+        warn_user(
+            f"the data frame: column {names[place]!r} taken, left out: {left_out}"
+        )
+    column = table.column(place)
+    return list_matrix(column.chunks, len(column), f"column {names[place]!r}")
 
 
 def _checked_names(columns: Iterable[Any]) -> list[str] | None:
@@ -115,7 +134,7 @@ def _checked_names(columns: Iterable[Any]) -> list[str] | None:
 def _of_column(items: Any) -> NDArray[Any]:
     column = as_column(items)
     if is_list(column.type):
-        return list_matrix(column, "the column")
+        return list_matrix(column.chunks, len(column), "the column")
     if is_number(column.type):
         return _numbers(column, "the column")
     raise FeatureError(f"the column holds {column.type}, not vectors")
@@ -153,65 +172,150 @@ def _without_gradient(items: Any) -> Any:
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
-def number_matrix(table: Any, places: Sequence[int], source: str) -> NDArray[Any]:
+def _of_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:
+    """Return an array of Python's numbers as float64; of vectors, as a matrix.
+
+    Strings of digits are not numbers, nor is what float64 cannot hold.
+    """
+    first = array[0] if array.ndim == 1 and len(array) else None
+    is_array = isinstance(first, np.ndarray) and first.ndim > 0
+    if is_array or isinstance(first, list | tuple):
+        try:
+            matrix = np.asarray(array.tolist())
+        except ValueError as error:
+            raise FeatureError(f"{name} are not a matrix: {error}") from None
+        return _of_objects(matrix, name) if matrix.dtype == object else matrix
+    for kind in set(map(type, array.ravel().tolist())):
+        if not issubclass(kind, Number | np.bool_) or issubclass(kind, complex):
+            raise _no_number(array, kind, name)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise FeatureError(f"{name} hold an integer too large for float64") from None
+    except (TypeError, ValueError) as error:
+        raise FeatureError(f"{name} must be real numbers: {error}") from None
+
+
+def _no_number(array: NDArray[np.object_], kind: type, name: str) -> FeatureError:
+    place = next(i for i, value in np.ndenumerate(array) if type(value) is kind)
+    where = ", ".join(
+        f"{axis} {i}" for axis, i in zip(("row", "column"), place, strict=False)
+    )
+    message = f"{name} must be real numbers, got "
+    if kind is type(None) or kind.__name__ == "NAType":
+        return FeatureError(f"{message}no value in {where}")
+    message += f"{kind.__name__} in {where}"
+    try:
+        float(array[place])
+    except TypeError as error:  # scikit-learn's tests look for Python's own words
+        return NoNumberError(f"{message} ({error})")
+    except Exception:  # of whatever class that is
+        return NoNumberError(message)
+    return NoNumberError(message)
+
+
+def number_matrix(
+    fields: Sequence[Any], columns: Iterable[Any], n_rows: int, source: str
+) -> NDArray[Any]:
     """Return columns of numbers side by side, in the smallest type that holds all.
+
+    Parameters
+    ----------
+    fields : sequence of pyarrow.Field
+    columns : iterable of pyarrow.ChunkedArray
+        One after the other, so that not all need be in memory.
+    n_rows : int
+    source : str
 
     Raises
     ------
     FeatureError
         When one holds something else, or a value is missing.
     """
-    fields = [table.schema.field(i) for i in places]
     for field in fields:
         if not (is_number(field.type) or is_flag(field.type)):
+            kind = "string" if is_text(field.type) else field.type
             raise FeatureError(
-                f"column {field.name!r} of {source} holds {field.type}, not numbers"
+                f"column {field.name!r} of {source} holds {kind}, not numbers"
             )
     kinds = {field.type.to_pandas_dtype() for field in fields}
     dtype = np.result_type(*kinds) if kinds else np.float64
-    matrix = np.empty((table.num_rows, len(fields)), dtype)
-    for j, (i, field) in enumerate(zip(places, fields, strict=True)):
-        what = f"column {field.name!r} of {source}"
-        matrix[:, j] = _numbers(table.column(i), what)
+    matrix = np.empty((n_rows, len(fields)), dtype)
+    for j, (field, column) in enumerate(zip(fields, columns, strict=True)):
+        matrix[:, j] = _numbers(column, f"column {field.name!r} of {source}")
     return matrix
 
 
-def list_matrix(column: Any, what: str, first_row: int = 0) -> NDArray[Any]:
-    """Return a column of lists of numbers as a matrix; no copy of a single chunk.
+def _numbers(column: Any, what: str) -> NDArray[Any]:
+    if column.null_count:
+        raise FeatureError(missing_message(column, what))
+    return np.asarray(column.to_numpy())
+
+
+def list_matrix(chunks: Iterable[Any], n_rows: int, what: str) -> NDArray[Any]:
+    """Return lists of numbers as a matrix; no copy of a single chunk.
 
     Parameters
     ----------
-    column : pyarrow.ChunkedArray
-        Of lists, all of one length; may hold more numbers than a list column of 32-bit
-        offsets.
+    chunks : iterable of pyarrow.Array
+        Of lists, all of one length. All together may hold more numbers than one array
+        with offsets of 32 bits.
+    n_rows : int
+        How many lists there are in all.
     what : str
         Names the column in messages.
-    first_row : int, default=0
-        Number of its first row, where it is a part of a longer one.
 
     Raises
     ------
     FeatureError
         When a list or a number is missing, or lengths differ.
     """
-    if column.null_count:
-        raise FeatureError(missing_message(column, what, first_row))
-    chunks, start = [], first_row
-    for chunk in column.chunks:
-        chunks.append(_list_rows(chunk, what, start))
-        start += len(chunk)
-    widths = {rows.shape[1] for rows in chunks if len(rows)}
-    if len(widths) > 1:
-        raise FeatureError(f"{what} has vectors of several lengths")
-    if len(chunks) == 1:
-        return chunks[0]
-    width = widths.pop() if widths else 0
-    matrix = np.empty((len(column), width), chunks[0].dtype if chunks else np.float64)
-    start = 0
-    for rows in chunks:
-        matrix[start : start + len(rows)] = rows if len(rows) else 0
+    matrix, start = np.empty((0, 0)), 0
+    for chunk in chunks:
+        rows = _list_rows(chunk, what, start)
+        if not len(rows):
+            continue
+        if not start:
+            if len(rows) == n_rows:
+                return rows
+            matrix = np.empty((n_rows, rows.shape[1]), rows.dtype)
+        if rows.shape[1] != matrix.shape[1]:
+            raise FeatureError(
+                f"{what} has vectors of several lengths: {matrix.shape[1]} numbers in "
+                f"row 0, {rows.shape[1]} in row {start}"
+            )
+        matrix[start : start + len(rows)] = rows
         start += len(rows)
     return matrix
+
+
+def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if chunk.null_count:
+        raise FeatureError(missing_message(chunk, what, first_row))
+    values = chunk.flatten()  # what the rows of a slice hold, and no more
+    if types.is_fixed_size_list(chunk.type):
+        lengths = np.full(len(chunk), chunk.type.list_size)
+    else:
+        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
+    if values.null_count:
+        place = pc.index(values.is_null(), True).as_py()
+        row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
+        raise FeatureError(f"{what} lacks a number in row {first_row + row}")
+    if len(lengths) and (lengths != lengths[0]).any():
+        row = int(np.argmax(lengths != lengths[0]))
+        raise FeatureError(
+            f"{what} has vectors of several lengths: {lengths[0]} numbers in row "
+            f"{first_row}, {lengths[row]} in row {first_row + row}"
+        )
+    width = int(lengths[0]) if len(lengths) else 0
+    flat = values.to_numpy(zero_copy_only=False)
+    return np.asarray(flat).reshape(len(chunk), width)
+
+
+# Checks of columns
 
 
 def missing_message(column: Any, what: str, first_row: int = 0) -> str:
@@ -241,43 +345,3 @@ def repeated(column: Any) -> tuple[Any, int] | None:
         return None
     twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]
     return twice["values"].as_py(), twice["counts"].as_py()
-
-
-def _list_rows(chunk: Any, what: str, first_row: int) -> NDArray[Any]:
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    values = chunk.flatten()  # what the rows of a slice hold, and no more
-    if types.is_fixed_size_list(chunk.type):
-        lengths = np.full(len(chunk), chunk.type.list_size)
-    else:
-        lengths = chunk.value_lengths().to_numpy(zero_copy_only=False)
-    if values.null_count:
-        place = pc.index(values.is_null(), True).as_py()
-        row = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
-        raise FeatureError(f"{what} lacks a number in row {first_row + row}")
-    if len(lengths) and (lengths != lengths[0]).any():
-        row = int(np.argmax(lengths != lengths[0]))
-        raise FeatureError(
-            f"{what} has vectors of several lengths: {lengths[0]} numbers in row "
-            f"{first_row}, {lengths[row]} in row {first_row + row}"
-        )
-    width = int(lengths[0]) if len(lengths) else 0
-    flat = values.to_numpy(zero_copy_only=False)
-    return np.asarray(flat).reshape(len(chunk), width)
-
-
-def _numbers(column: Any, what: str) -> NDArray[Any]:
-    if column.null_count:
-        raise FeatureError(missing_message(column, what))
-    return np.asarray(column.to_numpy())
-
-
-def _plain_pandas(frame: Any) -> NDArray[Any] | None:
-    """Return a frame of NumPy's own numbers as it is, None for any other."""
-    if not hasattr(frame, "iloc"):
-        return None
-    if all(isinstance(each, np.dtype) and each.kind in "fiub" for each in frame.dtypes):
-        matrix = np.asarray(frame)  # of objects where truth values are among numbers
-        return None if matrix.dtype == object else matrix
-    return None

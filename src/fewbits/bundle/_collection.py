@@ -131,16 +131,16 @@ class CollectionMixin(EncodingMixin):
             items = read(
                 items,
                 column=named,
-                id_column=id,
-                keep=True if keep is None else keep,
+                id=id,
+                columns=keep,
                 names=self._known_columns(),
                 skip_blank=skip_blank,
-                kind=self.item_kind,
+                kind=None if self.item_kind == "codes" else self.item_kind,
             )
         names_of_columns: dict[str, str | None] = {}
         if isinstance(items, Input):
             _check_alone(ids, columns)
-            ids, columns = items.ids, items.columns()
+            ids, columns = items.ids, items.stored_columns()
             names_of_columns = _named_columns(items)
             items = self.checked_kind(items).values
         elif is_frame(items) and ids is None:
@@ -354,6 +354,6 @@ def _check_alone(ids: Any, columns: Any) -> None:
 
 def _named_columns(source: Input) -> dict[str, Any]:
     """Return what the metadata says about the columns of a table."""
-    named = {"raw_column": source.item_column, "label_column": source.label_column}
-    kept = {x: name for x, name in named.items() if name in source.columns()}
-    return {**kept, "id_column": source.id_column}
+    named = {"raw_column": source.column, "label_column": source.label}
+    kept = {x: name for x, name in named.items() if name in source.stored_columns()}
+    return {**kept, "id_column": source.id}

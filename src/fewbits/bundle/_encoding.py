@@ -91,7 +91,9 @@ class EncodingMixin(BundleParts):
         if self._has_more(items):
             from fewbits.inputs import read
 
-            items = read(items, names=self._known_columns(), kind=self.item_kind)
+            names, kind = self._known_columns(), self.item_kind
+            kind = None if kind == "codes" else kind
+            items = read(items, columns=(), names=names, kind=kind)
         if isinstance(items, Input):
             items = self.checked_kind(items).values
         if isinstance(self.encoder, PackedEncoder):

@@ -111,8 +111,8 @@ def build(
         items,
         column,
         labels,
-        id_column=id_column,
-        keep=keep or True,
+        id=id_column,
+        columns=keep or None,
         skip_blank=skip_blank,
     )
     with progress_bar("encoding") as progress:
@@ -127,7 +127,7 @@ def build(
         print_json({"bundle": str(folder), **built.summary()})
     else:
         typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
-        if name := source.likely_id_column:
+        if name := source.likely_id:
             say(f"note: ids are row numbers; {shlex.join(['--id', name])} takes yours")
         if column is None and loaded.metadata.feature_names is None:
             column = [*source.names]  # search takes ids for features

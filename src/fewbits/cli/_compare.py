@@ -113,8 +113,9 @@ def compare(
     source = inputs.read(
         items,
         column=column,
-        label_column=labels,
-        id_column=id_column,
+        label=labels,
+        id=id_column,
+        columns=(),
         skip_blank=skip_blank,
     )
     with progress_bar("comparing", foretell=False) as bar, place:

@@ -183,9 +183,9 @@ def fit(
         source = inputs.read(
             items,
             column=column,
-            label_column=labels,
-            id_column=id_column,
-            keep=False if groups is None else (groups,),
+            label=labels,
+            id=id_column,
+            columns=() if groups is None else (groups,),
             skip_blank=skip_blank,
         )
         if rows is not None:
@@ -201,7 +201,7 @@ def fit(
                 source,
                 **options,
                 kernel_map=kernel_map,
-                groups=None if groups is None else source.beside[groups],
+                groups=None if groups is None else source.columns[groups],
                 progress=progress,
             )
         if caught:
@@ -222,7 +222,7 @@ def fit(
         options = {
             "--column": column,
             "--labels": labels,
-            "--id": id_column or source.likely_id_column,
+            "--id": id_column or source.likely_id,
             "--skip-blank": skip_blank,
         }
         typer.echo(f"next: {command_line('build', output, items, **options)}")

@@ -136,10 +136,10 @@ def read_for(
     source = inputs.read(
         path,
         column=column,
-        label_column=labels,
+        label=labels,
         names=names,
-        kind=bundle.item_kind,
-        **options,
+        kind=None if bundle.item_kind == "codes" else bundle.item_kind,
+        **{"columns": (), **options},
     )
     return bundle.checked_kind(source)
 
@@ -168,8 +168,8 @@ def read_rows(
         path,
         column,
         labels,
-        id_column=id_column,
-        keep=True,
+        id=id_column,
+        columns=None,
         skip_blank=skip_blank,
         as_text=texts,
     )

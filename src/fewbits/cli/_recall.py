@@ -101,7 +101,7 @@ def _vectors(path: str) -> Any:
     from fewbits import inputs
     from fewbits.errors import ArgumentError
 
-    read = inputs.read(path)
+    read = inputs.read(path, columns=())
     if read.kind != "vectors":
         raise ArgumentError(f"--vectors needs vectors, but {path} holds {read.kind}")
     return read.values

@@ -188,8 +188,9 @@ def tune(
     source = inputs.read(
         items,
         column=column,
-        label_column=labels,
-        id_column=id_column,
+        label=labels,
+        id=id_column,
+        columns=(),
         skip_blank=skip_blank,
     )
     with _resumed_by(kept), place:

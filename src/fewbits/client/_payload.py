@@ -80,7 +80,7 @@ def rows_table(
     if options:
         raise ArgumentError(f"{min(options)} is for rows that are a table")
     if isinstance(items, Input):
-        items, ids, columns = items.values, items.ids, items.columns()
+        items, ids, columns = items.values, items.ids, items.stored_columns()
     kind, column = item_column(items, facts)
     made = {"_text" if kind == "texts" else "_vector": column}
     if ids is not None:

@@ -3,18 +3,15 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
-from fewbits.inputs._checks import check_several, check_texts
-from fewbits.inputs._input import Input
+from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import as_items, as_texts, warn_of_index
-from fewbits.inputs._texts import Texts
 
 if TYPE_CHECKING:
-    from fewbits.inputs._id_files import read_ids
-    from fewbits.inputs._read import read
+    from fewbits.inputs._read import read, read_ids
 else:  # who searches reads no files
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"read": "fewbits.inputs._read", "read_ids": "fewbits.inputs._id_files"},
+        {"read": "fewbits.inputs._read", "read_ids": "fewbits.inputs._read"},
     )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Vectors and labels in NumPy's own files."""
+"""Arrays in files: NumPy's own, HDF5, those of the ANN field, and labels apart."""
 
 import errno
 import warnings
@@ -11,31 +11,34 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import known_names
+from fewbits._arrow import as_column, known_names
+from fewbits._extras import missing_extra
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
-from fewbits.inputs._checks import checked_vectors
-from fewbits.inputs._input import Input
+from fewbits.inputs._input import Input, Options, check_ids, checked_vectors
+from fewbits.inputs._written import checked_codes
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
 _BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
-#: Whatever zipfile and NumPy make of an archive that is none.
-_DAMAGE = (
-    *_BAD_HEADER,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    BadZipFile,
-    zlib.error,
-)
+#: Whatever zipfile, NumPy and h5py make of an archive that is none.
+_DAMAGE = (*_BAD_HEADER, MemoryError, OSError, RuntimeError, BadZipFile, zlib.error)
+_DAMAGE += (KeyError, TypeError)
 
 
-def read_npy(path: Path) -> Input:
-    """Map the vectors of a .npy file."""
+def array_input(array: NDArray[Any], source: str, kind: str | None) -> Input:
+    """Return the items in an array: vectors, or codes if that is the kind."""
+    if kind == "codes":
+        codes, n_bits = checked_codes(array, source)
+        return Input("codes", codes, None, source, n_bits=n_bits)
+    return Input("vectors", checked_vectors(array, source), None, source)
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Map the array of a .npy file."""
     array = load_array(path, f"{path} is not a .npy file of numbers", mmap_mode="r")
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
-    return Input("vectors", checked_vectors(array, str(path)), None, str(path))
+    return array
 
 
 def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) -> Any:
@@ -49,35 +52,57 @@ def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) ->
         raise ArtefactError(f"{damage}{_reason(error)}") from error
 
 
-def read_npz(
-    path: Path, column: str | None, label_column: str | None, id_column: str | None
-) -> tuple[Input, NDArray[Any] | None]:
-    """Read one array of vectors, and those of labels and of ids, from a .npz file."""
+def _reason(error: Exception) -> str:
+    """Leave out NumPy's advice to load pickled data, which is unsafe."""
+    return "" if "pickle" in str(error) else f": {one_line(error)}"
+
+
+def read_archive(path: Path, options: Options) -> Input:
+    """Read the items of a .npz or .hdf5 file, and their labels and ids.
+
+    Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
+    """
+    name, source = options.array_name(str(path)), str(path)
+    is_npz = path.suffix.lower() == ".npz"
+    read = _read_npz if is_npz else _read_hdf5
     try:
-        values, labels, ids = _arrays(path, column, label_column, id_column)
-    except FewbitsError:  # which may be a ValueError too
+        values, labels, ids = read(path, name, options.label, options.id)
+    except (FewbitsError, PermissionError):  # which may be a ValueError too
         raise
     except _DAMAGE as error:
         # A damaged archive asks for places before its start; all else is the system's.
-        if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
+        odd = isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}
+        if odd and is_npz:
             raise
-        raise ArtefactError(
-            f"{path} is not a .npz file of numbers{_reason(error)}"
-        ) from error
+        what = "a .npz file of numbers" if is_npz else "an HDF5 file"
+        raise ArtefactError(f"{path} is not {what}{_reason(error)}") from error
     if labels is not None:
-        labels = as_label_names(labels, f"labels {label_column!r} of {path}")
-    vectors = checked_vectors(values, str(path))
-    if ids is not None and ids.shape != (len(vectors),):
-        raise ArgumentError(
-            f"{path} holds {len(vectors)} vectors, but {id_column!r} has shape "
-            f"{ids.shape}"
-        )
-    return Input("vectors", vectors, labels, str(path)), ids
+        labels = as_label_names(labels, f"labels {options.label!r} of {path}")
+    kind = "codes" if options.codes else options.kind
+    items = array_input(values, source, kind)
+    if ids is not None:
+        if ids.shape != (len(items),):
+            raise ArgumentError(
+                f"{path} holds {len(items)} {items.kind}, but {options.id!r} has shape "
+                f"{ids.shape}"
+            )
+        ids = as_column(ids)
+        check_ids(ids, f"array {options.id!r} of {path}")
+    return Input(
+        items.kind,
+        items.values,
+        labels,
+        source,
+        ids=ids,
+        id=options.id,
+        n_bits=items.n_bits,
+    )
 
 
-def _arrays(
-    path: Path, column: str | None, *beside: str | None
-) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]:
+_Arrays = tuple[Any, Any, Any]
+
+
+def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
     with path.open("rb") as opened:  # NumPy leaves a damaged archive open
         archive = np.load(opened, allow_pickle=False)
         if isinstance(archive, np.ndarray):
@@ -87,26 +112,164 @@ def _arrays(
             raise ArtefactError(
                 f"{path} holds a sparse matrix of SciPy; save X.toarray() as .npy"
             )
-        # Names that were given come first: which array fits depends on them.
-        for wanted in (column, *beside):
-            if wanted is not None and wanted not in names:
-                raise ArgumentError(
-                    f"{path} has no array {wanted!r}; it has {known_names(names)}"
-                )
-        name = column or _only([n for n in names if n not in beside], path)
+        chosen = _only_array(path, names, name, beside)
         labels, ids = (None if each is None else archive[each] for each in beside)
-        return archive[name], labels, ids
+        return archive[chosen], labels, ids
 
 
-def _only(names: list[str], path: Path) -> str:
-    if len(names) != 1:
+def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
+    try:
+        import h5py
+    except ImportError:
+        raise missing_extra("HDF5 files need h5py", "hdf5") from None
+
+    def values(key: str | None) -> Any:
+        """Return a data set; texts, which HDF5 keeps as bytes, as strings."""
+        if key is None:
+            return None
+        data = file[key]
+        if data.dtype.kind == "S" or h5py.check_string_dtype(data.dtype):
+            return np.asarray(data.asstr("utf-8")[()])
+        array = data[()]
+        return np.empty((0, 0)) if isinstance(array, h5py.Empty) else np.asarray(array)
+
+    with h5py.File(path, "r") as file:
+        shapes: dict[str, str] = {}
+
+        def visit(key: str, each: Any) -> None:
+            if isinstance(each, h5py.Dataset):
+                shapes[key] = f"{key} {each.shape}"
+
+        file.visititems(visit)
+        chosen = _only_array(path, [*shapes], name, beside, shapes)
+        labels, ids = map(values, beside)
+        return values(chosen), labels, ids
+
+
+def _only_array(
+    path: Path,
+    names: list[str],
+    name: str | None,
+    beside: tuple[str | None, ...],
+    shapes: dict[str, str] | None = None,
+) -> str:
+    """Return the name of the items: that which was asked for, or the only one."""
+    # Names that were given come first: which array fits depends on them.
+    for each in (name, *beside):
+        if each is not None and each not in names:
+            raise ArgumentError(
+                f"{path} has no array {each!r}; it has {known_names(names)}"
+            )
+    others = [each for each in names if each not in beside]
+    if name is None and len(others) != 1:
+        shown = known_names(shapes[each] if shapes else each for each in others)
         raise ArgumentError(
-            f"{path} holds {len(names)} arrays ({known_names(names)}); name one (on "
-            "the command line by --column)"
+            f"{path} holds {len(others)} arrays ({shown}); name one by column= or "
+            "codes= (on the command line by --column)"
         )
-    return names[0]
+    return name or others[0]
 
 
-def _reason(error: Exception) -> str:
-    """Leave out NumPy's advice to load pickled data, which is unsafe."""
-    return "" if "pickle" in str(error) else f": {one_line(error)}"
+# Files of the ANN field: .fvecs, .bvecs and .ivecs
+
+_TEXMEX = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}
+_LARGEST = 1 << 20  # largest plausible number of components
+_LOOKED_AT = 1000  # rows examined to distinguish integers from floats
+_SMALL = 1 << 27  # integers below it are floats below 1e-33
+_USUAL = 1e-6, 1e6  # sizes of floats
+
+
+def read_texmex(path: Path) -> NDArray[Any]:
+    """Return a read-only memory map of vectors, of shape (n, n_features).
+
+    Each row is its length as a 32-bit integer, and then so many numbers.
+    """
+    dtype = np.dtype(_TEXMEX[path.suffix.lower()])
+    size = path.stat().st_size
+    if not size:
+        return np.empty((0, 0), dtype)
+    content = np.memmap(path, np.uint8, mode="r")
+    width = int(content[:4].view("<i4")[0]) if size >= 4 else -1
+    row = 4 + width * dtype.itemsize
+    if not 0 < width <= _LARGEST or size % row:
+        raise ArtefactError(
+            f"{path} is not a {path.suffix} file: {size:,} bytes are not a whole "
+            f"number of rows of {width:,} numbers"
+        )
+    rows = content.reshape(-1, row)
+    widths = np.ascontiguousarray(rows[:, :4]).view("<i4")[:, 0]
+    if (widths != width).any():
+        other = int(np.argmax(widths != width))
+        raise ArtefactError(
+            f"{path} has vectors of several lengths: {width} numbers in row 0, "
+            f"{widths[other]} in row {other}"
+        )
+    vectors = rows[:, 4:]
+    if dtype.itemsize == 4:
+        _check_numbers(vectors[:_LOOKED_AT], path)
+    return vectors.view(dtype)
+
+
+def _check_numbers(vectors: NDArray[np.uint8], path: Path) -> None:
+    """Refuse integers under the name of floats, and floats under that of integers.
+
+    Read as floats, integers are all next to nothing; floats read as integers are all
+    huge, and as floats neither tiny nor huge.
+    """
+    integers = np.ascontiguousarray(vectors).view("<i4")
+    integers = integers[integers != 0]
+    floats = integers.view("<f4")
+    if not len(integers):
+        return
+    if path.suffix.lower() == ".fvecs":
+        is_wrong = (np.abs(integers.astype(np.int64)) < _SMALL).all()
+        held, right = f"integers such as {integers[0]}", ".ivecs"
+    else:
+        size = np.abs(floats)
+        is_wrong = ((size > _USUAL[0]) & (size < _USUAL[1])).all()
+        held, right = f"floats such as {floats[0]:g}", ".fvecs"
+    if is_wrong:
+        raise ArtefactError(f"{path} holds {held}; name it {right}")
+
+
+# Labels in a file of their own
+
+LABEL_FILES = (".npy", ".txt")
+
+
+def read_labels(path: Path, source: str) -> NDArray[Any]:
+    """Read a label for each item of `source`, or a row of 0 and 1, from a file.
+
+    Parameters
+    ----------
+    path : Path
+        An array in a ``.npy`` file, or the lines of a ``.txt`` file.
+    source : str
+        For messages.
+
+    Raises
+    ------
+    ArgumentError
+        When a label is missing, or the file is of another kind.
+    ArtefactError
+        When the file is not what its name says.
+    """
+    suffix, damage = path.suffix.lower(), f"{path} holds no labels"
+    if suffix not in LABEL_FILES:
+        raise ArgumentError(
+            f"cannot read labels from {path}; known are {' and '.join(LABEL_FILES)}, "
+            "with a label for each item"
+        )
+    if suffix == ".txt":
+        try:
+            text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
+        except UnicodeDecodeError as error:
+            raise ArtefactError(f"{damage}: {one_line(error)}") from error
+        labels: Any = np.array([line.strip() for line in text.split("\n") if text])
+    else:
+        labels = load_array(path, damage)
+    if not isinstance(labels, np.ndarray):
+        raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
+    if not labels.size:
+        raise ArtefactError(damage)
+    return as_label_names(labels, f"labels {path.name!r} of {source}")

@@ -1,35 +1,47 @@
 """CSV files as people save them, read as Python's `csv` does.
 
 Every cell is first a text. A column becomes numbers where each of its cells is one and
-nothing is lost by it: ``007`` and what no 64 bits hold stay texts.
+nothing is lost by it: ``007`` and what no 64 bits hold stay texts. Files without a
+quote are read by Arrow, which reads them alike and much faster.
 """
 
 import csv
 import io
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from codecs import BOM_UTF8
+from collections.abc import Iterable
 from itertools import islice, takewhile
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import IO, Any
 
-from fewbits._arrow import is_text
-from fewbits.errors import ArtefactError
-from fewbits.inputs._csv_arrow import read_unquoted
-from fewbits.inputs._csv_cells import as_typed, without_gaps
-from fewbits.inputs._csv_head import check_head, check_names, find_delimiter
-from fewbits.inputs._lines import warn_of_blank_lines
-from fewbits.inputs._streams import HEAD, kind_of, peekable
-from fewbits.inputs._wanted import NOTHING, Wanted
+import numpy as np
 
+from fewbits._arrow import is_number, is_text
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.inputs._input import Options
+from fewbits.inputs._streams import (
+    HEAD,
+    check_known,
+    is_compressed,
+    kind_of,
+    peekable,
+    warn_of_blank_lines,
+)
+from fewbits.inputs._written import PLAIN_NUMBER, all_match
+
+_DELIMITERS = (",", ";", "\t", "|")
+_LOOKED_AT = 50  # rows examined to find the delimiter, or to recognise words
 _BATCH = 4096  # rows
 _SHOWN = 30  # characters in a message
+_LONG_NAME = 60  # letters of a name that may be a text instead
 
 
 def read_csv(
     raw: IO[bytes],
     source: str,
-    wanted: Wanted = NOTHING,
+    options: Options,
     path: Path | None = None,
 ) -> Any:
     """Return the Arrow table of CSV.
@@ -39,45 +51,168 @@ def read_csv(
     raw : binary file
     source : str
         Names it in messages; ends in ``.tsv`` where tabs separate columns.
-    wanted : Wanted
+    options : Options
         Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
         class. So do columns that are wanted as texts. Ids become numbers, but no dates.
     path : Path, default=None
         Of the same bytes, if they are a file.
     """
-    with _long_cells(), peekable(raw) as file:
-        head = file.peek(HEAD)
-        check_head(head, source)
-        tabs = kind_of(Path(source)) == ".tsv"
-        delimiter = "\t" if tabs else find_delimiter(head, source, wanted.columns())
-        table = None if path is None else read_unquoted(path, delimiter, wanted)
-        if table is None:
-            table = _quoted(file, delimiter, source)
-    check_names(table.column_names, source)
-    columns = [
-        without_gaps(column)
-        if wanted.stays_text(name)
-        else _typed(column, dates=name != wanted.id_column)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    ]
+    before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 letters
+    try:
+        with peekable(raw) as file:
+            head = file.peek(HEAD)
+            _check_head(head, source)
+            tabs = kind_of(Path(source)) == ".tsv"
+            names = options.named() or options.names
+            delimiter = "\t" if tabs else find_delimiter(head, source, names)
+            table = None if path is None else _read_unquoted(path, delimiter, options)
+            if table is None:
+                table = _read_quoted(file, delimiter, source)
+    finally:
+        csv.field_size_limit(before)
+    _check_names(table.column_names, source)
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if options.stays_text(name):
+            columns.append(_without_gaps(column))
+        elif is_text(column.type):
+            columns.append(as_typed(column, dates=name != options.id))
+        else:
+            columns.append(column)
     return table.from_arrays(columns, names=table.column_names)
 
 
-def _typed(column: Any, *, dates: bool) -> Any:
-    return as_typed(column, dates=dates) if is_text(column.type) else column
+# The first rows
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let a cell be longer than 131,072 letters, the limit of Python's `csv`."""
-    before = csv.field_size_limit(sys.maxsize)
+def _check_head(head: bytes, source: str) -> None:
+    check_known(head, source)
+    if head.startswith(b"PAR1"):
+        raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
+    if b"\0" in head:
+        raise ArtefactError(f"{source} is not text, so it is not a csv file")
+
+
+def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
+    """Return the delimiter that cuts the first rows into equally many columns.
+
+    Commas where none does. Of two that do, one may give the columns that must exist.
+
+    Raises
+    ------
+    ArgumentError
+        When more than one fits.
+    """
+    fitting = _fitting(head)
+    named = {each: rows for each, rows in fitting.items() if {*names} <= {*rows[0]}}
+    fitting = named or fitting
+    if len(fitting) > 1:
+        choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in fitting.items())
+        raise ArgumentError(
+            f"{source} may be cut into columns by {choices}: name a column that only "
+            "one of these gives by column= (on the command line --column), or put "
+            "values that hold the other into quotes"
+        )
+    return next(iter(fitting), ",")
+
+
+def has_names(head: bytes, names: Iterable[str]) -> bool:
+    """Return whether the first line of CSV names one of these columns."""
+    return any(not {*names}.isdisjoint(rows[0]) for rows in _fitting(head).values())
+
+
+def table_width(head: bytes) -> int:
+    """Return the number of columns if text is surely CSV, else 0.
+
+    All of the first rows, two or more, have as many values, and no separator has a
+    blank behind it, as it would in a sentence.
+    """
+    text = head.decode("utf-8-sig", "replace")
+    if len(text.splitlines()) < 2:
+        return 0
+    for delimiter in _DELIMITERS:
+        rows = _first_rows(head, delimiter)
+        if rows and len(rows[0]) > 1 and f"{delimiter} " not in text:
+            return len(rows[0])
+    return 0
+
+
+def _fitting(head: bytes) -> dict[str, list[list[str]]]:
+    """Return possible delimiters, and the first rows that each gives."""
+    fitting = {each: _first_rows(head, each) for each in _DELIMITERS}
+    fitting = {x: rows for x, rows in fitting.items() if rows and len(rows[0]) > 1}
+    if not fitting:  # one column, or rows that differ: the reader says which
+        commas, _ = _rows(head, ",", _LOOKED_AT)
+        most = max(_DELIMITERS, key=",".join(commas[0] if commas else []).count)
+        rows, _ = _rows(head, most, _LOOKED_AT)
+        return {most: rows[:1]} if rows else {}
+    whole = {
+        delimiter: rows
+        for delimiter, rows in fitting.items()
+        # One quote of a pair in a cell: quoted text was cut.
+        if not any(cell.count('"') % 2 for row in rows for cell in row)
+    }
+    return whole or fitting
+
+
+def _first_rows(head: bytes, delimiter: str) -> list[list[str]]:
+    """Return the first rows if they have as many columns, else none."""
+    rows, ended = _rows(head, delimiter, _LOOKED_AT)
+    if ended and len(head) >= HEAD - 4:  # the last row of a longer file is not whole
+        rows = rows[:-1]
+    return rows if len({len(row) for row in rows}) == 1 else []
+
+
+def _rows(head: bytes, delimiter: str, n: int) -> tuple[list[list[str]], bool]:
+    """Return the first rows that are not blank, and whether there are no more."""
+    text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+    reader = csv.reader(text, delimiter=delimiter)
     try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+        rows = [row for row in islice(reader, n) if row]
+        return rows, next(reader, None) is None
+    except csv.Error:
+        return [], True
 
 
-def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
+def _check_names(names: list[str], source: str) -> None:
+    """Refuse a first row of numbers, and warn of a value, in the place of names."""
+    if not names:
+        return
+    if names[0].lower().startswith("sep="):
+        raise ArgumentError(
+            f"{source} begins with {names[0]!r}, which only Excel reads; leave out "
+            "that line"
+        )
+    if all(_is_number(part) for name in names for part in name.split() or [name]):
+        raise ArgumentError(
+            f"{source} has numbers where the names of its columns should be: add a "
+            "first line of names"
+        )
+    odd = next((name for name in names if len(name) > _LONG_NAME), None)
+    if odd is None and names[0] != "" and any(map(_is_number, names)):
+        odd = next(filter(_is_number, names))  # pandas leaves its index without a name
+    if odd is not None:
+        more = "..." * (len(odd) > _SHOWN)
+        warn_user(
+            f"{source}: {odd[:_SHOWN]!r}{more} in the first line is taken for the name "
+            "of a column; if it is a value, add a first line of names"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# Files with quotes, by Python
+
+
+def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
     """Return the table that Python's `csv` reads, every column of texts."""
     import pyarrow as pa
 
@@ -92,17 +227,21 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         while rows := list(islice(reader, _BATCH)):
             full = [row for row in rows if row]
             blank += len(rows) - len(full)
-            ended = _blank_at_the_end(rows) + (0 if full else ended)
+            last = sum(1 for _ in takewhile(lambda row: not row, reversed(rows)))
+            ended = last + (0 if full else ended)
             _check_widths(full, names, reader.line_num, source)
             columns: Any = zip(*full, strict=True) if full else ([] for _ in names)
-            batches.append([pa.array(each, pa.large_string()) for each in columns])
+            batches.append([pa.array(cells, pa.large_string()) for cells in columns])
     except csv.Error as error:
         raise ArtefactError(
             f"{source} is not a csv file: {error}, in line {reader.line_num}"
         ) from None
     except UnicodeDecodeError as error:
+        start = max(0, error.start - _SHOWN)
+        known = error.object[start : error.start].decode("utf-8", "ignore")
+        before = (known.splitlines() or [""])[-1]
         raise ArtefactError(
-            f"{source} is not UTF-8 behind {_before(error)!r}; save it as UTF-8"
+            f"{source} is not UTF-8 behind {before!r}; save it as UTF-8"
         ) from None
     finally:
         text.detach()
@@ -114,17 +253,6 @@ def _quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
     return pa.table(columns, names=names)
 
 
-def _blank_at_the_end(rows: list[list[str]]) -> int:
-    return sum(1 for _ in takewhile(lambda row: not row, reversed(rows)))
-
-
-def _before(error: UnicodeDecodeError) -> str:
-    """Return the last letters before what cannot be decoded."""
-    start = max(0, error.start - _SHOWN)
-    text = error.object[start : error.start].decode("utf-8", "ignore")
-    return (text.splitlines() or [""])[-1]
-
-
 def _check_widths(
     rows: list[list[str]], names: list[str], line: int, source: str
 ) -> None:
@@ -133,7 +261,246 @@ def _check_widths(
             shown = "".join(c if c.isprintable() else "?" for c in row[0][:_SHOWN])
             raise ArtefactError(
                 f"{source} is not a csv file: its first line names {len(names)} "
-                "columns, "
-                f"but a row up to line {line} has {len(row)} values, it begins with "
-                f"{shown!r}"
+                f"columns, but a row up to line {line} has {len(row)} values, it "
+                f"begins with {shown!r}"
             )
+
+
+# Files without quotes, by Arrow
+
+_BLOCK = 1 << 24  # bytes
+_START = 1 << 18  # bytes examined to recognise columns of numbers
+#: What only Python's `csv` reads, or reads as it is meant.
+_FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
+#: Numbers whose digits say more than their value does.
+_LEADING_ZERO = r"[,;|\s][+-]?0[\dxX]"
+#: Floats below it are written by fewer digits than may be lost.
+_LARGE = 1e15
+#: What stands for a missing number.
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+
+
+def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
+    """Return the table of a file without any quote, columns of texts or of numbers.
+
+    None for any other, and for whatever Arrow refuses: Python's reader says why.
+
+    Columns that hold numbers in the first rows are parsed as such, if the result surely
+    is what `as_typed` makes of texts: Arrow parses both alike, so what numbers may lose
+    is looked for here.
+    """
+    import pyarrow as pa
+
+    if not path.is_file() or is_compressed(path) or not path.stat().st_size:
+        return None
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        # Of blank lines, the two make different things.
+        if content[:4].removeprefix(BOM_UTF8)[:1] in (b"", b"\r", b"\n"):
+            return None
+        if any(content.find(mark) != -1 for mark in _FOR_PYTHON):
+            return None
+        head = content[:_START]
+    try:
+        rows = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head
+        schema = _parsed(pa.py_buffer(rows), delimiter, {}).schema
+        texts = dict.fromkeys(schema.names, pa.large_string())
+        numbers = {
+            field.name: field.type
+            for field in schema
+            if is_number(field.type) and not options.stays_text(field.name)
+        }
+        # Of columns of one name, Arrow cannot be told apart which is which.
+        if numbers and len(texts) == len(schema) and not _has_leading_zero(path):
+            with_numbers = _with_numbers(path, delimiter, {**texts, **numbers})
+            if with_numbers is not None:
+                return with_numbers
+        return _parsed(str(path), delimiter, texts)
+    except (pa.ArrowException, UnicodeError, OSError):
+        return None
+
+
+def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
+    """Return the table, None if a cell is no number, or a float may have lost digits.
+
+    These are 16 digits or more; infinity may have been a large number.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        table = _parsed(str(path), delimiter, types)
+    except pa.ArrowInvalid:
+        return None
+    for column in table.columns:
+        if pa.types.is_floating(column.type):
+            ends = pc.min_max(column)  # which leaves out NaN
+            if not -_LARGE < ends["min"].as_py() <= ends["max"].as_py() < _LARGE:
+                return None
+    return table
+
+
+def _has_leading_zero(path: Path) -> bool:
+    """Return whether a number below the first line may begin with a needless zero."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    content = np.memmap(path, np.uint8, mode="r")
+    line = content[:_START].tobytes()
+    start = min((x for x in map(line.find, (b"\n", b"\r")) if x >= 0), default=0)
+    for at in range(start, len(content), _BLOCK):
+        ends = np.array([max(start, at - 3), min(len(content), at + _BLOCK)], np.int64)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
+        block = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, buffers)
+        if pc.match_substring_regex(block, _LEADING_ZERO)[0].as_py():
+            return True
+    return False
+
+
+def _parsed(source: Any, delimiter: str, types: dict[str, Any]) -> Any:
+    from pyarrow import csv
+
+    return csv.read_csv(
+        source,
+        read_options=csv.ReadOptions(block_size=_BLOCK),
+        parse_options=csv.ParseOptions(
+            delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=types,
+            check_utf8=True,
+            null_values=MISSING,
+            strings_can_be_null=False,
+        ),
+    )
+
+
+# Columns of texts as what all of their cells are
+
+#: ISO 8601 as Arrow reads it, to microseconds.
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_TIME = r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?"
+_OFFSET = r"(?:Z|[+-]\d{2}(?::?\d{2})?)"
+
+
+def as_typed(column: Any, *, dates: bool = True) -> Any:
+    """Return a column of texts as what all of its cells are, if nothing is lost by it.
+
+    Truth values, integers, floats, dates or timestamps; empty cells are missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = pa.chunked_array([["1", "2.5", "NA"]], pa.large_string())
+    >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
+    ([1.0, 2.5, None], ['007'])
+    """
+    import pyarrow.compute as pc
+
+    head = column[:_LOOKED_AT]  # the first word spares reading all
+    is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
+    if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
+        return _without_empty(column)
+    numbers = _as_numbers(column)
+    if numbers is not None:
+        return numbers
+    texts = _without_empty(column)
+    moments = _as_moments(texts) if dates else None
+    return texts if moments is None else moments
+
+
+def _as_numbers(column: Any) -> Any:
+    """Return truth values, integers or floats, if all cells are such or gaps."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gap = _is_gap(column)
+    if pc.all(gap).as_py():
+        return None
+    cells = pc.if_else(gap, _missing(), pc.ascii_trim_whitespace(column))
+    if all_match(cells, "^(true|false|True|False|TRUE|FALSE)$"):
+        return cells.cast(pa.bool_())
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            numbers = cells.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        return None if _lose_digits(cells, numbers) else numbers
+    return None
+
+
+def _lose_digits(cells: Any, numbers: Any) -> bool:
+    """Return whether numbers lack leading zeros or digits that their texts have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    patterns = [r"^[+-]?0[\dxX]"]
+    if numbers.type == pa.float64():
+        patterns.append(r"^[+-]?\d{16,}$")
+        finite = pc.match_substring_regex(cells, r"\d")
+        if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
+            return True
+    return any(
+        pc.any(pc.match_substring_regex(cells, pattern)).as_py() for pattern in patterns
+    )
+
+
+def _as_moments(column: Any) -> Any:
+    """Return dates or timestamps, if all texts are such in ISO 8601, to the last one.
+
+    Those with an offset become UTC. Years are those that Python has, 1 to 9999.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for pattern, kind in (
+        (f"^{_DATE}$", pa.date32()),
+        (f"^{_DATE}{_TIME}$", pa.timestamp("us")),
+        (f"^{_DATE}{_TIME}{_OFFSET}$", pa.timestamp("us", "UTC")),
+    ):
+        if not all_match(column, pattern):
+            continue
+        try:
+            moments = column.cast(kind)
+        except pa.ArrowInvalid:  # such as of February 30
+            return None
+        years = pc.min_max(pc.year(moments))
+        is_known = 1 <= years["min"].as_py() <= years["max"].as_py() <= 9999
+        return moments if is_known else None
+    return None
+
+
+def _without_empty(column: Any) -> Any:
+    """Return a column of texts whose empty cells are missing, quoted or not.
+
+    As pandas and DuckDB read them: CSV cannot distinguish the two.
+    """
+    import pyarrow.compute as pc
+
+    empty = pc.equal(pc.binary_length(column), 0)
+    return pc.if_else(empty, _missing(), column) if pc.any(empty).as_py() else column
+
+
+def _without_gaps(column: Any) -> Any:
+    """Return labels as they are written, but for ``NA`` and the like among numbers."""
+    import pyarrow.compute as pc
+
+    gap = _is_gap(column)
+    number = pc.match_substring_regex(column, PLAIN_NUMBER)
+    if not pc.all(pc.or_(gap, number)).as_py():
+        return _without_empty(column)
+    return pc.if_else(gap, _missing(), pc.ascii_trim_whitespace(column))
+
+
+def _missing() -> Any:
+    import pyarrow as pa
+
+    return pa.scalar(None, pa.large_string())
+
+
+def _is_gap(column: Any) -> Any:
+    """Return for each cell of a column whether it stands for a missing number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    gaps = pa.array(MISSING, pa.large_string())
+    return pc.is_in(pc.ascii_trim_whitespace(column), value_set=gaps)

@@ -1,16 +1,139 @@
-"""The result of every reader."""
+"""What is asked of a reader, what it returns, and what it refuses."""
 
 import os
-from collections.abc import Mapping
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import (
+    check_no_blank,
+    is_integer,
+    is_text,
+    missing_message,
+    repeated,
+)
 from fewbits._checks import check_count
+from fewbits.errors import ArgumentError, ArtefactError
 
-Kind = Literal["vectors", "texts", "images"]
+Kind = Literal["vectors", "texts", "images", "codes"]
+#: How rows without a text or a label are left out.
+SKIP_HINT = (
+    "fill it in, or leave such rows out by skip_blank=True (on the command line "
+    "--skip-blank)"
+)
+_BLOCK_BYTES = 1 << 26
+_SHOWN = 40  # characters of an id in a message
+
+
+@dataclass(frozen=True)
+class Options:
+    """Names of columns, and how they are read, see `fewbits.inputs.read`."""
+
+    column: tuple[str, ...] = ()
+    images: str | None = None
+    codes: str | None = None
+    label: str | None = None
+    id: str | None = None
+    columns: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
+    skip_blank: bool = False
+    as_text: tuple[str, ...] = ()
+    kind: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Return the columns that are asked for, which only a table has."""
+        several = [("column", name) for name in self.column]
+        several += [("columns", name) for name in self.columns or ()]
+        options = {name: option for option, name in several}
+        for option in ("images", "codes", "label", "id"):
+            if (name := getattr(self, option)) is not None:
+                options[name] = option
+        return options
+
+    def stays_text(self, name: str) -> bool:
+        """Return whether a column of CSV stays as it is written."""
+        return name in (self.label, self.codes, self.images, *self.as_text)
+
+    def refuse_columns(self, source: str, hint: str = "") -> None:
+        """Refuse a column where there are none."""
+        for name, option in self.named().items():
+            raise ArgumentError(f"{source} has no columns, got {option}={name!r}{hint}")
+
+    def array_name(self, source: str) -> str | None:
+        """Return the name of the items in an archive of arrays."""
+        replace(self, column=(), codes=None, label=None, id=None).refuse_columns(source)
+        if len(self.column) > 1:
+            raise ArgumentError(
+                f"{source} gives one array, got {len(self.column)} names: "
+                f"{', '.join(self.column)}"
+            )
+        return self.codes or (self.column[0] if self.column else None)
+
+
+class Texts(Sequence[str]):
+    """A read-only list of texts over an Arrow column.
+
+    They stay in Arrow's memory: one long text makes the others no larger.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of large_string
+        Without missing values.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = Texts(pa.chunked_array([["one", "two"]], pa.large_string()))
+    >>> texts[1], texts[:1], len(texts)
+    ('two', ['one'], 2)
+    """
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+        self._ends = np.cumsum([len(chunk) for chunk in column.chunks], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[str]: ...
+    def __getitem__(self, key: int | slice) -> str | list[str]:
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                texts: list[str] = self.column[start : max(start, stop)].to_pylist()
+                return texts
+            return [self[i] for i in range(start, stop, step)]
+        place = key + len(self) if key < 0 else key
+        if not 0 <= place < len(self):
+            raise IndexError(f"text {key} of {len(self)}")
+        chunk = int(np.searchsorted(self._ends, place, side="right"))
+        before = int(self._ends[chunk - 1]) if chunk else 0
+        text: str = self.column.chunk(chunk)[place - before].as_py()
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        for chunk in self.column.chunks:
+            for start in range(0, len(chunk), 1024):
+                yield from chunk[start : start + 1024].to_pylist()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        same = zip(self, other, strict=False)
+        return len(self) == len(other) and all(a == b for a, b in same)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Texts({len(self):,} texts)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,9 +142,10 @@ class Input:
 
     Attributes
     ----------
-    kind : {"vectors", "texts", "images"}
+    kind : {"vectors", "texts", "images", "codes"}
     values : ndarray of shape (n, n_features), or sequence of str or Path
-        Vectors of a .npy file are a memory map.
+        Vectors of a .npy file are a memory map. Codes are packed, of shape (n, n_bytes)
+        and dtype uint8, the first bit highest.
     labels : ndarray of str, of shape (n,), or None
         Or a matrix of 0 and 1, shape (n, n_classes) and dtype uint8, where an item may
         have several labels.
@@ -31,12 +155,14 @@ class Input:
         Of the columns that vectors lie in side by side, in their order.
     ids : pyarrow.ChunkedArray of whole numbers or texts, default=None
         The user's own.
-    beside : mapping of str to pyarrow.ChunkedArray, default={}
+    columns : mapping of str to pyarrow.ChunkedArray, default={}
         Other columns of the table.
-    item_column, label_column, id_column : str, default=None
-        Names of the columns of texts, labels and ids.
-    likely_id_column : str, default=None
+    column, label, id : str, default=None
+        Names of the columns of items (but not of vectors), labels and ids.
+    likely_id : str, default=None
         Where no ids were asked for, the column called ``id``, if it could give them.
+    n_bits : int, default=None
+        Of codes.
     """
 
     kind: Kind
@@ -45,11 +171,12 @@ class Input:
     source: str
     names: tuple[str, ...] = ()
     ids: Any = None
-    beside: Mapping[str, Any] = field(default_factory=dict)
-    item_column: str | None = None
-    label_column: str | None = None
-    id_column: str | None = None
-    likely_id_column: str | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    column: str | None = None
+    label: str | None = None
+    id: str | None = None
+    likely_id: str | None = None
+    n_bits: int | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -86,16 +213,16 @@ class Input:
         is_array = isinstance(self.values, np.ndarray)
         values = self.values[rows] if is_array else [self.values[row] for row in rows]
         labels = None if self.labels is None else self.labels[rows]
-        beside = {name: column.take(rows) for name, column in self.beside.items()}
-        return replace(self, values=values, labels=labels, ids=None, beside=beside)
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return replace(self, values=values, labels=labels, ids=None, columns=columns)
 
     def labels_hint(self) -> str:
         """Describe how labels are given, for messages."""
-        if self.kind == "images":
+        if self.kind == "images" and self.column is None:
             return "put the images of each class into a subfolder of its own"
         return "name their column, or their file (on the command line by --labels)"
 
-    def columns(self) -> dict[str, Any]:
+    def stored_columns(self) -> dict[str, Any]:
         """Return the columns to store beside the codes: texts or paths, labels.
 
         Those of a table keep their names and types; others are called ``text``,
@@ -105,11 +232,103 @@ class Input:
         columns: dict[str, Any] = {}
         if self.kind == "texts":
             texts = getattr(self.values, "column", None)
-            columns[self.item_column or "text"] = (
+            columns[self.column or "text"] = (
                 list(self.values) if texts is None else texts
             )
         if self.kind == "images":
-            columns["path"] = [os.path.abspath(path) for path in self.values]
-        if self.labels is not None and self.label_column is None:
+            paths = [os.path.abspath(path) for path in self.values]
+            columns[self.column or "path"] = paths
+        if self.labels is not None and self.label is None:
             columns["label"] = self.labels.tolist()
-        return {**columns, **self.beside}
+        return {**columns, **self.columns}
+
+
+def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
+    """Return a matrix of finite real numbers; memory maps stay memory maps.
+
+    Encoders check this too, but cannot say which file it was.
+    """
+    if array.ndim != 2:
+        raise ArtefactError(
+            f"{source} holds an array of shape {array.shape}; "
+            "vectors need (n, n_features)"
+        )
+    if array.dtype.kind not in "fiub":
+        raise ArtefactError(
+            f"{source} holds dtype {array.dtype}; vectors need real numbers"
+        )
+    if array.dtype.kind != "f":
+        return array
+    n_rows = max(1, _BLOCK_BYTES // (array.itemsize * max(1, array.shape[1])))
+    for start in range(0, len(array), n_rows):
+        finite = np.isfinite(array[start : start + n_rows])
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ArgumentError(
+                f"{source} holds {array[start + row, column]} in row {start + row}, "
+                f"column {column}; vectors must be finite"
+            )
+    return array
+
+
+def check_several(items: Any) -> None:
+    """Refuse one text, path or image where several are needed: it is not a list.
+
+    Raises
+    ------
+    ArgumentError
+        Shows the list to give instead.
+    """
+    if isinstance(items, str | bytes | Path):
+        what = "path" if isinstance(items, Path) else "string"
+        shown = f"give a list of items, not one {what}: {reprlib.repr([items])}"
+        # A page of a text may be longer than a path can be, which is no file either.
+        hint = "; fewbits.read reads a file" if os.path.isfile(items) else ""
+        raise ArgumentError(shown + hint)
+    if hasattr(items, "getbands"):  # an image of Pillow, which is an Arrow column, too
+        raise ArgumentError("give a list of items, not one image: [image]")
+
+
+def blank_rows(texts: Iterable[str | None]) -> list[int]:
+    """Return the rows without a text, or with white space alone."""
+    return [row for row, text in enumerate(texts) if not text or not text.strip()]
+
+
+def check_texts(
+    texts: Sequence[str], source: str, hint: str = "leave it out or fill it in"
+) -> None:
+    """Refuse blank texts: their features would be zeros.
+
+    Raises
+    ------
+    ArgumentError
+        Names the first blank text by its row, counted from 0 as ids are.
+    """
+    if rows := blank_rows(texts):
+        first: str | None = texts[rows[0]]
+        problem = "has no text" if first is None else "holds a blank text"
+        more = f" and {len(rows) - 1:,} more" * (len(rows) > 1)
+        raise ArgumentError(f"{source} {problem} in row {rows[0]}{more}; {hint}")
+
+
+def check_full(column: Any, what: str) -> None:
+    """Refuse a column with gaps."""
+    if column.null_count:
+        raise ArgumentError(missing_message(column, what))
+
+
+def check_ids(column: Any, what: str) -> None:
+    """Refuse ids that are missing, blank, repeated, or of another type."""
+    check_full(column, what)
+    if not (is_integer(column.type) or is_text(column.type)):
+        raise ArgumentError(
+            f"{what} holds {column.type}; ids are whole numbers or texts"
+        )
+    if is_text(column.type):
+        check_no_blank(column, what)
+    if (twice := repeated(column)) is not None:
+        value, count = twice
+        raise ArgumentError(
+            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
+            "item from all others"
+        )

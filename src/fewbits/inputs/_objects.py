@@ -24,90 +24,87 @@ from fewbits._arrow import (
 )
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError, a_kind
-from fewbits.inputs._cells import are_vectors, told_of_numbers
-from fewbits.inputs._checks import (
+from fewbits.inputs._arrays import array_input
+from fewbits.inputs._columns import read_table
+from fewbits.inputs._input import (
+    Input,
+    Options,
+    Texts,
     check_full,
     check_several,
     check_texts,
-    checked_vectors,
 )
-from fewbits.inputs._file_names import check_no_file_names
-from fewbits.inputs._input import Input
-from fewbits.inputs._shards import Loaded
-from fewbits.inputs._tables import read_table
-from fewbits.inputs._texts import Texts
-from fewbits.inputs._wanted import Wanted
+from fewbits.inputs._tables import Table
+from fewbits.inputs._written import (
+    check_no_file_names,
+    check_words,
+    packed_codes,
+    writing,
+)
 
-_SHOWN = 40  # characters of a text in a message
 _HEAD = 100  # texts examined to recognise words
 _NUMERIC = re.compile(r"[\d\[({]")  # what every written number or vector has
+_FILES_ADVICE = "for the files give paths, [Path(name) for name in names], or read them"
 
 
-class _Given(Loaded):
+class _FrameTable(Table):
     """A data frame, whose columns are copied unless they are Arrow's own.
 
     A column that Arrow does not know is refused where it is asked for.
     """
 
-    def __init__(self, frame: Any, auxiliary: tuple[str, ...] = ()) -> None:
-        table, self._odd = typed_columns(frame)
-        super().__init__(table, auxiliary)
+    def __init__(self, frame: Any, auxiliary: tuple[str, ...]) -> None:
+        table, self._reasons = typed_columns(frame)
         self._is_arrow = hasattr(frame, "column_names")
 
-    def read(self, wanted: Wanted) -> Input:
-        """Return the items; a refusal also says which columns cannot be read."""
-        try:
-            return read_table(self, wanted, "the data frame")
-        except ArgumentError as error:
-            name = next(iter(self._odd), None)
-            if name is None or repr(name) in str(error):
-                raise
-            raise ArgumentError(f"{error}; {self._reason(name)}") from None
+        def arrays(place: int) -> Any:
+            if (name := self.names[place]) in self._reasons:
+                raise ArgumentError(self._unreadable(name))
+            return table.column(place).chunks
 
-    def _reason(self, name: str) -> str:
-        return f"cannot read column {name!r} of the data frame: {self._odd[name]}"
+        super().__init__(table.schema, len(table), arrays, auxiliary)
 
-    def column(self, place: int) -> Any:
-        self._check(place)
-        return super().column(place)
-
-    def _check(self, place: int) -> None:
-        name = self.names[place]
-        if name in self._odd:
-            raise ArgumentError(self._reason(name))
+    def _unreadable(self, name: str) -> str:
+        return f"cannot read column {name!r} of the data frame: {self._reasons[name]}"
 
     def kept(self, place: int) -> Any:
-        self._check(place)
         column = super().kept(place)
         return column if self._is_arrow else own_memory(column)
 
+    def read(self, options: Options) -> Input:
+        """Return the items; a refusal also says which columns cannot be read."""
+        try:
+            return read_table(self, options, "the data frame")
+        except ArgumentError as error:
+            name = next(iter(self._reasons), None)
+            if name is None or repr(name) in str(error):
+                raise
+            raise ArgumentError(f"{error}; {self._unreadable(name)}") from None
 
-class _OfTexts(Loaded):
-    """Texts without a table."""
 
-    def __init__(self, texts: Any) -> None:
-        import pyarrow as pa
-
-        if not is_column(texts):
-            texts = [None if _is_missing(text) else text for text in texts]
-        super().__init__(pa.table([as_column(texts)], names=["text"]))
-
-
-def read_object(items: Any, wanted: Wanted) -> Input:
+def read_object(items: Any, options: Options) -> Input:
     """Return the items of a data frame, a column, an array or a list."""
     items = as_frame(items)
     if is_frame(items):
         frame, levels = with_index(items)
-        if wanted.keep is not False and wanted.id_column is None:
+        if options.columns is None and options.id is None:
             warn_of_index(frame)
-        return _Given(frame, levels).read(wanted)
+        return _FrameTable(frame, levels).read(options)
     check_several(items)
     what = f"the {type(items).__name__}"
-    wanted.refuse(what)
+    options.refuse_columns(what)
     items = items if is_column(items) else _unwrapped(items)
+    if options.kind == "codes" and not isinstance(items, np.ndarray):
+        codes, n_bits = packed_codes(as_column(items), what)
+        return Input("codes", codes, None, what, n_bits=n_bits)
     if _holds_texts(items):
-        if wanted.skip_blank:
-            return read_table(_OfTexts(items), wanted, what)
+        if options.skip_blank:
+            if not is_column(items):
+                items = [None if _is_missing(text) else text for text in items]
+            import pyarrow as pa
+
+            table = pa.table([as_column(items)], names=["text"])
+            return read_table(Table.of(table), options, what)
         return Input("texts", as_texts(items, are_meant=False), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
@@ -115,7 +112,7 @@ def read_object(items: Any, wanted: Wanted) -> Input:
         array = as_array(items, "vectors")
     except FeatureError as error:
         raise ArgumentError(str(error)) from None
-    return Input("vectors", checked_vectors(array, what), None, what)
+    return array_input(array, what, options.kind)
 
 
 def warn_of_index(frame: Any) -> None:
@@ -164,9 +161,26 @@ def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
         _check_text(text, row)
     check_texts(texts, "the list of items")
     if len(texts) > 1 or not are_meant:
-        check_no_file_names(texts)
-    _check_words(texts, are_meant)
+        check_no_file_names(texts, _FILES_ADVICE)
+    # Words are recognised by the first texts, most without Arrow's functions, whose
+    # import costs more than a search.
+    if any(map(_NUMERIC.search, texts[:_HEAD])):
+        _check_words(texts, are_meant)
     return texts
+
+
+def _check_words(texts: Sequence[str], are_meant: bool) -> None:
+    """Refuse texts that are numbers written as text, by the rule for columns."""
+    what, advice = "expected texts, but the list of items", "give them as numbers"
+    advice += (
+        ", or, if texts are meant, give them one at a time"
+        if are_meant
+        else ", or, if texts are meant, as a data frame with the name of their column"
+    )
+    kind = writing(as_column(list(texts[:_HEAD])))[0]
+    is_query = are_meant and len(texts) == 1 and kind != "vectors"
+    if kind != "words" and not is_query:
+        check_words(as_column(list(texts)), what, advice, numbers=are_meant)
 
 
 def _listed(items: Any, kind: str) -> Sequence[Any]:
@@ -175,7 +189,11 @@ def _listed(items: Any, kind: str) -> Sequence[Any]:
     if is_frame(items):
         items = _only_column(items, kind)
     if is_column(items):
-        return _of_column(as_column(items), kind)
+        column = as_column(items)
+        check_full(column, "the column")
+        if is_text(column.type):
+            return Texts(column) if kind == "texts" else [*column.to_pylist()]
+        raise ArgumentError(f"expected {kind}, got a column of {column.type}")
     items = _unwrapped(items)
     if isinstance(items, np.ndarray):
         if items.ndim == 0 or (items.ndim > 1 and kind == "texts"):
@@ -196,40 +214,6 @@ def _unwrapped(items: Any) -> Any:
         return items
 
 
-def _of_column(column: Any, kind: str) -> Sequence[Any]:
-    check_full(column, "the column")
-    if is_text(column.type):
-        return Texts(column) if kind == "texts" else [*column.to_pylist()]
-    raise ArgumentError(f"expected {kind}, got a column of {column.type}")
-
-
-def _check_words(texts: Sequence[str], are_meant: bool) -> None:
-    """Refuse texts that are numbers written as text, by the rule for columns."""
-    # Words are recognised by the first texts, most without Arrow's functions, whose
-    # import costs more than a search.
-    if not any(map(_NUMERIC.search, texts[:_HEAD])):
-        return
-    if _numbers_in(texts[:_HEAD], are_meant) and (
-        shown := _numbers_in(texts, are_meant)
-    ):
-        advice = (
-            "if texts are meant, give them one at a time"
-            if are_meant
-            else "give them as numbers, or, if texts are meant, as a data frame with "
-            "the name of their column"
-        )
-        raise ArgumentError(f"expected texts, got {shown}; {advice}")
-
-
-def _numbers_in(texts: Sequence[str], are_meant: bool) -> str | None:
-    column = as_column(list(texts))
-    if are_vectors(column):
-        return f"vectors written as text such as {texts[0][:_SHOWN]!r}"
-    if len(texts) == 1 and are_meant:
-        return None
-    return told_of_numbers(column, are_meant=are_meant)
-
-
 def _only_column(frame: Any, kind: str) -> Any:
     table = as_table(frame)
     if table.num_columns != 1:
@@ -246,10 +230,9 @@ def _holds_texts(items: Any) -> bool:
     if is_column(items):
         return is_text(as_column(items).type)
     if isinstance(items, np.ndarray):
-        return items.dtype.kind in "UT" or (
-            items.dtype.kind == "O" and items.ndim == 1 and _first_is(items, str)
-        )
-    return _is_list(items) and _first_is(items, str)
+        objects = items.dtype.kind == "O" and items.ndim == 1
+        return items.dtype.kind in "UT" or (objects and isinstance(_first(items), str))
+    return _is_list(items) and isinstance(_first(items), str)
 
 
 def _holds_images(items: Any) -> bool:
@@ -269,10 +252,6 @@ def _is_image(item: Any) -> bool:
 
 def _is_list(items: Any) -> bool:
     return isinstance(items, Sequence) and not isinstance(items, memoryview)
-
-
-def _first_is(items: Any, kind: type) -> bool:
-    return isinstance(_first(items), kind)
 
 
 def _first(items: Any) -> Any:

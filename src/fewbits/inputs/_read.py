@@ -1,42 +1,74 @@
 """One function that reads items from files of all formats, and from Python."""
 
 import glob
+import io
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from fewbits._arrow import known_names
-from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError
-from fewbits.inputs._file_names import as_paths
-from fewbits.inputs._formats import READERS, SHARDS, STREAMED
-from fewbits.inputs._image_folder import find_images, is_image
-from fewbits.inputs._input import Input
+import numpy as np
+
+from fewbits._checks import check_choice
+from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.inputs._arrays import (
+    LABEL_FILES,
+    array_input,
+    load_array,
+    read_archive,
+    read_labels,
+    read_npy,
+    read_texmex,
+)
+from fewbits.inputs._columns import place_of, read_table
+from fewbits.inputs._csv import has_names, read_csv, table_width
+from fewbits.inputs._folders import check_no_tables, find_images, is_image, table_files
+from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
-from fewbits.inputs._partitions import is_partition, open_partitioned
-from fewbits.inputs._pipes import read_pipe
-from fewbits.inputs._shards import ARROW, PARQUET
-from fewbits.inputs._streams import is_compressed, kind_of, standard_input
-from fewbits.inputs._tables import read_table
-from fewbits.inputs._wanted import NOTHING, Wanted
-
-_FOLDER_HINT = "; the labels of images are the names of the subfolders they lie in"
+from fewbits.inputs._streams import (
+    HEAD,
+    check_known,
+    decompressed,
+    is_compressed,
+    kind_of,
+    open_bytes,
+    peekable,
+    standard_input,
+)
+from fewbits.inputs._tables import (
+    ARROW,
+    PARQUET,
+    Table,
+    damage_told,
+    open_tables,
+    read_ipc,
+)
+from fewbits.inputs._text_files import (
+    has_word_vectors,
+    read_json_lines,
+    read_lines,
+    word_vectors,
+)
+from fewbits.inputs._written import FILES, IMAGES
 
 
 def read(
     source: Any,
     *,
     column: str | Sequence[str] | None = None,
-    label_column: str | None = None,
-    id_column: str | None = None,
-    keep: bool | Sequence[str] = False,
+    images: str | None = None,
+    codes: str | None = None,
+    label: str | None = None,
+    id: str | None = None,
+    columns: Sequence[str] | None = None,
     names: Sequence[str] = (),
     skip_blank: bool = False,
     as_text: Sequence[str] = (),
     kind: str | None = None,
 ) -> Input:
-    """Read items from files, standard input, or Python objects.
+    r"""Read items from files, standard input, or Python objects.
 
     Parameters
     ----------
@@ -62,15 +94,22 @@ def read(
         ``.bz2``).
     column : str or sequence of str, default=None
         The column of vectors or texts of a table, or several columns of numbers, or the
-        array of a .npz or .hdf5 file. Without it, the only one that fits is taken, or
-        the numbers of each row where all other columns hold numbers.
-    label_column : str, default=None
+        array of a .npz or .hdf5 file. Without it, the only one that can be the items is
+        taken, or the numbers of each row where all other columns hold numbers.
+    images : str, default=None
+        The column of the items where they are paths of images. Relative ones begin in
+        the folder of the table's file, or in the working directory where it has none.
+    codes : str, default=None
+        The column or array of the items where they are packed codes: bytes, lists or
+        rows of uint8; hexadecimal digits, ``0x`` or ``\x`` before them or not; or texts
+        of nothing but 0 and 1, a bit each. All are of one length.
+    label : str, default=None
         Column or array of labels; those of a .npy or .txt file may be in another file
         of these kinds.
-    id_column : str, default=None
-        Column of unique ids, integers from 0 on or texts; or the array of a .npz file.
-    keep : bool or sequence of str, default=False
-        Other columns to store with the items: these, all, or none.
+    id : str, default=None
+        Column of unique ids, integers from 0 on or texts; or the array of an archive.
+    columns : sequence of str, default=None
+        Other columns to keep with the items; None keeps all.
     names : sequence of str, default=()
         Feature columns of a table, one number each, in this order; or its column of
         texts. Ignored where a table has none of them.
@@ -80,9 +119,9 @@ def read(
     as_text : sequence of str, default=()
         Columns of a CSV file that stay texts where all of their cells are numbers or
         dates.
-    kind : str, default=None
-        ``"vectors"`` or ``"texts"``, where only these are of use: columns of a table
-        that hold the other are not taken for the items.
+    kind : {"vectors", "texts", "images", "codes"}, default=None
+        Where only these are of use: columns of vectors are not taken for texts, nor
+        texts for vectors; an array or a list without names holds codes.
 
     Returns
     -------
@@ -101,76 +140,99 @@ def read(
     ArgumentError
         When there is nothing to read, two readings are possible, numbers are written
         as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing, a
-        vector not finite, or an id repeats.
+        vector not finite, an id repeats, or codes differ in length.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> table = pa.table({"sku": ["a1", "b2"], "text": ["red shoe", "blue hat"]})
-    >>> found = read(table, column="text", id_column="sku")
-    >>> found, found.ids.to_pylist()
+    >>> items = read(table, column="text", id="sku")
+    >>> items, items.ids.to_pylist()
     (Input(2 texts of the data frame), ['a1', 'b2'])
+    >>> hashes = pa.table({"hash": ["00ff", "a0a1"]})
+    >>> read(hashes, codes="hash").values
+    array([[  0, 255],
+           [160, 161]], dtype=uint8)
     """
-    wanted = Wanted(
+    if kind is not None:
+        check_choice(kind, "the kind", ("vectors", "texts", "images", "codes"))
+    named = {"column": column, "images": images, "codes": codes}
+    given = [name for name, value in named.items() if value]
+    if len(given) > 1:
+        raise ArgumentError(f"name the items once, got {'= and '.join(given)}=")
+    options = Options(
         (column,) if isinstance(column, str) else tuple(column or ()),
-        label_column,
-        id_column,
-        keep if isinstance(keep, bool) else tuple(keep),
+        images,
+        codes,
+        label,
+        id,
+        None if columns is None else tuple(columns),
         tuple(names),
         skip_blank,
         tuple(as_text),
         kind,
     )
-    found = _read(source, wanted)
-    if skip_blank and found.kind != "texts" and label_column is None:
+    items = _read(source, options)
+    may_be_blank = items.kind == "texts" or images or codes or label is not None
+    if skip_blank and not may_be_blank:
         raise ArgumentError(
-            f"{found.source} holds {found.kind}, of which none is blank: leave out "
+            f"{items.source} holds {items.kind}, of which none is blank: leave out "
             "skip_blank (on the command line --skip-blank)"
         )
-    if len(found) == 0:
-        raise ArgumentError(f"{found.source} holds no items")
-    if found.labels is not None and len(found.labels) != len(found):
+    if len(items) == 0:
+        raise ArgumentError(f"{items.source} holds no items")
+    if items.labels is not None and len(items.labels) != len(items):
         raise ArgumentError(
-            f"{found.source} holds {len(found)} items and {len(found.labels)} labels"
+            f"{items.source} holds {len(items)} items and {len(items.labels)} labels"
         )
-    return found
+    return items
 
 
-def _read(source: Any, wanted: Wanted) -> Input:
+def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
-        if wanted != NOTHING:
+        if replace(options, columns=options.columns or None) != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return source
-    if (paths := as_paths(source)) is not None:
-        for path in paths:
+    if _are_files(source):
+        for path in source:
             _check_readable(path)
-        return _read_several(paths, wanted, "the list of files")
+        return _read_several(list(source), options, "the list of files")
     if not isinstance(source, str | Path):
-        return read_object(source, wanted)
+        return read_object(source, options)
     if not str(source).strip():
         raise ArgumentError("give the path of a file or folder, got an empty one")
     if str(source) == "-":
-        return read_pipe(standard_input(), wanted, "standard input")
+        return _read_pipe(standard_input(), options, "standard input")
     path = Path(source)
     if not path.exists() and any(letter in str(source) for letter in "*?["):
-        return _read_several(_matching(str(source)), wanted, str(source))
+        paths = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
+        if not paths:
+            raise FileNotFoundError(f"no file matches {source}")
+        return _read_several(paths, options, str(source))
     _check_readable(path)
     if path.is_dir():
-        return _read_folder(path, wanted)
-    reader = READERS.get(kind_of(path))
-    streamed = kind_of(path) in STREAMED
-    if is_compressed(path) and not streamed:
+        return _read_folder(path, options)
+    kind = kind_of(path)
+    reader = READERS.get(kind)
+    if is_compressed(path) and kind not in _STREAMED:
         reader = None
-    nameless = not kind_of(path) or not path.is_file()  # /dev/stdin may be a file
-    if nameless and not streamed:
+    nameless = not kind or not path.is_file()  # /dev/stdin may be a file
+    if nameless and kind not in _STREAMED:
         with path.open("rb") as file:
-            return read_pipe(file, wanted, str(path))
+            return _read_pipe(file, options, str(path))
     if reader is None:
         raise ArgumentError(
             f"cannot tell what {path} holds; known are a folder of images or of "
             f"Parquet files and {', '.join(sorted(READERS))}"
         )
-    return reader(path, wanted)
+    return reader(path, options)
+
+
+def _are_files(source: Any) -> bool:
+    """Return whether a list holds paths, some of which are no images."""
+    is_list = isinstance(source, list | tuple)
+    paths = is_list and all(isinstance(item, Path) for item in source)
+    return bool(paths and any(kind_of(path) in FILES for path in source))
 
 
 def _check_readable(path: Path) -> None:
@@ -183,80 +245,267 @@ def _check_readable(path: Path) -> None:
         path.open("rb").close()
 
 
-def _matching(pattern: str) -> list[Path]:
-    found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
-    if not found:
-        raise FileNotFoundError(f"no file matches {pattern}")
-    return found
-
-
-def _read_several(paths: list[Path], wanted: Wanted, source: str) -> Input:
+def _read_several(paths: list[Path], options: Options, source: str) -> Input:
     """Read files that follow one another: tables of the same columns, or images."""
     kinds = {path.suffix.lower() for path in paths}
     if all(map(is_image, paths)):
-        wanted.refuse(source)
+        options.refuse_columns(source)
         return Input("images", paths, None, source)
     if not (kinds <= PARQUET or kinds <= ARROW):
         raise ArgumentError(
             f"{source} holds {', '.join(sorted(kinds))} files; several are read "
             "together if all are Parquet, all Arrow, or all images"
         )
-    return read_table(open_partitioned(paths), wanted, source)
+    folder = Path(os.path.commonpath([path.parent for path in paths]))
+    return read_table(open_tables(paths), options, source, folder)
 
 
-def _read_folder(path: Path, wanted: Wanted) -> Input:
-    """Read a folder of shards, or of images."""
-    there = sorted(each for each in path.iterdir() if not _is_hidden(each))
-    shards = [each for each in there if _is_shard(each)]
-    if shards:
-        others = [repr(each.name) for each in there if each not in shards]
-        if others:
-            warn_user(f"{path}: tables taken, left out: {known_names(others)}")
-        return _read_several(shards, wanted, str(path))
-    if parts := _partition_files(path, there):
-        return _read_several(parts, wanted, str(path))
-    wanted.refuse(str(path), _FOLDER_HINT)
-    _check_no_tables(path)
+def _read_folder(path: Path, options: Options) -> Input:
+    if tables := table_files(path):
+        return _read_several(tables, options, str(path))
+    hint = "; the labels of images are the names of the subfolders they lie in"
+    options.refuse_columns(str(path), hint)
+    check_no_tables(path, _STREAMED)
     files, labels = find_images(path)
     return Input("images", files, labels, str(path))
 
 
-def _partition_files(path: Path, there: Sequence[Path]) -> list[Path]:
-    """Return the shards in folders named ``column=value``, if all folders are such."""
-    folders = [each for each in there if each.is_dir()]
-    if not folders or not all(map(is_partition, folders)):
-        return []
-    return sorted(each for each in path.rglob("*") if _is_visible_shard(each, path))
+# Files, each by its ending
 
 
-def _is_visible_shard(file: Path, root: Path) -> bool:
-    parts = [Path(part) for part in file.relative_to(root).parts]
-    return _is_shard(file) and not any(map(_is_hidden, parts))
+def _table_file(path: Path, options: Options) -> Input:
+    return read_table(open_tables([path]), options, str(path), path.parent)
 
 
-def _is_hidden(path: Path) -> bool:
-    """Return whether a file is a by-product: ``_SUCCESS``, ``.x.parquet.crc``."""
-    return path.name.startswith((".", "_"))
+def _csv_file(path: Path, options: Options) -> Input:
+    with open_bytes(path) as file:
+        table = Table.of(read_csv(file, str(path), options, path))
+    return read_table(table, options, str(path), path.parent)
 
 
-def _check_no_tables(path: Path) -> None:
-    """Refuse tables that are not shards; warn of images beside them."""
-    kinds = set()
-    for each in path.rglob("*"):
-        if is_image(each):
-            return
-        kinds.add(kind_of(each))
-    if kinds & SHARDS:
-        raise ArgumentError(
-            f"{path} holds shards in subfolders; name them by a pattern, such as "
-            f"'{path}/**/*{sorted(kinds & SHARDS)[0]}'"
-        )
-    if kinds & STREAMED:
-        raise ArgumentError(
-            f"{path} holds {', '.join(sorted(kinds & STREAMED))} files, which are "
-            "read one at a time; Parquet and Arrow files are read together"
+def _json_file(path: Path, options: Options) -> Input:
+    with open_bytes(path) as file:
+        table = Table.of(read_json_lines(file, str(path)))
+    return read_table(table, options, str(path), path.parent)
+
+
+def _lines_file(path: Path, options: Options) -> Input:
+    with open_bytes(path) as file, peekable(file) as lines:
+        if has_word_vectors(lines.peek(HEAD)):
+            return read_table(word_vectors(lines, str(path)), options, str(path))
+        return _with_label_file(
+            path, options, lambda: read_lines(lines, str(path), options.kind)
         )
 
 
-def _is_shard(path: Path) -> bool:
-    return path.suffix.lower() in SHARDS and path.is_file()
+def _npy_file(path: Path, options: Options) -> Input:
+    return _with_label_file(
+        path, options, lambda: array_input(read_npy(path), str(path), options.kind)
+    )
+
+
+def _texmex_file(path: Path, options: Options) -> Input:
+    return _with_label_file(
+        path, options, lambda: array_input(read_texmex(path), str(path), options.kind)
+    )
+
+
+def _image_file(path: Path, options: Options) -> Input:
+    options.refuse_columns(str(path))
+    return Input("images", [path], None, str(path))
+
+
+def _with_label_file(
+    path: Path, options: Options, reader: Callable[[], Input]
+) -> Input:
+    """Read a file without columns, and its labels from another one."""
+    labels = None if options.label is None else Path(options.label)
+    if labels is not None and labels.suffix in LABEL_FILES and not labels.exists():
+        raise FileNotFoundError(f"there is no {labels}")
+    if labels is None or not labels.is_file():
+        hint = f"; labels may lie in a file of their own, {' or '.join(LABEL_FILES)}"
+        options.refuse_columns(str(path), hint)
+        return reader()
+    replace(options, label=None).refuse_columns(str(path))
+    return replace(reader(), labels=read_labels(labels, str(path)))
+
+
+#: Kinds that can be read from a stream, and so from a compressed file.
+_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".vec"}
+READERS: dict[str, Callable[[Path, Options], Input]] = {
+    ".npy": _npy_file,
+    ".npz": read_archive,
+    ".hdf5": read_archive,
+    ".h5": read_archive,
+    ".txt": _lines_file,
+    ".vec": _lines_file,
+    ".csv": _csv_file,
+    ".tsv": _csv_file,
+    ".jsonl": _json_file,
+    ".ndjson": _json_file,
+    **dict.fromkeys((".fvecs", ".bvecs", ".ivecs"), _texmex_file),
+    **dict.fromkeys(PARQUET | ARROW, _table_file),
+    **dict.fromkeys(IMAGES, _image_file),
+}
+
+
+# Pipes, by their first bytes
+
+_COMPRESSED = {
+    b"\x1f\x8b": ".gz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    **{f"BZh{level}1AY".encode(): ".bz2" for level in range(1, 10)},
+}
+_ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
+    """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
+
+    JSON lines begin with an object. Of other text, CSV is what is asked for a column,
+    or names one that a bundle was fitted to; anything else is a text per line.
+    """
+    with peekable(raw) as file:
+        head = file.peek(HEAD)
+        for magic, suffix in _COMPRESSED.items():
+            if head.startswith(magic):
+                with decompressed(file, suffix, source) as plain:
+                    return _read_pipe(plain, options, source)
+        if head.startswith(b"\x93NUMPY"):
+            options.refuse_columns(source)
+            content = io.BytesIO(file.read())
+            array = load_array(content, f"{source} is not an array of numbers")
+            return array_input(array, source, options.kind)
+        if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
+            table = Table.of(_arrow_table(file.read(), source))
+        elif _is_json(head):
+            table = Table.of(read_json_lines(file, source))
+        elif has_word_vectors(head):
+            table = word_vectors(file, source)
+        elif options.named() or has_names(head, options.names):
+            table = Table.of(read_csv(file, source, options))
+        else:
+            _check_lines(head, source)
+            return read_lines(file, source, options.kind)
+        return read_table(table, options, source)
+
+
+def _arrow_table(content: bytes, source: str) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = pa.BufferReader(content)
+    with damage_told(source, "Parquet or Arrow"):
+        if not content.startswith(b"PAR1"):
+            return read_ipc(buffer, content[:6])
+        table = parquet.read_table(buffer)
+        table.validate(full=True)
+        return table
+
+
+def _is_json(head: bytes) -> bool:
+    """Return whether the first line that is not blank is a JSON object."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if not first.startswith(b"{"):
+        return False
+    if len(first) >= HEAD // 2:  # the head ends within it
+        return b'":' in first or b'" :' in first
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _check_lines(head: bytes, source: str) -> None:
+    """Refuse what would lose its form as a text per line."""
+    check_known(head, source)
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if first.startswith((b'{"', b"{\n", b"{\r", b"[{")):
+        raise ArgumentError(
+            f"{source} begins as JSON, but its first line is not an object: write one "
+            "object on each line"
+        )
+    if (n_columns := table_width(head)) > 1:
+        raise ArgumentError(
+            f"{source} looks like a table of {n_columns} columns: name the one that "
+            "holds the items by column= (on the command line --column), or save it as "
+            ".csv"
+        )
+
+
+# Ids in a file of their own
+
+
+def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
+    """Read ids from a file, in its order.
+
+    Parameters
+    ----------
+    source : str
+        A ``.txt`` file or ``-``, standard input, with an id on each line; a ``.npy``
+        file; or a table, as `read` takes them.
+    column : str or None
+        Of a table.
+    texts : bool
+        Whether ids are texts. Lines are whole numbers otherwise.
+
+    Raises
+    ------
+    ArgumentError
+        When the file is of another kind, holds nothing, or a line is no whole number.
+    ArtefactError
+        When the file is not what its name says.
+    """
+    path = Path(source)
+    kind = ".txt" if source == "-" else kind_of(path)
+    if kind in ("", ".txt"):
+        ids = _lines_of_ids(source, texts)
+    elif kind == ".npy":
+        array = load_array(path, f"{path} holds no ids")
+        if not isinstance(array, np.ndarray) or array.ndim != 1:
+            raise ArgumentError(f"{path} must hold a list of ids")
+        ids = array.tolist()
+    elif column is None:
+        raise ArgumentError(f"name the column of {path} with the ids by --column")
+    else:
+        table = _table_of_ids(path, kind, column, texts)
+        ids = table.column(place_of(table, column, source)).to_pylist()
+    if not ids:
+        raise ArgumentError(f"{source} holds no ids")
+    return ids
+
+
+def _lines_of_ids(source: str, texts: bool) -> list[Any]:
+    if source == "-":
+        content = standard_input().read()
+    else:
+        with open_bytes(Path(source)) as file:
+            content = file.read()
+    try:
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise ArtefactError(f"{source} holds no ids: {one_line(error)}") from error
+    ids = [line.strip() for line in lines if line.strip()]
+    if texts:
+        return ids
+    for text in ids:
+        if not (text.isascii() and text.isdecimal()):
+            raise ArgumentError(
+                f"{source}: ids of this collection are integers, got {text!r}"
+            )
+    return [int(text) for text in ids]
+
+
+def _table_of_ids(path: Path, kind: str, column: str, texts: bool) -> Table:
+    if kind in PARQUET | ARROW:
+        return open_tables([path])
+    if kind not in (".csv", ".tsv", ".jsonl"):
+        raise ArgumentError(
+            f"cannot read ids from {path}; known are .txt, .npy, .csv, .tsv, .jsonl, "
+            ".parquet, .arrow"
+        )
+    with open_bytes(path) as file:
+        if kind == ".jsonl":
+            return Table.of(read_json_lines(file, str(path)))
+        options = Options(id=column, as_text=(column,) if texts else ())
+        return Table.of(read_csv(file, str(path), options, path))

@@ -1,4 +1,4 @@
-"""Bytes of files, compressed ones, pipes and standard input."""
+"""Bytes of files, compressed ones, pipes and standard input, and what they begin with."""
 
 import gzip
 import io
@@ -9,11 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from fewbits._warnings import warn_user
 from fewbits.errors import ArtefactError, MissingExtraError
 
 HEAD = 1 << 16  #: Bytes by which a format is recognised.
 #: Endings of compressed files, which follow the ending of the format.
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2"}
+#: What files begin with that are often saved as .csv or .txt by mistake.
+_OTHERS = {
+    b"<!doctype": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "XML",
+    b"version https://git-lfs": "a pointer of git-lfs: fetch it by 'git lfs pull'",
+    b"%pdf-": "a PDF file",
+    b"pk\x03\x04": "a zip archive",
+}
 
 
 def kind_of(path: Path) -> str:
@@ -85,6 +95,23 @@ def standard_input() -> IO[bytes]:
     )
 
 
+def check_known(head: bytes, source: str) -> None:
+    """Refuse what is stored under the name of a text, but is something else."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:100].lower()
+    for magic, what in _OTHERS.items():
+        if start.startswith(magic):
+            raise ArtefactError(f"{source} is {what}")
+
+
+def warn_of_blank_lines(skipped: int, source: str) -> None:
+    """Warn of blank lines between others; at the end they shift no ids."""
+    if skipped:
+        plural = "s" if skipped > 1 else ""
+        warn_user(
+            f"{source}: {skipped} blank line{plural} left out; ids count the others"
+        )
+
+
 def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
     kind = COMPRESSED.get(suffix)
     if kind == "gzip":
@@ -93,12 +120,8 @@ def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
         import bz2
 
         return cast(IO[bytes], bz2.BZ2File(file))
-    if kind == "zstd":
-        return _zstd(file)
-    return file
-
-
-def _zstd(file: IO[bytes]) -> IO[bytes]:
+    if kind is None:
+        return file
     import pyarrow as pa
 
     if not pa.Codec.is_available("zstd"):

@@ -1,282 +1,358 @@
-"""Tables as items: the chosen columns, labels, ids and stored columns."""
+"""Tables in memory and in files, of which those columns are read that are asked for.
 
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+Parquet is read column by column and batch by batch, so that no more than what is asked
+for is ever in memory; Arrow files are memory-mapped. Several files follow one another,
+and folders named ``year=2020``, as Hive and Spark write partitions, give a column.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
+    chunks_of,
     is_integer,
     is_list,
-    is_number,
-    is_text,
     list_matrix,
+    plain_column,
+    plain_type,
+    stored_column,
 )
-from fewbits._labels import as_label_names
-from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs._blank import blank_cells, without_blank
-from fewbits.inputs._cells import are_numbers, parse_vectors, stray
-from fewbits.inputs._checks import (
-    check_full,
-    check_ids,
-    check_texts,
-    checked_vectors,
-)
-from fewbits.inputs._choose import (
-    LABELS,
-    ROW_NUMBERS,
-    Choice,
-    known_by_name,
-    named,
-    only_fitting,
-    place_of,
-    tell_left_out,
-)
-from fewbits.inputs._input import Input
-from fewbits.inputs._shards import Loaded, Table
-from fewbits.inputs._texts import Texts
-from fewbits.inputs._wanted import Wanted
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 
-_LOOKED_AT = 1000  # rows examined to recognise a column of numbers
-_COUNTED = 10  # rows from which a count is no chance
-_SHOWN = 40  # characters of an id in a message
-_SKIP_HINT = (
-    "fill it in, or leave such rows out by skip_blank=True (on the command line "
-    "--skip-blank)"
-)
+PARQUET = {".parquet", ".pq"}
+ARROW = {".arrow", ".feather", ".ipc", ".arrows"}
+_BATCH = 8192  # rows: a batch of lists may hold 2**31 - 1 numbers
 
 
-def read_table(table: Table, wanted: Wanted, source: str) -> Input:
-    """Return the items of a table, and what belongs to each."""
-    if not len(table):
-        raise ArgumentError(f"{source} holds no items")
-    # Before the items, so that a wrong name is said even where their column is not.
-    places = {
-        what: None if name is None else place_of(table, name, source)
-        for what, name in (("label", wanted.label_column), ("id", wanted.id_column))
-    }
-    kept = _kept_by_name(table, wanted, source)
-    auxiliary = [place_of(table, name, source) for name in table.auxiliary]
-    apart = {*kept, *places.values(), *auxiliary}
-    choice = _choose(table, wanted, apart, source)
-    if wanted.skip_blank:
-        needed = {choice.places[0]: "text"} if choice.how == "texts" else {}
-        if places["label"] is not None:
-            needed[places["label"]] = "label"
-        has_ids = places["id"] is not None
-        table = without_blank(table, needed, source, has_ids=has_ids)
-        choice = _choose(table, wanted, apart, source)  # may be digits without them
-    labels = _labels(table, places["label"], source)
-    ids = _ids(table, places["id"], source)
-    kind, values = _items(table, choice, source)
-    beside = _beside(table, wanted, choice, kept, places["id"])
-    if not wanted.column:
-        named_apart = {i for i in places.values() if i is not None}
-        told = {*beside, *_row_numbers(table, choice), *named_apart}
-        choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
-        tell_left_out(table, choice, told, source)
-    _check_apart(table, beside, source)
-    _warn_of_strays(table, beside, source)
-    columns = {table.names[i]: table.kept(i) for i in beside}
-    if places["label"] is not None:
-        columns[table.names[places["label"]]] = table.kept(places["label"])
-    side_by_side = choice.how == "numbers"
-    return Input(
-        kind,
-        values,
-        labels,
-        source,
-        names=tuple(table.names[i] for i in choice.places) if side_by_side else (),
-        ids=ids,
-        beside=columns,
-        item_column=None if kind == "vectors" else table.names[choice.places[0]],
-        label_column=wanted.label_column,
-        id_column=wanted.id_column,
-        likely_id_column=_likely_ids(table, wanted, source),
+class Table:
+    """Columns of one length, which are read when they are asked for.
+
+    Columns go by their places, as names may repeat.
+
+    Parameters
+    ----------
+    fields : iterable of pyarrow.Field
+        Of any types; the attribute `fields` has plain ones, see `plain_type`.
+    n_rows : int
+    arrays : callable
+        Takes a place, and yields the Arrow arrays of the column there.
+    auxiliary : tuple of str, default=()
+        Columns that are never items unless they are named, such as the index of pandas.
+    in_memory : bool, default=True
+        Or mapped; False where a column takes time to read.
+    """
+
+    def __init__(
+        self,
+        fields: Iterable[Any],
+        n_rows: int,
+        arrays: Callable[[int], Iterable[Any]],
+        auxiliary: tuple[str, ...] = (),
+        *,
+        in_memory: bool = True,
+    ) -> None:
+        self.fields = _plain_fields(fields)
+        self.names: list[str] = [field.name for field in self.fields]
+        self.auxiliary, self.in_memory = auxiliary, in_memory
+        self._n_rows, self._arrays, self._mask = n_rows, arrays, None
+        self._read: dict[int, list[Any]] = {}
+        self._columns: dict[int, Any] = {}
+
+    @classmethod
+    def of(cls, table: Any, auxiliary: tuple[str, ...] = ()) -> "Table":
+        """Return a pyarrow.Table as a table."""
+        return cls(
+            table.schema, len(table), lambda i: table.column(i).chunks, auxiliary
+        )
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def column(self, place: int) -> Any:
+        """Return a plain column; it stays in memory."""
+        import pyarrow as pa
+
+        if place not in self._columns:
+            self._read.setdefault(place, list(self._arrays(place)))
+            chunks = list(self._plain(place))
+            self._columns[place] = pa.chunked_array(chunks, self.fields[place].type)
+        return self._columns[place]
+
+    def kept(self, place: int) -> Any:
+        """Return a column of the type that it has, to be given back later."""
+        import pyarrow as pa
+
+        arrays = self._read.get(place) or self._arrays(place)
+        chunks = list(self._of_mask(map(stored_column, arrays)))
+        if len({str(chunk.type) for chunk in chunks}) != 1:
+            return self.column(place)
+        return pa.chunked_array(chunks)
+
+    def vectors(self, place: int, what: str) -> NDArray[Any]:
+        """Return a column of lists as a matrix, holding no second copy of it."""
+        return list_matrix(self._plain(place), len(self), what)
+
+    def of_rows(self, mask: Any) -> "Table":
+        """Return the rows where a mask, a pyarrow.Array of bool, says so."""
+        rows = Table(
+            self.fields,
+            mask.true_count,
+            self._arrays,
+            self.auxiliary,
+            in_memory=self.in_memory,
+        )
+        rows._mask, rows._read = mask, self._read
+        return rows
+
+    def _plain(self, place: int) -> Iterator[Any]:
+        kind = self.fields[place].type
+        arrays = self._read.get(place) or self._arrays(place)
+        for chunk in self._of_mask(map(plain_column, arrays)):
+            yield chunk if chunk.type == kind else chunk.cast(kind)
+
+    def _of_mask(self, columns: Iterable[Any]) -> Iterator[Any]:
+        start = 0
+        for chunk in (chunk for column in columns for chunk in chunks_of(column)):
+            if self._mask is None:
+                yield chunk
+            else:
+                yield chunk.filter(self._mask.slice(start, len(chunk)))
+                start += len(chunk)
+
+
+class _File(NamedTuple):
+    """One file of a table: its rows, and its arrays by name and which of that name."""
+
+    schema: Any
+    n_rows: int
+    arrays: Callable[[str, int], Iterable[Any]]
+
+
+def open_tables(paths: Sequence[Path]) -> Table:
+    """Return the table of one file, or of several that have the same columns.
+
+    Raises
+    ------
+    ArgumentError
+        When columns differ, in the files or in the names of their folders.
+    ArtefactError
+        When a file is damaged.
+    """
+    import pyarrow as pa
+
+    files = [
+        _parquet_file(path) if path.suffix.lower() in PARQUET else _arrow_file(path)
+        for path in paths
+    ]
+    fields = _common_fields([_plain_fields(file.schema) for file in files], paths)
+    names = [field.name for field in fields]
+    parts = partitions(paths)
+    parts = {name: parts[name] for name in parts if name not in names}  # some keep both
+    more = [pa.field(name, values.type) for name, values in parts.items()]
+
+    def arrays(place: int) -> Iterator[Any]:
+        if place >= len(fields):
+            values = parts[more[place - len(fields)].name]
+            for i, file in enumerate(files):
+                yield values.take(np.full(file.n_rows, i))
+            return
+        name = names[place]
+        for file in files:
+            yield from file.arrays(name, names[:place].count(name))
+
+    n_rows = sum(file.n_rows for file in files)
+    in_memory = not any(path.suffix.lower() in PARQUET for path in paths)
+    return Table([*fields, *more], n_rows, arrays, tuple(parts), in_memory=in_memory)
+
+
+def _parquet_file(path: Path) -> _File:
+    from pyarrow import parquet
+
+    # No file stays open: there may be more than a process may have open.
+    with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
+        schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
+
+    def arrays(name: str, nth: int) -> Iterator[Any]:
+        with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
+            for batch in opened.iter_batches(_BATCH, columns=[name]):
+                # A name with a dot also asks for the fields of a struct.
+                array = batch.column(_places(batch.schema, name)[nth])
+                array.validate(full=True)
+                yield array
+
+    return _File(schema, n_rows, arrays)
+
+
+def _arrow_file(path: Path) -> _File:
+    """Map an Arrow file, or a stream, as Hugging Face's datasets write it."""
+    import pyarrow as pa
+    from pyarrow import feather
+
+    with damage_told(path, path.suffix):
+        with path.open("rb") as file:
+            head = file.read(6)
+        if head.startswith(b"FEA1"):  # the first version of Feather
+            table = feather.read_table(path)
+        else:
+            table = read_ipc(pa.memory_map(str(path)), head)
+    return _File(
+        table.schema,
+        table.num_rows,
+        lambda name, nth: table.column(_places(table.schema, name)[nth]).chunks,
     )
 
 
-def _likely_ids(table: Table, wanted: Wanted, source: str) -> str | None:
-    """Return the column called id that was not asked for, if it could give ids.
+def read_ipc(source: Any, head: bytes) -> Any:
+    """Return the table of an Arrow file or stream, which begins with `head`.
 
-    Columns of Parquet are not read for that.
+    What is damaged is refused before Arrow would look behind the end of a buffer.
     """
-    if wanted.id_column is not None:
-        return None
-    for place, name in enumerate(table.names):
-        kind = table.fields[place].type
-        if name.lower() != "id" or name in wanted.named():
-            continue
-        if isinstance(table, Loaded):
-            with suppress(ArgumentError):
-                _ids(table, place, source)
-                return name
-        elif is_integer(kind) or is_text(kind):
-            return name
+    import pyarrow as pa
+
+    is_file = head.startswith(b"ARROW1")
+    with pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    return table
+
+
+@contextmanager
+def damage_told(source: Path | str, what: str) -> Iterator[None]:
+    """Turn Arrow's error about a damaged file into one line."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (FewbitsError, PermissionError, FileNotFoundError):
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
+        raise ArtefactError(
+            f"{source} is not a {what} file: {one_line(error)}"
+        ) from error
+
+
+def _places(schema: Any, name: str) -> list[int]:
+    return [i for i, known in enumerate(schema.names) if known == name]
+
+
+def _plain_fields(fields: Iterable[Any]) -> list[Any]:
+    return [field.with_type(plain_type(field.type)) for field in fields]
+
+
+def _common_fields(schemas: Sequence[list[Any]], paths: Sequence[Path]) -> list[Any]:
+    """Return fields that hold the columns of all files, in the order of the first.
+
+    Columns are matched by name; numbers become the wider type, and columns without a
+    value what they are elsewhere. Anything else is refused: values would be lost.
+    """
+    first = list(schemas[0])
+    names = [field.name for field in first]
+    for schema, path in zip(schemas[1:], paths[1:], strict=True):
+        if [field.name for field in schema] != names:
+            own = {field.name: field for field in schema}
+            if len(own) < len(schema) or sorted(own) != sorted(names):
+                odd = sorted({*own} ^ {*names}) or sorted(own)
+                raise ArgumentError(
+                    f"{path} has other columns than {paths[0]}: {odd[0]!r} is in only "
+                    "one of them, or several times"
+                )
+            schema = [own[name] for name in names]
+        for i, (own_field, field) in enumerate(zip(schema, first, strict=True)):
+            kind = _wider(field.type, own_field.type)
+            if kind is None:
+                raise ArgumentError(
+                    f"{path} has another column {field.name!r} than {paths[0]}: it "
+                    f"holds {own_field.type}, not {field.type}"
+                )
+            first[i] = field.with_type(kind)
+    return first
+
+
+def _wider(one: Any, two: Any) -> Any:
+    """Return the type that holds the values of both exactly, None if there is none."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if one == two or types.is_null(two):
+        return one
+    if types.is_null(one):
+        return two
+    if is_list(one) and is_list(two):
+        value = _wider(one.value_type, two.value_type)
+        if value is None:
+            return None
+        size = getattr(one, "list_size", None)
+        same = size is not None and size == getattr(two, "list_size", None)
+        return pa.list_(value, size) if same else pa.large_list(value)
+    for is_kind in (is_integer, types.is_floating):
+        if is_kind(one) and is_kind(two):
+            kind = pa.from_numpy_dtype(
+                np.result_type(one.to_pandas_dtype(), two.to_pandas_dtype())
+            )
+            return kind if is_kind(kind) else None
     return None
 
 
-def _check_apart(table: Table, beside: list[int], source: str) -> None:
-    """Refuse to keep columns of one name: only the last would come back."""
-    for i in beside:
-        place_of(table, table.names[i], source)
+# Columns in the names of folders
+
+#: What Hive writes for a value that is missing.
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 
 
-def _warn_of_strays(table: Table, beside: list[int], source: str) -> None:
-    """Warn of columns kept as texts because a few values are not numbers."""
-    for i in beside:
-        if not is_text(table.fields[i].type):
-            continue
-        column = table.column(i)
-        if stray(column[:_LOOKED_AT]) or are_numbers(column[:_LOOKED_AT]):
-            row, value, _ = stray(column) or (0, "", 0)
-            if value:
-                warn_user(
-                    f"{source}: column {table.names[i]!r} is kept as text, because of "
-                    f"{value[:_SHOWN]!r} in row {row}"
-                )
+def is_partition(path: Path) -> bool:
+    """Return whether a folder is named ``column=value``."""
+    return bool(path.name.partition("=")[0] and "=" in path.name)
 
 
-def _choose(
-    table: Table, wanted: Wanted, apart: set[int | None], source: str
-) -> Choice:
-    if wanted.column:
-        return named(table, wanted.column, source)
-    known = known_by_name(table, wanted.names, source)
-    if known is not None:
-        return known
-    others = [i for i in range(len(table.fields)) if i not in apart]
-    choice = only_fitting(table, others, source, wanted.kind)
-    if choice.how == "numbers":
-        _warn_of_numbers(table, wanted, choice, source)
-    return choice
+def partitions(paths: Sequence[Path]) -> dict[str, Any]:
+    """Return the columns in the names of folders, an Arrow array of a value per file.
 
+    They are whole numbers where all values are such, else texts.
 
-def _items(table: Table, choice: Choice, source: str) -> tuple[Any, Any]:
-    """Return the kind of the items, and the items."""
-    place = choice.places[0]
-    what = f"column {table.names[place]!r} of {source}"
-    try:
-        if choice.how == "numbers":
-            return "vectors", checked_vectors(
-                _side_by_side(table, choice, source), source
+    Raises
+    ------
+    ArgumentError
+        When files lie in folders of different columns.
+
+    Examples
+    --------
+    >>> years = partitions([Path("year=2020/a.parquet"), Path("year=2021/a.parquet")])
+    >>> years["year"].to_pylist()
+    [2020, 2021]
+    """
+    import pyarrow as pa
+
+    rows = [_values_of(path) for path in paths]
+    for row, path in zip(rows, paths, strict=True):
+        if list(row) != list(rows[0]):
+            raise ArgumentError(
+                f"{path} lies in folders of other columns than {paths[0]}: "
+                f"{', '.join(row) or 'none'}, not {', '.join(rows[0]) or 'none'}"
             )
-        if choice.how == "vectors":
-            return "vectors", checked_vectors(table.vectors(place, what), what)
-    except FeatureError as error:
-        raise ArgumentError(str(error)) from None
-    column = table.column(place)
-    if choice.how == "written":
-        check_full(column, what)
-        return "vectors", checked_vectors(parse_vectors(column, what), what)
-    texts = Texts(column)
-    check_texts(texts, what, _SKIP_HINT)
-    return "texts", texts
+    columns = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        known = [value for value in values if value is not None]
+        if known and all(map(_INTEGER.fullmatch, known)):
+            numbers = [None if value is None else int(value) for value in values]
+            columns[name] = pa.array(numbers, pa.int64())
+        else:
+            columns[name] = pa.array(values, pa.large_string())
+    return columns
 
 
-def _side_by_side(table: Table, choice: Choice, source: str) -> NDArray[Any]:
-    """Return columns of numbers as a matrix, filled one by one."""
-    kinds = {table.fields[i].type.to_pandas_dtype() for i in choice.places}
-    matrix = np.empty((len(table), len(choice.places)), np.result_type(*kinds))
-    for j, i in enumerate(choice.places):
-        column = table.column(i)
-        check_full(column, f"column {table.names[i]!r} of {source}")
-        matrix[:, j] = column.to_numpy()
-    return matrix
-
-
-def _kept_by_name(table: Table, wanted: Wanted, source: str) -> list[int]:
-    if isinstance(wanted.keep, bool):
-        return []
-    return [place_of(table, name, source) for name in wanted.keep]
-
-
-def _beside(
-    table: Table,
-    wanted: Wanted,
-    choice: Choice,
-    kept: list[int],
-    id_place: int | None,
-) -> list[int]:
-    """Return the places of the columns that stay with the items."""
-    if wanted.keep is False:
-        return []
-    if wanted.keep is not True:
-        return [i for i in kept if i != id_place]
-    taken = set(choice.places) if choice.how != "texts" else set()
-    return [i for i in range(len(table.fields)) if i not in taken and i != id_place]
-
-
-def _row_numbers(table: Table, choice: Choice) -> list[int]:
-    """Return columns already warned of: row numbers beside other numbers."""
-    if choice.how != "numbers":
-        return []
-    return [i for i in choice.left_out if ROW_NUMBERS.fullmatch(table.names[i])]
-
-
-def _ids(table: Table, place: int | None, source: str) -> Any:
-    if place is None:
-        return None
-    column = table.column(place)
-    check_ids(column, f"column {table.names[place]!r} of {source}")
-    return column
-
-
-def _labels(table: Table, place: int | None, source: str) -> NDArray[Any] | None:
-    if place is None:
-        return None
-    column, what = table.column(place), f"labels {table.names[place]!r} of {source}"
-    if is_list(column.type):
-        try:
-            return as_label_names(list_matrix(column, what), what)
-        except FeatureError as error:
-            raise ArgumentError(str(error)) from None
-    plain = is_number(column.type) and not column.null_count
-    try:
-        return as_label_names(column.to_numpy() if plain else column, what)
-    except ArgumentError as error:
-        hint = f"; {_SKIP_HINT}" if blank_cells(column) else ""
-        raise ArgumentError(f"{error}{hint}") from None
-
-
-def _warn_of_numbers(table: Table, wanted: Wanted, choice: Choice, source: str) -> None:
-    """Warn of doubtful columns in a table of numbers."""
-    if wanted.names:
-        warn_user(
-            f"{source} has none of the {len(wanted.names)} columns that are known by "
-            "name; its own are taken in their order"
-        )
-    for name in sorted({table.names[i] for i in _row_numbers(table, choice)}):
-        warn_user(
-            f"{source}: column {name!r} is taken for the numbers of rows and left out "
-            "of the vectors"
-        )
-    for i in choice.places:
-        name = table.names[i]
-        if _counts(table, i):
-            warn_user(
-                f"{source}: column {name!r} counts the rows and is taken for a "
-                "feature; if it is none, leave it out or call it 'id'"
-            )
-        if wanted.label_column is None and name.lower() in LABELS:
-            warn_user(
-                f"{source}: column {name!r} is taken for a feature; if it holds "
-                f"labels, name it where labels are asked for (fit --labels {name}), or "
-                "leave it out"
-            )
-
-
-def _counts(table: Table, place: int) -> bool:
-    """Return whether a column numbers the rows under another name."""
-    n = len(table)
-    if n < _COUNTED or not is_integer(table.fields[place].type):
-        return False
-    column = table.column(place)
-    if column.null_count:
-        return False
-    numbers = column.to_numpy()
-    ends = int(numbers[-1]) - int(numbers[0])
-    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
+def _values_of(path: Path) -> dict[str, str | None]:
+    folders = [part for part in path.parts[:-1] if is_partition(Path(part))]
+    pairs = [part.partition("=") for part in folders]
+    return {
+        unquote(name): None if value == _MISSING else unquote(value)
+        for name, _, value in pairs
+    }

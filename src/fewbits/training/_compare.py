@@ -129,11 +129,11 @@ def compare(
     >>> from fewbits.inputs import read
     >>> y = np.arange(400) % 4
     >>> columns = {"vector": X + 3 * np.eye(4, 16)[y], "class": y}
-    >>> items = read(columns, column="vector", label_column="class")
+    >>> items = read(columns, column="vector", label="class")
     >>> compare(["itq", "cca-itq"], 16, items).scores[1].label_map > 0.3
     True
     """
-    source = checked_labels(data if isinstance(data, Input) else read(data))
+    source = checked_labels(data if isinstance(data, Input) else read(data, columns=()))
     seed = check_seed(random_state)
     made = _made(_named(methods), parameters or {}, seed)
     asked = list(_asked(made, _lengths(bits), source))

@@ -122,7 +122,9 @@ def fit_bundle(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
-    source = checked_labels(source if isinstance(source, Input) else read(source))
+    if not isinstance(source, Input):
+        source = read(source, columns=())
+    source = checked_labels(source)
     if method == PACKED:
         unused = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
         given = {name: value for name, value in unused.items() if value is not None}

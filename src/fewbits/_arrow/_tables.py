@@ -1,0 +1,552 @@
+"""Tables and columns of any library as plain Arrow, and their values as Python's."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from fewbits.errors import ArgumentError, a_kind, one_line
+
+_MANY = 30  # names in a message
+
+
+# Kinds of columns
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a type holds texts."""
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def is_list(kind: Any) -> bool:
+    """Return whether a type holds lists of numbers, which may be vectors."""
+    import pyarrow.types as types
+
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return any(is_one(kind) for is_one in lists) and is_number(kind.value_type)
+
+
+def is_integer(kind: Any) -> bool:
+    """Return whether a type holds integers."""
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind))
+
+
+def is_flag(kind: Any) -> bool:
+    """Return whether a type is boolean, which counts as 0 and 1 among numbers."""
+    import pyarrow.types as types
+
+    return bool(types.is_boolean(kind))
+
+
+def is_number(kind: Any) -> bool:
+    """Return whether a type is numeric; booleans are not."""
+    import pyarrow.types as types
+
+    return bool(is_integer(kind) or types.is_floating(kind))
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the plain type with the same values: of a dictionary, those it holds.
+
+    Decimals become float64, a tensor of fixed shape a list of its numbers, and views
+    what they view.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain_type(kind.storage_type)
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return plain_type(kind.value_type)
+    if types.is_string(kind) or types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    if types.is_decimal(kind):
+        return pa.float64()
+    if types.is_fixed_size_list(kind):
+        return pa.list_(plain_type(kind.value_type), kind.list_size)
+    lists = (types.is_list, types.is_large_list)
+    views = (types.is_list_view, types.is_large_list_view)
+    if any(is_one(kind) for is_one in (*lists, *views)):
+        return pa.large_list(plain_type(kind.value_type))
+    return kind
+
+
+def known_names(names: Iterable[str]) -> str:
+    r"""Return the names of columns for a message of one line, a few of many.
+
+    Examples
+    --------
+    >>> known_names(["a", "b\n"])
+    'a, b?'
+    >>> known_names(["price "])
+    "'price '"
+    """
+    known = list(names)
+    more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
+    # A blank at an end of a name is its part, and would not be seen.
+    shown = [name if name == name.strip(" ") != "" else repr(name) for name in known]
+    line = ", ".join(shown[:_MANY]) + more
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
+
+
+# Columns of any encoding
+
+
+def plain_table(table: Any) -> Any:
+    """Return the table with every column as `plain_column` has it."""
+    import pyarrow as pa
+
+    columns = [plain_column(column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def plain_column(column: Any) -> Any:
+    """Return a column whose type is plain, see `plain_type`; most are so already.
+
+    Dictionaries, run-end encodings, views and extension types (a tensor of fixed shape,
+    for instance) are read as what they stand for.
+    """
+    import pyarrow as pa
+
+    kind = plain_type(column.type)
+    if column.type == kind:
+        return column
+    return pa.chunked_array([_plain(chunk, kind) for chunk in chunks_of(column)], kind)
+
+
+def chunks_of(column: Any) -> list[Any]:
+    """Return the arrays of a column that may be one array."""
+    chunks: list[Any] = getattr(column, "chunks", [column])
+    return chunks
+
+
+def stored_column(column: Any) -> Any:
+    """Return a column of the type that it has, but for views and run-ends.
+
+    These say how values lie in memory, not what they are, and few kernels know them.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type
+    if _is_layout(kind):
+        return plain_column(column)
+    if not (types.is_dictionary(kind) and _is_layout(kind.value_type)):
+        return column
+    values = plain_type(kind.value_type)  # Arrow cannot decode views
+    return pa.chunked_array(
+        pa.DictionaryArray.from_arrays(
+            chunk.indices, _plain(chunk.dictionary, values), ordered=kind.ordered
+        )
+        for chunk in chunks_of(column) or [pa.array([], kind)]
+    )
+
+
+def _is_layout(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    texts = types.is_string_view(kind) or types.is_binary_view(kind)
+    lists = types.is_list_view(kind) or types.is_large_list_view(kind)
+    return bool(texts or lists or types.is_run_end_encoded(kind))
+
+
+def _plain(chunk: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if isinstance(chunk, pa.ExtensionArray):
+        return _plain(chunk.storage, kind)
+    if types.is_dictionary(chunk.type):
+        # Arrow itself takes no views from a dictionary, as polars writes them.
+        return _plain(chunk.dictionary, kind).take(chunk.indices)
+    if types.is_run_end_encoded(chunk.type):
+        return _plain(pa.compute.run_end_decode(chunk), kind)
+    if chunk.type == kind:
+        return chunk
+    if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
+        lengths = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        values = _plain(chunk.flatten(), kind.value_type)
+        mask = chunk.is_null() if chunk.null_count else None
+        return pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=mask)
+    try:
+        return chunk.cast(kind)
+    except pa.ArrowException as error:
+        raise ArgumentError(
+            f"cannot read values of type {chunk.type}: {one_line(error)}"
+        ) from None
+
+
+def own_memory(column: Any) -> Any:
+    """Return a copy of a column in read-only memory."""
+    import pyarrow as pa
+
+    table = pa.table([column], names=[""])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
+
+
+# Data frames and their columns
+
+
+def is_frame(items: Any) -> bool:
+    """Return whether an object is a table of pandas, polars, pyarrow or others."""
+    import sys
+
+    kind = type(items)  # a LazyFrame of polars warns when it is asked itself
+    if hasattr(kind, "column_names") and hasattr(kind, "schema"):
+        return True  # pyarrow.Table and RecordBatch
+    if hasattr(kind, "columns") and hasattr(kind, "dtypes"):
+        return True  # pandas and polars
+    streams = hasattr(items, "__arrow_c_stream__") and "pyarrow" in sys.modules
+    return streams and hasattr(kind, "columns")  # such as a relation of DuckDB
+
+
+def is_column(items: Any) -> bool:
+    """Return whether an object is one column: a Series, or an Arrow array.
+
+    Paths and pictures are nothing that Arrow knows: a Series of such is a plain list.
+    """
+    if is_frame(items):
+        return False
+    if not _is_pandas(items, "Series"):
+        return any(hasattr(items, f"__arrow_c_{way}__") for way in ("stream", "array"))
+    first = items.iloc[0] if items.dtype == object and len(items) else None
+    return not (isinstance(first, PurePath) or hasattr(first, "getbands"))
+
+
+def as_table(frame: Any) -> Any:
+    """Return a data frame as an Arrow table of plain columns.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, polars or pyarrow, or with ``__arrow_c_stream__``
+        The index of pandas is left out, as scikit-learn does.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    ArgumentError
+        When Arrow has no type for what a column holds.
+    """
+    with _one_line(f"cannot read the {type(frame).__name__}"):
+        return plain_table(_table(frame))
+
+
+def typed_table(frame: Any) -> Any:
+    """Return a data frame as an Arrow table whose columns keep their types."""
+    with _one_line(f"cannot read the {type(frame).__name__}"):
+        return _table(frame)
+
+
+def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
+    """Return what `typed_table` does, and why columns of pandas cannot be read.
+
+    These are columns of nulls in the table: one that is not asked for does no harm.
+    """
+    import pyarrow as pa
+
+    try:
+        return typed_table(frame), {}
+    except ArgumentError:
+        if not _is_pandas(frame, "DataFrame"):
+            raise
+    columns, reasons = [], {}
+    for place, name in enumerate(map(str, frame.columns)):
+        try:
+            columns.append(_column(frame.iloc[:, place]))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            columns.append(pa.nulls(len(frame)))
+            reasons[name] = one_line(error)
+    return pa.table(columns, names=[*map(str, frame.columns)]), reasons
+
+
+def as_frame(items: Any) -> Any:
+    """Return rows or columns of Python, or what gives an Arrow table, as a table.
+
+    A dict of columns, a list of dicts, a RecordBatchReader, which is read to its end,
+    or a dataset of pyarrow; anything else is returned as it is.
+
+    Raises
+    ------
+    ArgumentError
+        When columns differ in length, or one holds values of several types.
+
+    Examples
+    --------
+    >>> as_frame([{"id": 1}, {"id": 2, "text": "b"}]).to_pydict()
+    {'id': [1, 2], 'text': [None, 'b']}
+    """
+    if isinstance(items, np.ndarray | str):  # the most frequent: Arrow stays unloaded
+        return items
+    kind = type(items)
+    if hasattr(kind, "schema"):
+        way = next((x for x in ("read_all", "to_table") if hasattr(kind, x)), None)
+        return items if way is None else getattr(items, way)()
+    is_rows = isinstance(items, list | tuple) and items and _is_row(items[0])
+    if not (is_rows or _is_row(items)):
+        return items
+    with _one_line(f"cannot read the {kind.__name__} as a table"):
+        if is_rows:
+            if not all(map(_is_row, items)):
+                raise ValueError("some rows are dicts, some are not")
+            names = dict.fromkeys(name for row in items for name in row)
+            items = {x: [row.get(x) for row in items] for x in names}
+        return _of_columns(items)
+
+
+def is_mixed(frame: Any) -> bool:
+    """Return False of a frame of pandas with one column, or NumPy's numbers alone."""
+    if not _is_pandas(frame, "DataFrame"):
+        return True
+    return len(frame.columns) > 1 and any(
+        getattr(dtype, "kind", "O") not in "fiub" for dtype in frame.dtypes
+    )
+
+
+def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a frame of pandas with the named levels of its index as columns.
+
+    And their names; an index without a name stays where it is.
+    """
+    if not _is_pandas(frame, "DataFrame"):
+        return frame, ()
+    known = {*map(str, frame.columns)}
+    names = [x for x in frame.index.names if isinstance(x, str) and x not in known]
+    if twice := next((x for x in names if names.count(x) > 1), None):
+        raise ArgumentError(f"two levels of the index are named {twice!r}")
+    return (frame.reset_index(level=names) if names else frame), tuple(names)
+
+
+def has_own_index(frame: Any) -> bool:
+    """Return whether a frame of pandas has an index that is named, or not 0..n-1."""
+    if not _is_pandas(frame, "DataFrame"):
+        return False
+    index = frame.index
+    return any(index.names) or not np.array_equal(index, np.arange(len(frame)))
+
+
+def as_column(column: Any) -> Any:
+    """Return a Series, an Arrow array or a list as a plain Arrow column.
+
+    Raises
+    ------
+    ArgumentError
+        When its values are not of one type.
+    """
+    with _one_line("must be a list of values of one type"):
+        return plain_column(_column(column))
+
+
+def typed_column(column: Any) -> Any:
+    """Return what `as_column` does, but of the type that it has.
+
+    In memory of its own, unless it is Arrow's: other libraries write in place.
+    """
+    with _one_line("must be a list of values of one type"):
+        typed = stored_column(_column(column))
+        foreign = _is_pandas(column, "Series") or _streams(column)
+        return own_memory(typed) if foreign else typed
+
+
+@contextmanager
+def _one_line(what: str) -> Iterator[None]:
+    """Turn what Arrow says of an object into one line."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{what}: {one_line(error)}") from None
+
+
+def _table(frame: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if _is_pandas(frame, "DataFrame"):
+        named = frame.rename(columns=str)
+        for name, dtype in zip(named.columns, named.dtypes, strict=True):
+            _check_dtype(dtype, f"column {name!r}")
+        return pa.Table.from_pandas(named, preserve_index=False)
+    if hasattr(frame, "collect"):  # a LazyFrame of polars
+        return frame.collect().to_arrow()
+    return pa.table(frame)
+
+
+def _column(column: Any) -> Any:
+    import pyarrow as pa
+
+    if _is_pandas(column, "Series"):
+        _check_dtype(column.dtype, "the column")
+        column = pa.Array.from_pandas(column)
+    made = pa.chunked_array(column) if _streams(column) else column
+    if not isinstance(made, pa.ChunkedArray | pa.Array):
+        made = pa.array(made)
+    return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
+
+
+def _check_dtype(dtype: Any, what: str) -> None:
+    """Refuse periods and intervals, which Arrow would store as their numbers."""
+    if str(dtype).startswith(("period", "interval")):
+        raise ValueError(f"{what} holds {dtype}; convert it, as by .astype(str)")
+
+
+def _is_row(item: Any) -> bool:
+    """Return whether an object is a dict of columns, or a row; SciPy has dicts, too."""
+    return isinstance(item, Mapping) and not hasattr(item, "toarray")
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> Any:
+    import pyarrow as pa
+
+    made = {}
+    for name, values in columns.items():
+        if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+            raise ValueError(f"{name!r} is {a_kind(values)}, not a column")
+        if str(name) in made:
+            raise ValueError(f"two columns are named {str(name)!r}")
+        is_matrix = getattr(values, "ndim", 1) > 1
+        made[str(name)] = _column([*values] if is_matrix else values)
+    return pa.table(made)
+
+
+def _streams(items: Any) -> bool:
+    import pyarrow as pa
+
+    is_arrow = isinstance(items, pa.ChunkedArray)
+    return hasattr(items, "__arrow_c_stream__") and not is_arrow
+
+
+def _is_pandas(items: Any, name: str) -> bool:
+    """Return whether an object is of pandas, without importing pandas."""
+    return any(
+        kind.__name__ == name and kind.__module__.split(".")[0] == "pandas"
+        for kind in type(items).__mro__
+    )
+
+
+# Values of Python
+
+
+def python_values(column: Any) -> list[Any]:
+    """Return the values of a column as plain Python has them.
+
+    Times that Python's `datetime` cannot hold become texts in ISO 8601: those with
+    nanoseconds, and years beyond 9999. Floats of 32 and 16 bits become the shortest
+    number that is the same in that many bits: .4, not 0.4000000059604645.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> python_values(pa.chunked_array([pa.array([0.4, None], pa.float32())]))
+    [0.4, None]
+    >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
+    ['1970-01-01T00:00:00.000000001']
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type
+    if types.is_dictionary(kind) and not is_text(kind.value_type):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if any(is_one(kind) for is_one in lists):
+        return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
+    if types.is_struct(kind):
+        return [row for chunk in column.chunks for row in _rows_of_structs(chunk)]
+    if types.is_float32(kind) or types.is_float16(kind):
+        dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
+        gaps = column.is_null().to_pylist()
+        return [
+            None if gap else float(str(dtype(number)))
+            for gap, number in zip(gaps, numbers, strict=True)
+        ]
+    if types.is_date(kind) or types.is_timestamp(kind):
+        column = column if _fits_python(column) else column.cast(pa.string())
+    if getattr(column.type, "unit", None) == "ns":
+        return _of_nanoseconds(column)
+    if types.is_temporal(kind) and types.is_string(column.type):
+        return _iso(column)
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+def _rows_of_lists(chunk: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    members = python_values(pa.chunked_array([chunk.flatten()]))
+    if hasattr(chunk, "value_lengths"):
+        lengths = chunk.value_lengths().to_pylist()
+    else:  # all lists are of one length
+        size = chunk.type.list_size
+        lengths = [None if gap else size for gap in chunk.is_null().to_pylist()]
+    start = 0
+    for length in lengths:
+        yield None if length is None else members[start : start + length]
+        start += length or 0
+
+
+def _rows_of_structs(chunk: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    names = [field.name for field in chunk.type]
+    columns = [python_values(pa.chunked_array([part])) for part in chunk.flatten()]
+    for row, is_missing in enumerate(chunk.is_null().to_pylist()):
+        values = {name: x[row] for name, x in zip(names, columns, strict=True)}
+        yield None if is_missing else values
+
+
+def _fits_python(column: Any) -> bool:
+    """Return whether years lie between 1 and 9999, as those of `datetime` do."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp(column.type.unit))  # UTC needs no zones
+    years = pc.min_max(pc.year(column))
+    low, high = years["min"].as_py(), years["max"].as_py()
+    return low is None or 1 <= low <= high <= 9999
+
+
+def _of_nanoseconds(column: Any) -> list[Any]:
+    """Return times of Python where they are whole microseconds; else texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    kind = column.type
+    if types.is_timestamp(kind):
+        coarse = pa.timestamp("us", kind.tz)
+    else:
+        coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
+    whole = column.cast(coarse, safe=False)
+    exact = pc.equal(whole.cast(kind), column).to_pylist()
+    times, texts = whole.to_pylist(), _iso(column.cast(pa.string()))
+    return [
+        text if is_exact is False else time
+        for time, text, is_exact in zip(times, texts, exact, strict=True)
+    ]
+
+
+def _iso(column: Any) -> list[str | None]:
+    """Return times written by Arrow as ISO 8601 has them."""
+    texts = column.to_pylist()
+    return [None if text is None else text.replace(" ", "T", 1) for text in texts]

@@ -1,0 +1,520 @@
+"""A table as items: which columns hold the items, and what belongs to each.
+
+Columns are taken by their names; without a name, the only column that can be the items
+is. Where there are several, an error lists them.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import (
+    is_flag,
+    is_integer,
+    is_list,
+    is_number,
+    is_text,
+    known_names,
+    list_matrix,
+    number_matrix,
+)
+from fewbits._labels import as_label_names
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.inputs._input import (
+    SKIP_HINT,
+    Input,
+    Options,
+    Texts,
+    blank_rows,
+    check_ids,
+    check_texts,
+    checked_vectors,
+)
+from fewbits.inputs._tables import Table
+from fewbits.inputs._written import (
+    PLAIN_NUMBER,
+    check_no_file_names,
+    check_words,
+    exceptions,
+    packed_codes,
+    parse_vectors,
+    writing,
+)
+
+#: Columns that number the rows: by name, without one, or as pandas writes an index.
+_ROW_NUMBERS = re.compile(r"|id|index|unnamed: 0|__index_level_\d+__", re.IGNORECASE)
+#: Names that columns of labels have.
+_LABELS = {"class", "label", "labels", "target", "y"}
+_COUNTED = 10  # rows from which a count is no chance
+_SHOWN = 40  # characters of a text in a message
+_SKIPPED = 5  # rows in a message
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The columns of the items, and how they are read."""
+
+    how: Literal["texts", "vectors", "written", "numbers", "images", "codes"]
+    places: list[int]
+    left_out: list[int] = field(default_factory=list)
+
+
+def read_table(
+    table: Table, options: Options, source: str, folder: Path | None = None
+) -> Input:
+    """Return the items of a table, and what belongs to each.
+
+    Parameters
+    ----------
+    table : Table
+    options : Options
+    source : str
+        Names the table in messages.
+    folder : Path, default=None
+        Where relative paths of images begin.
+    """
+    if not len(table):
+        raise ArgumentError(f"{source} holds no items")
+    # Before the items, so that a wrong name is said even where their column is not.
+    label = None if options.label is None else place_of(table, options.label, source)
+    id_ = None if options.id is None else place_of(table, options.id, source)
+    names = options.columns or ()
+    kept = [place_of(table, name, source) for name in names]
+    auxiliary = [place_of(table, name, source) for name in table.auxiliary]
+    apart = {*kept, *auxiliary, label, id_}
+    choice = _choose(table, options, apart, source)
+    if options.skip_blank:
+        needed = {}
+        if choice.how in ("texts", "images", "codes"):
+            needed[choice.places[0]] = choice.how.removesuffix("s")
+        if label is not None:
+            needed[label] = "label"
+        table = _without_blank(table, needed, source, has_ids=id_ is not None)
+        choice = _choose(table, options, apart, source)  # may be digits without them
+    values = _items(table, choice, source, folder)
+    n_bits = None
+    if choice.how == "codes":
+        values, n_bits = values
+    if options.columns is None:
+        own = set() if choice.how == "texts" else set(choice.places)
+        kept = [i for i in range(len(table.fields)) if i not in own]
+    kept = [i for i in kept if i != id_]
+    if not (options.column or options.images or options.codes):
+        choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
+        _warn_of_left_out(table, choice, {*kept, label, id_}, source)
+    columns = _kept_columns(table, kept, source)
+    if options.label is not None:
+        columns[options.label] = table.kept(label)
+    kinds = {"written": "vectors", "numbers": "vectors"}
+    return Input(
+        kinds.get(choice.how, choice.how),
+        values,
+        None if label is None else _labels(table, label, source),
+        source,
+        names=tuple(table.names[i] for i in choice.places)
+        if choice.how == "numbers"
+        else (),
+        ids=None if id_ is None else _ids(table, id_, source),
+        columns=columns,
+        column=table.names[choice.places[0]]
+        if choice.how in ("texts", "images")
+        else None,
+        label=options.label,
+        id=options.id,
+        likely_id=_likely_id(table, options, source),
+        n_bits=n_bits,
+    )
+
+
+def place_of(table: Table, name: str, source: str) -> int:
+    """Return the place of the column of this name."""
+    places = [i for i, known in enumerate(table.names) if known == name]
+    if not places:
+        raise ArgumentError(
+            f"{source} has no column {name!r}; it has {known_names(table.names)}"
+        )
+    if len(places) > 1:
+        raise ArgumentError(
+            f"{source} has several columns called {name!r}; rename them"
+        )
+    return places[0]
+
+
+# Which columns hold the items
+
+
+def _choose(
+    table: Table, options: Options, apart: set[int | None], source: str
+) -> _Choice:
+    if options.codes is not None:
+        return _Choice("codes", [place_of(table, options.codes, source)])
+    if options.images is not None:
+        return _Choice("images", [place_of(table, options.images, source)])
+    if options.column:
+        return _named(table, options.column, source)
+    if not set(options.names).isdisjoint(table.names):
+        if options.kind == "images":
+            return _Choice("images", [place_of(table, options.names[0], source)])
+        if len(options.names) == 1:  # that of texts
+            return _named(table, options.names, source)
+        missing = [name for name in options.names if name not in table.names]
+        if missing:
+            more = f" and {len(missing) - 1} more" * (len(missing) > 1)
+            raise ArgumentError(
+                f"{source} has no column {missing[0]!r}{more}, of {len(options.names)} "
+                "columns of numbers that are needed by name"
+            )
+        return _Choice("numbers", [place_of(table, x, source) for x in options.names])
+    others = [i for i in range(len(table.fields)) if i not in apart]
+    if options.kind in ("codes", "images"):
+        if len(others) != 1:
+            raise ArgumentError(
+                f"{source} has {known_names(table.names[i] for i in others)}: name the "
+                f"column of {options.kind} by {options.kind}="
+            )
+        return _Choice("codes" if options.kind == "codes" else "images", others)
+    choice = _only_fitting(table, others, options.kind, source)
+    if choice.how == "numbers":
+        _warn_of_numbers(table, options, choice, source)
+    return choice
+
+
+def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
+    """Return the columns that were named: one of items, or several of numbers."""
+    places = [place_of(table, name, source) for name in names]
+    if len(places) > 1:
+        name, count = Counter(names).most_common(1)[0]
+        if count > 1:
+            raise ArgumentError(f"column {name!r} is named {count} times")
+        return _Choice("numbers", places)
+    kind = table.fields[places[0]].type
+    what = f"column {names[0]!r} of {source}"
+    if is_list(kind):
+        return _Choice("vectors", places)
+    if not is_text(kind):
+        raise ArgumentError(
+            f"{what} holds {kind}, not vectors or texts; codes and images are named by "
+            "codes= and images="
+        )
+    column = table.column(places[0])
+    if writing(column)[0] == "vectors":
+        return _Choice("written", places)
+    check_words(column, what, "write them plainly, or vectors in brackets")
+    return _Choice("texts", places)
+
+
+def _only_fitting(
+    table: Table, others: Sequence[int], kind: str | None, source: str
+) -> _Choice:
+    """Return the only way to read the columns at these places, as one kind if given.
+
+    Raises
+    ------
+    ArgumentError
+        When there is none, or more than one.
+    """
+    groups: dict[str, list[int]] = {
+        name: [] for name in ("vectors", "written", "texts", "data", "numbers", "other")
+    }
+    for i in others:
+        groups[_group(table, i, source)].append(i)
+    vectors = groups["vectors"] + groups["written"]
+    if kind == "vectors" and vectors:
+        groups["texts"] = []
+    if kind == "texts" and groups["texts"]:
+        groups["vectors"], groups["written"], vectors = [], [], []
+    fits = sorted(vectors + groups["texts"])
+    numbers = [
+        i
+        for i in sorted(groups["numbers"])
+        if not _ROW_NUMBERS.fullmatch(table.names[i])
+    ]
+    if not fits:
+        return _only_numbers(table, others, groups, numbers, source)
+    if not vectors:
+        _check_mixed_numbers(table, groups["texts"], source)
+    names = known_names(table.names[i] for i in fits)
+    ask = "name the items by column= (on the command line by --column)"
+    if len(fits) > 1:
+        raise ArgumentError(
+            f"{source} has {len(fits)} columns of texts or vectors ({names}): {ask}"
+            + ", ids by id= and labels by label=" * (len(numbers) > 1)
+        )
+    digits = [i for i in groups["data"] if not _ROW_NUMBERS.fullmatch(table.names[i])]
+    counted = [i for i in numbers if not is_flag(table.fields[i].type)] + digits
+    if not vectors and len(counted) > 1:
+        raise ArgumentError(
+            f"{source} has texts in column {names!r} and {len(counted)} columns of "
+            f"numbers: {ask}, or, if the numbers are meant, name that column by label= "
+            "(--labels), or leave it out"
+        )
+    how = next(how for how in ("vectors", "written", "texts") if groups[how])
+    if how == "texts":
+        advice = f"for the images, name their column by images={names!r}"
+        check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
+    left_out = [i for i in others if i not in fits]
+    return _Choice(how, fits, left_out)  # type: ignore[arg-type]
+
+
+def _group(table: Table, place: int, source: str) -> str:
+    """Return what a column may be used as."""
+    kind = table.fields[place].type
+    if is_list(kind):
+        return "vectors"
+    if is_number(kind) or is_flag(kind):
+        return "numbers"
+    if not is_text(kind):
+        return "other"
+    column = table.column(place)
+    written = writing(column)[0]
+    if written == "broken":
+        check_words(column, f"column {table.names[place]!r} of {source}", "")
+    groups = {"vectors": "written", "words": "texts"}
+    return groups.get(written, "data")
+
+
+def _only_numbers(
+    table: Table,
+    others: Sequence[int],
+    groups: dict[str, list[int]],
+    numbers: list[int],
+    source: str,
+) -> _Choice:
+    """Return columns of numbers where there is nothing else."""
+    for i in groups["data"]:
+        if not _ROW_NUMBERS.fullmatch(table.names[i]):
+            shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
+            raise ArgumentError(
+                f"column {table.names[i]!r} of {source} holds {shown!r} and the like: "
+                "neither texts nor plain numbers nor vectors in brackets; write them "
+                "plainly, or leave the column out; codes are named by codes="
+            )
+    if len(numbers) < 2 or groups["other"]:
+        shown = known_names(
+            f"{table.names[i]} ({table.fields[i].type})"
+            for i in groups["other"] or others
+        )
+        raise ArgumentError(
+            f"{source} needs a column of texts, a column of vectors (a list of numbers "
+            f"per row), or nothing but columns of numbers, got {shown or 'none'}; codes "
+            "and images are named by codes= and images="
+        )
+    for i in numbers:
+        place_of(table, table.names[i], source)  # which is the only one of its name
+    return _Choice("numbers", numbers, [i for i in others if i not in numbers])
+
+
+def _check_mixed_numbers(table: Table, texts: list[int], source: str) -> None:
+    """Refuse columns of numbers that a few values make texts, if all texts are such."""
+    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
+    if mixed[0] and all(mixed):
+        row, text, count = mixed[0]
+        more = f" and {count - 1} more" * (count > 1)
+        raise ArgumentError(
+            f"column {table.names[texts[0]]!r} of {source} holds numbers but for "
+            f"{text[:30]!r} in row {row}{more}; mend that, or, if texts are meant, "
+            "name the column by column= (on the command line by --column)"
+        )
+
+
+def _warn_of_numbers(
+    table: Table, options: Options, choice: _Choice, source: str
+) -> None:
+    """Warn of doubtful columns in a table of numbers."""
+    if options.names:
+        warn_user(
+            f"{source} has none of the {len(options.names)} columns that are known by "
+            "name; its own are taken in their order"
+        )
+    for name in sorted({table.names[i] for i in choice.left_out}):
+        if _ROW_NUMBERS.fullmatch(name):
+            warn_user(
+                f"{source}: column {name!r} is taken for the numbers of rows and left "
+                "out of the vectors"
+            )
+    for i in choice.places:
+        name = table.names[i]
+        if _counts_rows(table, i):
+            warn_user(
+                f"{source}: column {name!r} counts the rows and is taken for a "
+                "feature; if it is none, leave it out or call it 'id'"
+            )
+        if options.label is None and name.lower() in _LABELS:
+            warn_user(
+                f"{source}: column {name!r} is taken for a feature; if it holds "
+                f"labels, name it by label= (fit --labels {name}), or leave it out"
+            )
+
+
+def _counts_rows(table: Table, place: int) -> bool:
+    """Return whether a column numbers the rows under another name."""
+    n = len(table)
+    if n < _COUNTED or not is_integer(table.fields[place].type):
+        return False
+    column = table.column(place)
+    if column.null_count:
+        return False
+    numbers = column.to_numpy()
+    ends = int(numbers[-1]) - int(numbers[0])
+    return ends == n - 1 and bool((np.diff(numbers) == 1).all())
+
+
+def _warn_of_left_out(
+    table: Table, choice: _Choice, kept: set[int | None], source: str
+) -> None:
+    """Warn of columns that are left out, unless it was said already."""
+    numbers = choice.how == "numbers"
+    names = [
+        f"{table.names[i]!r} ({_spoken(table.fields[i].type)})"
+        for i in choice.left_out
+        if i not in kept and not (numbers and _ROW_NUMBERS.fullmatch(table.names[i]))
+    ]
+    if names:
+        several = len(choice.places) > 1
+        taken = "s of numbers" if several else f" {table.names[choice.places[0]]!r}"
+        warn_user(f"{source}: column{taken} taken, left out: {known_names(names)}")
+
+
+def _spoken(kind: Any) -> str:
+    """Return the kind of a column in a word, as the reason for leaving it out."""
+    if is_text(kind):
+        return "text"
+    return "number" if is_number(kind) else str(kind)
+
+
+# What the columns hold
+
+
+def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> Any:
+    place = choice.places[0]
+    what = f"column {table.names[place]!r} of {source}"
+    try:
+        if choice.how == "numbers":
+            fields = [table.fields[i] for i in choice.places]
+            columns = map(table.column, choice.places)
+            matrix = number_matrix(fields, columns, len(table), source)
+            return checked_vectors(matrix, source)
+        if choice.how == "vectors":
+            return checked_vectors(table.vectors(place, what), what)
+        if choice.how == "codes":
+            return packed_codes(table.column(place), what)
+    except FeatureError as error:
+        raise ArgumentError(str(error)) from None
+    column = table.column(place)
+    if choice.how == "written":
+        return checked_vectors(parse_vectors(column, what), what)
+    if choice.how == "images" and not is_text(column.type):
+        raise ArgumentError(f"{what} holds {column.type}, not paths of images")
+    texts = Texts(column)
+    check_texts(texts, what, SKIP_HINT)
+    return texts if choice.how == "texts" else _images(texts, what, folder)
+
+
+def _images(texts: Texts, what: str, folder: Path | None) -> list[Path]:
+    paths = [(folder or Path()) / text for text in texts]
+    missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
+    if missing:
+        more = f", nor in {len(missing) - 1:,} more" * (len(missing) > 1)
+        where = f"; paths begin in {folder}" if folder else ""
+        raise ArgumentError(
+            f"{what} names no file in row {missing[0]}{more}: there is no "
+            f"{paths[missing[0]]}{where}"
+        )
+    return paths
+
+
+def _labels(table: Table, place: int, source: str) -> NDArray[Any]:
+    column, what = table.column(place), f"labels {table.names[place]!r} of {source}"
+    if is_list(column.type):
+        try:
+            matrix = list_matrix(column.chunks, len(column), what)
+            return as_label_names(matrix, what)
+        except FeatureError as error:
+            raise ArgumentError(str(error)) from None
+    plain = is_number(column.type) and not column.null_count
+    try:
+        return as_label_names(column.to_numpy() if plain else column, what)
+    except ArgumentError as error:
+        hint = f"; {SKIP_HINT}" if _blank_cells(column) else ""
+        raise ArgumentError(f"{error}{hint}") from None
+
+
+def _ids(table: Table, place: int, source: str) -> Any:
+    column = table.column(place)
+    check_ids(column, f"column {table.names[place]!r} of {source}")
+    return column
+
+
+def _likely_id(table: Table, options: Options, source: str) -> str | None:
+    """Return the column called id that was not asked for, if it could give ids."""
+    if options.id is not None:
+        return None
+    for place, name in enumerate(table.names):
+        if name.lower() != "id" or name in options.named():
+            continue
+        if table.in_memory:
+            with suppress(ArgumentError):
+                _ids(table, place, source)
+                return name
+        elif is_integer(kind := table.fields[place].type) or is_text(kind):
+            return name  # it is not read for that
+    return None
+
+
+def _kept_columns(table: Table, kept: list[int], source: str) -> dict[str, Any]:
+    """Return other columns by name, and warn of those kept as texts for a few cells."""
+    columns = {}
+    for i in kept:
+        name = table.names[i]
+        place_of(table, name, source)  # of two of one name, one only would come back
+        if is_text(table.fields[i].type):
+            mixed = exceptions(table.column(i), PLAIN_NUMBER)
+            if mixed is not None:
+                warn_user(
+                    f"{source}: column {name!r} is kept as text, because of "
+                    f"{mixed[1][:_SHOWN]!r} in row {mixed[0]}"
+                )
+        columns[name] = table.kept(i)
+    return columns
+
+
+# Rows without a text or a label
+
+
+def _blank_cells(column: Any) -> list[int]:
+    """Return the rows of a column that hold nothing, NaN, or white space alone."""
+    if is_text(column.type):
+        return blank_rows(Texts(column))
+    missing = column.is_null(nan_is_null=True).to_numpy()
+    rows: list[int] = np.flatnonzero(missing).tolist()
+    return rows
+
+
+def _without_blank(
+    table: Table, needed: dict[int, str], source: str, *, has_ids: bool
+) -> Table:
+    """Return the rows that have what is needed at these places, and warn of others."""
+    import pyarrow as pa
+
+    full = np.ones(len(table), np.bool_)
+    for place, what in needed.items():
+        rows = [row for row in _blank_cells(table.column(place)) if full[row]]
+        full[rows] = False
+        if rows:
+            shown = ", ".join(map(str, rows[:_SKIPPED]))
+            more = f" and {len(rows) - _SKIPPED:,} more" * (len(rows) > _SKIPPED)
+            warn_user(
+                f"{source}: {len(rows):,} of {len(table):,} rows left out, as column "
+                f"{table.names[place]!r} has no {what} there: {shown}{more}"
+                + ("" if has_ids else "; ids count the others")
+            )
+    return table if full.all() else table.of_rows(pa.array(full))

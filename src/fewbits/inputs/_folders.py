@@ -1,0 +1,247 @@
+"""Folders: of images, whose classes are their subfolders, or of files of one table."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._arrow import known_names
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError
+from fewbits.inputs._streams import kind_of
+from fewbits.inputs._tables import ARROW, PARQUET, is_partition
+from fewbits.inputs._written import IMAGES
+
+#: Suffixes of images that are left out with a warning.
+UNREAD = {".avif", ".heic", ".heif", ".jp2", ".j2k", ".jxl", ".jxr", ".pfm", ".tga"}
+UNREAD |= {".ico", ".svg", ".eps", ".psd", ".xcf", ".exr", ".hdr", ".dcm", ".qoi"}
+UNREAD |= {".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".raf", ".rw2"}
+
+#: Folders that systems leave behind, besides hidden files (``._1.png``, ``.DS_Store``).
+_JUNK = {"__MACOSX", "@eaDir", "$RECYCLE.BIN", "System Volume Information"}
+_NAMED = 3  # at most, in a message
+
+
+def table_files(folder: Path) -> list[Path]:
+    """Return the Parquet or Arrow files of a folder, in the order of their names.
+
+    Those that lie in it, or in folders named ``column=value``. By-products such as
+    ``_SUCCESS`` and ``.x.parquet.crc`` are skipped; other things are told.
+    """
+    entries = sorted(x for x in folder.iterdir() if not _is_hidden(x))
+    files = [entry for entry in entries if _is_table(entry)]
+    if files:
+        others = [repr(entry.name) for entry in entries if entry not in files]
+        if others:
+            warn_user(f"{folder}: tables taken, left out: {known_names(others)}")
+        return files
+    folders = [entry for entry in entries if entry.is_dir()]
+    if not folders or not all(map(is_partition, folders)):
+        return []
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if _is_table(path)
+        and not any(_is_hidden(Path(x)) for x in path.relative_to(folder).parts)
+    )
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() in PARQUET | ARROW and path.is_file()
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith((".", "_"))
+
+
+def check_no_tables(folder: Path, streamed: set[str]) -> None:
+    """Refuse a folder of tables that cannot be read together, without an image."""
+    kinds = set()
+    for path in folder.rglob("*"):
+        if is_image(path):
+            return
+        kinds.add(kind_of(path))
+    if tables := sorted(kinds & (PARQUET | ARROW)):
+        raise ArgumentError(
+            f"{folder} holds shards in subfolders; name them by a pattern, such as "
+            f"'{folder}/**/*{tables[0]}'"
+        )
+    if tables := sorted(kinds & streamed):
+        raise ArgumentError(
+            f"{folder} holds {', '.join(tables)} files, which are read one at a time; "
+            "Parquet and Arrow files are read together"
+        )
+
+
+def is_image(path: str | Path) -> bool:
+    """Return whether a path is that of an image file, by its suffix."""
+    path = Path(path)
+    return path.suffix.lower() in IMAGES and not path.is_dir()
+
+
+def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
+    """Return the image files below a folder, and their labels.
+
+    The label of an image is the path of the folder that it lies in, from `path` on,
+    with slashes: ``cat``, or ``train/cat`` where folders are nested. There are no
+    labels when an image lies in `path` itself.
+
+    Links to files and folders are followed, but not into a folder that they lie in.
+    Hidden files and folders are skipped, and so is what systems leave behind, such as
+    ``__MACOSX``.
+
+    Parameters
+    ----------
+    path : Path
+        A folder.
+
+    Returns
+    -------
+    files : list of Path
+        Sorted by the names of their folders and by their own, as strings; the same on
+        every machine.
+    labels : ndarray of str, of shape (n,), or None
+
+    Warns
+    -----
+    UserWarning
+        When folders hold no image that can be read, images of other formats are left
+        out, or links lead nowhere or in a circle; when labels are paths of more than
+        one folder, or there are none because images lie both in `path` and below.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no image, or a name is not UTF-8.
+    OSError
+        When a folder may not be read.
+    """
+    contents = _walk(path)
+    for file in contents.images:  # what could be neither printed nor kept beside codes
+        try:
+            file.encode()
+        except UnicodeEncodeError:
+            raise ArgumentError(f"{path}: the name {file!a} is not UTF-8") from None
+    left_out = _left_out(contents)
+    if not contents.images:
+        there = f" but {'; '.join(left_out)}" if left_out else ""
+        raise ArgumentError(
+            f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}"
+        )
+    if empty := _without_images(contents):
+        left_out = [f"no images that can be read in {_some(empty)}", *left_out]
+    if left_out:
+        warn_user(f"{path}: {'; '.join(left_out)}")
+    return [path / file for file in contents.images], _labels(path, contents.images)
+
+
+@dataclass
+class _Contents:
+    """Paths from the folder on, with slashes, each list in the order of names."""
+
+    images: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    circular: list[str] = field(default_factory=list)
+
+
+def _walk(root: Path) -> _Contents:
+    """Look through a folder and, whether linked or not, the folders below it."""
+    contents = _Contents()
+    # Links can lead into a circle: `inside` are the folders that one lies in.
+    waiting = [("", frozenset({_identity(str(root))}))]
+    while waiting:
+        folder, inside = waiting.pop()
+        for entry in _entries(root / folder):
+            name, suffix = folder + entry.name, _suffix(entry.name)
+            # The entry itself raises for a link to itself.
+            if os.path.isdir(entry) if entry.is_symlink() else entry.is_dir():
+                identity = _identity(entry.path)
+                if identity in inside and identity[1]:
+                    contents.circular.append(name)
+                else:
+                    contents.folders.append(name)
+                    waiting.append((f"{name}/", inside | {identity}))
+            elif entry.is_symlink() and not os.path.exists(entry):
+                contents.broken.append(name)
+            elif suffix in IMAGES and entry.is_file():
+                contents.images.append(name)
+            elif suffix in UNREAD:
+                contents.unread.append(name)
+    for paths in vars(contents).values():
+        paths.sort(key=lambda path: path.split("/"))
+    return contents
+
+
+def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(".") and entry.name not in _JUNK:
+                yield entry
+
+
+def _suffix(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    """Return the identity of a folder; (x, 0) where the system has none."""
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
+    folders = [_parent(file) for file in files]
+    in_root = folders.count("")
+    if in_root == len(files):
+        return None
+    if in_root:
+        warn_user(
+            f"{path}: no labels are taken from the subfolders, as {in_root:,} "
+            f"image{'s lie' if in_root > 1 else ' lies'} beside them"
+        )
+        return None
+    nested = {folder for folder in folders if "/" in folder}
+    if nested:
+        warn_user(
+            f"{path}: subfolders are nested, so labels are their paths, such as "
+            f"{min(nested)!r}"
+        )
+    return np.array(folders, dtype=np.str_)
+
+
+def _left_out(contents: _Contents) -> list[str]:
+    """Describe the files that are left out, a clause for each kind."""
+    clauses = []
+    if contents.unread:
+        counts = sorted(Counter(map(_suffix, contents.unread)).items())
+        shown = ", ".join(f"{n:,} {suffix}" for suffix, n in counts)
+        clauses.append(f"formats that are not read: {shown}")
+    if contents.broken:
+        clauses.append(f"links that lead nowhere: {_some(contents.broken)}")
+    if contents.circular:
+        clauses.append(f"links to a folder they lie in: {_some(contents.circular)}")
+    return clauses
+
+
+def _without_images(contents: _Contents) -> list[str]:
+    """Name the folders below which there is no image, without those inside them."""
+    full, more = {""}, {_parent(file) for file in contents.images}
+    while more := more - full:
+        full |= more
+        more = {_parent(folder) for folder in more}
+    return [x for x in contents.folders if x not in full and _parent(x) in full]
+
+
+def _parent(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(map(repr, names[:_NAMED])) + more

@@ -1,0 +1,301 @@
+"""Files of lines: texts, word vectors, and JSON objects."""
+
+import codecs
+import json
+import math
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from fewbits._arrow import plain_table
+from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.inputs._input import Input, Texts, checked_vectors
+from fewbits.inputs._streams import HEAD, warn_of_blank_lines
+from fewbits.inputs._tables import Table
+from fewbits.inputs._written import (
+    DIGITS,
+    check_words,
+    exceptions,
+    packed_codes,
+    parse_vectors,
+    writing,
+)
+
+_BATCH = 4096  # lines
+_SHOWN = 30  # characters of a line in a message
+
+# A text on each line
+
+
+def read_lines(file: IO[bytes], source: str, kind: str | None = None) -> Input:
+    """Return the lines that are not blank: texts, or codes if that is the kind.
+
+    Where each is a vector in brackets, they are vectors; other numbers are refused, as
+    they would be embedded as words. A line ends at a line feed, a carriage return or
+    both, not at every separator that Python knows; blanks around a text are not
+    part of it.
+    """
+    import pyarrow as pa
+
+    batches: list[Any] = []
+    texts: list[str] = []
+    last = count = 0  # line, and texts
+    for number, line in enumerate(_decoded(file, source), 1):
+        if line:
+            texts.append(line)
+            last, count = number, count + 1
+        if len(texts) == _BATCH:
+            batches.append(pa.array(texts, pa.large_string()))
+            texts = []
+    batches.append(pa.array(texts, pa.large_string()))
+    warn_of_blank_lines(last - count, source)
+    column = pa.chunked_array(batches)
+    if kind == "codes":
+        codes, n_bits = packed_codes(column, source)
+        return Input("codes", codes, None, source, n_bits=n_bits)
+    if (written := writing(column)[0]) == "vectors":
+        vectors = checked_vectors(parse_vectors(column, source), source)
+        return Input("vectors", vectors, None, source)
+    advice = (
+        "save them as .npy, or as .csv with a first line of names (or, if they are "
+        "piped in, name columns)"
+    )
+    # The first line may hold names.
+    check_words(column if written == "broken" else column[1:], source, advice)
+    if mixed := exceptions(column, DIGITS):
+        raise ArgumentError(
+            f"{source} holds numbers but for {mixed[1][:_SHOWN]!r} and the like: mend "
+            "that, or, if texts are meant, save them as .csv with a first line of "
+            "names and name their column"
+        )
+    return Input("texts", Texts(column), None, source)
+
+
+def _decoded(file: IO[bytes], source: str) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        try:
+            text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode()
+        except UnicodeDecodeError as error:
+            raise ArtefactError(
+                f"{source} is not UTF-8 text: {error.reason} in line {number}"
+            ) from None
+        if "\0" in text:
+            raise ArtefactError(f"{source} is not text: line {number} holds a NUL")
+        yield from (part.strip() for part in text.strip().split("\r"))
+
+
+# A word and its vector on each line
+
+_HEADER = re.compile(rb"^\s*(\d{1,12})\s+(\d{1,6})\s*$")
+_FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$")
+
+
+def has_word_vectors(head: bytes) -> bool:
+    r"""Return whether a text begins as word vectors of word2vec, GloVe and fastText do.
+
+    On most lines a word, and behind it as many numbers as on the first, two or more, of
+    which some have a decimal point. word2vec and fastText begin with a line of two
+    numbers: how many words, and how many numbers each has.
+
+    Examples
+    --------
+    >>> has_word_vectors(b"king 0.1 -2.5\nqueen 1e-3 .7\n")
+    True
+    >>> has_word_vectors(b"Boeing 737 800\nAirbus 320 200\n")
+    False
+    """
+    lines = [line for line in head.splitlines() if line.strip()]
+    if len(head) >= HEAD - 4:
+        lines = lines[:-1]  # may be cut
+    header = _HEADER.match(lines[0]) if lines else None
+    lines = lines[1:] if header else lines
+    if not lines:
+        return False
+    width = int(header[2]) if header else len(lines[0].split()) - 1
+    rows = [_cut(line, width) for line in lines]
+    fitting = [row for row in rows if row[0] and all(map(_FLOAT.match, row[1]))]
+    return (
+        width > 1
+        and 2 * len(fitting) > len(rows)  # any other line is named by the reader
+        and not all(_FLOAT.match(word) for word, _ in fitting)
+        and any(b"." in number for _, numbers in fitting for number in numbers)
+    )
+
+
+def word_vectors(file: IO[bytes], source: str) -> Table:
+    """Return the table of word vectors: a column of words, one of vectors.
+
+    Raises
+    ------
+    ArgumentError
+        When a line has no word, or not as many numbers as the first one; when there
+        are not as many words as the first line says.
+    ArtefactError
+        When a word is not UTF-8.
+    """
+    import pyarrow as pa
+
+    words: list[str] = []
+    numbers = array("f")
+    width, announced = 0, None
+    for number, line in enumerate(file, 1):
+        if not line.strip():
+            continue
+        if number == 1 and (header := _HEADER.match(line)):
+            announced, width = int(header[1]), int(header[2])
+            continue
+        width = width or len(line.split()) - 1
+        word, values = _cut(line, width)
+        try:
+            if not word:
+                raise ValueError
+            numbers.extend([*map(float, values)])
+        except (ValueError, OverflowError):
+            raise ArgumentError(
+                f"{source} holds words and {width} numbers for each, but not in line "
+                f"{number}: {line.decode('utf-8', 'replace').strip()[:_SHOWN]!r}"
+            ) from None
+        try:
+            words.append(word.decode())
+        except UnicodeDecodeError as error:
+            raise ArtefactError(
+                f"{source} is not UTF-8 text: {error.reason} in line {number}"
+            ) from None
+    if announced not in (None, len(words)):
+        raise ArgumentError(
+            f"{source} announces {announced:,} words, but holds {len(words):,}"
+        )
+    flat = pa.array(np.frombuffer(numbers, np.float32))
+    vectors = pa.FixedSizeListArray.from_arrays(flat, max(1, width))
+    columns = {"word": pa.array(words, pa.large_string()), "vector": vectors}
+    return Table.of(pa.table(columns), auxiliary=("word",))
+
+
+def _cut(line: bytes, width: int) -> tuple[bytes, list[bytes]]:
+    """Return the word of a line, which may hold blanks, and the numbers behind it."""
+    parts = line.rsplit(None, width)
+    whole = len(parts) == width + 1
+    return (parts[0].strip(), parts[1:]) if whole else (b"", parts)
+
+
+# A JSON object on each line
+
+#: What a number too large for a float is written with: 1e400, or 309 digits.
+_LONG_EXPONENT = re.compile(r"[eE]\+?\d{3}|\d{300}")
+
+_Row = dict[str, Any]
+
+
+def read_json_lines(file: IO[bytes], source: str) -> Any:
+    """Return the Arrow table of JSON lines, whose keys are the names of columns.
+
+    A key that a line lacks is a missing value there. Numbers stay whole where all of a
+    column are; what is of several types is refused.
+    """
+    import pyarrow as pa
+
+    batches: list[Any] = []
+    rows: list[tuple[int, _Row]] = []
+    last = count = 0  # line, and objects
+    for number, line in enumerate(file, 1):
+        if line.removeprefix(codecs.BOM_UTF8).strip():
+            rows.append((number, _object(line, number, source)))
+            last, count = number, count + 1
+        if len(rows) == _BATCH:
+            batches.append(_table_of(rows, source))
+            rows = []
+    if rows:
+        batches.append(_table_of(rows, source))
+    warn_of_blank_lines(last - count, source)
+    if not batches:
+        return pa.table({})
+    try:
+        table = pa.concat_tables(batches, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ArgumentError(f"{source}: {one_line(error)}") from None
+    return plain_table(table)
+
+
+def _object(line: bytes, number: int, source: str) -> _Row:
+    """Return the object on a line, which has keys: else it were a row of nothing."""
+    try:
+        text = line.removeprefix(codecs.BOM_UTF8).decode()
+        strict = _finite if _LONG_EXPONENT.search(text) else None  # it is slower
+        row = json.loads(text, object_pairs_hook=_unique, parse_float=strict)
+    except (ValueError, RecursionError) as error:
+        hint = ""
+        if number == 1 and line.lstrip().startswith(b"["):
+            hint = "; a list of objects is not JSON lines, write one object on a line"
+        raise ArtefactError(
+            f"{source} is not JSON in line {number}: {one_line(error)}{hint}"
+        ) from None
+    if not isinstance(row, dict):
+        shown = line.decode("utf-8", "replace").strip()[:_SHOWN]
+        raise ArtefactError(
+            f"{source} needs an object on each line, such as {{'text': ...}}; line "
+            f"{number} holds {shown!r}"
+        )
+    if not row:
+        raise ArgumentError(f"{source} has an object without keys in line {number}")
+    return row
+
+
+def _finite(text: str) -> float:
+    """Return a number; what no float holds would become infinity."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large for a float of 64 bits")
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> _Row:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is given twice")
+    return row
+
+
+def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for _, row in rows for name in row)
+    lines = f"in lines {rows[0][0]} to {rows[-1][0]}"
+    columns = {}
+    for name in names:
+        values = [row.get(name) for _, row in rows]
+        try:
+            columns[name] = pa.array(values)
+            # Arrow takes ``true`` among ``1.5`` for 1.
+            if _hold_truth(values, columns[name].type):
+                raise TypeError("truth values among numbers")
+        except UnicodeEncodeError:
+            raise ArtefactError(
+                f"{source} holds half a surrogate pair as {name!r} {lines}, which is "
+                "not text"
+            ) from None
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            raise ArgumentError(
+                f"{source} holds as {name!r} values of several types, or too large "
+                f"ones, {lines}: {one_line(error)}"
+            ) from None
+    return pa.table(columns)
+
+
+def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
+    """Return whether booleans would become real numbers."""
+    import pyarrow.types as types
+
+    if types.is_floating(kind):
+        return bool in set(map(type, values))
+    full = [value for value in values if value] if types.is_nested(kind) else []
+    if types.is_list(kind):
+        return any(_hold_truth(value, kind.value_type) for value in full)
+    return any(
+        _hold_truth([row.get(field.name) for row in full], field.type)
+        for field in (kind if full else ())
+    )
