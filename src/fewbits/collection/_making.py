@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_frame, as_table, is_frame
+from fewbits._arrow import as_array, as_frame, as_table, is_frame
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
-from fewbits.codes import n_bytes, prefix
+from fewbits.codes import as_codes, n_bytes, prefix
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._rows import Rows
-from fewbits.collection._shim import read
 from fewbits.collection._table import (
     CODE,
     CORRECTION,
@@ -28,7 +27,7 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, warn_of_index
+from fewbits.inputs import Input, read, warn_of_index
 from fewbits.ood import novelty_radius
 
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
@@ -93,23 +92,23 @@ def read_rows(
     if is_frame(data) and ids is None:
         warn_of_index(data)
     if codes is not None:
-        source = read(data, codes=True)
+        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
     elif model is None:
         source = read(data, skip_blank=skip_blank)
     else:
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
-    own = {**source.beside, **(beside or {})}
-    return replace(source, ids=source.ids if ids is None else ids, beside=own)
+    own = {**source.columns, **(beside or {})}
+    return replace(source, ids=source.ids if ids is None else ids, columns=own)
 
 
 def column_facts(source: Input) -> dict[str, str | None]:
     """Return what the facts say about the columns of rows that were read."""
-    columns = source.columns()
-    named = {"item_column": source.item_column, "label_column": source.label_column}
+    columns = source.stored_columns()
+    named = {"item_column": source.column, "label_column": source.label}
     kept = {key: name if name in columns else None for key, name in named.items()}
-    return {**kept, "id_column": source.id_column}
+    return {**kept, "id_column": source.id}
 
 
 def encode_rows(
@@ -135,7 +134,7 @@ def encode_rows(
     return model, table_of(
         codes,
         ids=source.ids,
-        columns=source.columns(),
+        columns=source.stored_columns(),
         vectors=kept_vectors(features, form),
         corrections=None if corrections is None else corrections.values,
     )
@@ -194,7 +193,7 @@ def learn_model(
             if value is not None:
                 raise ArgumentError(f"codes exist already: leave out {name}")
         width = 8 * source.values.shape[1]
-        return Model(PackedEncoder(bits or getattr(source, "n_bits", None) or width))
+        return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.collection._shim import learn  # which needs scikit-learn
 
     learnt = learn(

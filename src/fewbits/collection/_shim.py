@@ -1,44 +1,4 @@
-import numpy as np
 
-from fewbits import inputs
-from fewbits.codes import as_codes
-from fewbits.inputs import Input
-
-
-def read(
-    data,
-    *,
-    column=None,
-    images=None,
-    codes=None,
-    id=None,
-    label=None,
-    columns=None,
-    names=(),
-    skip_blank=False,
-    as_text=(),
-    kind=None,
-):
-    if codes is True:
-        return Input("codes", as_codes(np.asarray(data)), None, "the codes")
-    keep = True if columns is None else list(columns)
-    from pathlib import Path
-
-    from fewbits._arrow import as_frame, is_frame
-
-    if not (isinstance(data, (str, Path)) or is_frame(as_frame(data))):
-        keep = False
-    return inputs.read(
-        data,
-        column=column,
-        label_column=label,
-        id_column=id,
-        keep=keep,
-        names=names,
-        skip_blank=skip_blank,
-        as_text=as_text,
-        kind=kind,
-    )
 
 
 def learn(

@@ -957,7 +957,7 @@ class Collection:
                 rows.columns if replaces else [x for x in needed if x is not None]
             )
             table = aligned(
-                table, rows.schema, id_name=source.id_column, required=required
+                table, rows.schema, id_name=source.id, required=required
             )
             with _folder.writing(rows.store, self._folder, timeout) as writer:
                 if replaces:
