@@ -43,6 +43,8 @@ from fewbits.store._sums import (
 
 #: Segments with fewer rows get no index of ids: a commit has one such at most.
 FEW_ROWS = 1 << 12
+#: Bytes of a column that is checked as a whole when some of it is read.
+_SMALL = 1 << 22
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
@@ -75,16 +77,20 @@ class ArrowFile:
         buffer = pa.py_buffer(data)
         self._base = buffer.address
         self._batch = only_batch(buffer, schema, n_rows, self.path)
+        self._whole: dict[str, Any] = {}  # columns all of whose bytes are checked
 
     def column(self, name: str) -> Any:
         """Return a column after checking all of its bytes."""
         from pyarrow import types
 
-        column = self.unchecked(name)
-        self.check_column(name)
-        if types.is_primitive(column.type) or types.is_fixed_size_binary(column.type):
-            return column
-        return self._valid(column)
+        if name not in self._whole:
+            column = self.unchecked(name)
+            self.check_column(name)
+            kind = column.type
+            if not (types.is_primitive(kind) or types.is_fixed_size_binary(kind)):
+                self._valid(column)
+            self._whole[name] = column
+        return self._whole[name]
 
     def unchecked(self, name: str) -> Any:
         """Return a column whose bytes the caller checks."""
@@ -110,9 +116,14 @@ class ArrowFile:
     def take(self, name: str, rows: IdArray) -> Any:
         """Return some rows of a column, in any order; they may repeat.
 
-        Only the blocks that they lie in are checked; of a nested type, or one of
-        categories, all.
+        Of a large column only the blocks that they lie in are checked, unless it is of
+        a nested type, or one of categories.
         """
+        whole = self._whole.get(name)
+        if whole is None and self.unchecked(name).nbytes <= _SMALL:
+            whole = self.column(name)
+        if whole is not None:
+            return _taken(whole, rows)
         if not self._check_rows(name, rows):
             return _taken(self.column(name), rows)
         return self._valid(_taken(self.unchecked(name), rows))
