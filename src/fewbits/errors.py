@@ -3,6 +3,9 @@
 Each error is also the built-in error that fits, so ``except ValueError`` keeps working.
 """
 
+import errno
+from typing import NamedTuple
+
 _REASON = 200  # characters of a message that are shown
 
 
@@ -106,3 +109,36 @@ def one_line(error: BaseException) -> str:
     """
     line = " ".join(str(error).split()) or type(error).__name__
     return "".join(x if x.isprintable() else "?" for x in line[:_REASON])
+
+
+class Outcome(NamedTuple):
+    """What an error is over HTTP: its name in the answer, and the status."""
+
+    code: str
+    kind: type[Exception]
+    status: int
+
+
+#: What becomes of each error, looked through in this order. On the command line each is
+#: one line, and exit status 2. A client raises `kind` where an answer has the code.
+OUTCOMES = (
+    Outcome("feature_error", FeatureError, 422),
+    Outcome("code_error", CodeError, 422),
+    Outcome("argument_error", ArgumentError, 422),
+    Outcome("locked", LockedError, 409),
+    Outcome("artefact_error", ArtefactError, 503),
+    Outcome("missing_data", MissingDataError, 501),
+    Outcome("missing_extra", MissingExtraError, 501),
+    Outcome("service_error", ServiceError, 502),
+    Outcome("internal_error", FewbitsError, 500),
+)
+DISK_FULL = Outcome("disk_full", OSError, 507)
+
+
+def outcome_of(error: BaseException) -> Outcome | None:
+    """Return what becomes of an error; None of one that nothing expects."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full:
+        return DISK_FULL
+    kinds = (outcome for outcome in OUTCOMES if isinstance(error, outcome.kind))
+    return next(kinds, None)

@@ -1,6 +1,6 @@
 """Near duplicates: items of one collection whose codes differ in few bits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -171,6 +171,10 @@ class Duplicates:
 
         And ``vector_distance``, where vectors confirm pairs.
         """
+        return self.table_of(list(self))
+
+    def table_of(self, blocks: Sequence[DuplicatePairs]) -> Any:
+        """Return some blocks of pairs as one Arrow table, see `to_arrow`."""
         import pyarrow as pa
 
         kind = self._rows.schema.field("_id").type
@@ -178,8 +182,8 @@ class Duplicates:
         if self._farthest is not None:
             fields.append(("vector_distance", pa.float64()))
         schema = pa.schema(fields)
-        blocks = []
-        for pairs in self:
+        tables = []
+        for pairs in blocks:
             values = [
                 pa.array(pairs.ids[:, 0], kind),
                 pa.array(pairs.ids[:, 1], kind),
@@ -187,8 +191,8 @@ class Duplicates:
             ]
             if pairs.vector_distances is not None:
                 values.append(pairs.vector_distances)
-            blocks.append(pa.table(values, schema=schema))
-        return pa.concat_tables(blocks) if blocks else schema.empty_table()
+            tables.append(pa.table(values, schema=schema))
+        return pa.concat_tables(tables) if tables else schema.empty_table()
 
     def groups(self, *, max_pairs: int | None = None) -> DuplicateGroups:
         """Return the groups of items that pairs connect.

@@ -176,7 +176,8 @@ class Model:
             if self.backbone_fingerprint not in (None, fingerprint):
                 raise ArtefactError(
                     f"this collection was made with another version of "
-                    f"{self.backbone}: fingerprint {str(self.backbone_fingerprint)[:12]}, here it is "
+                    f"{self.backbone}: fingerprint "
+                    f"{str(self.backbone_fingerprint)[:12]}, here it is "
                     f"{fingerprint[:12]}"
                 )
             self.__dict__["_extractor"] = extractor

@@ -153,7 +153,7 @@ class Search:
             raise ArgumentError("a shortlist is ranked again: it needs rerank=True")
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
-        """Return distances and rows, (n_queries, at most k), items without themselves."""
+        """Return distances and rows, (n_queries, k or fewer), without the items."""
         own = self._query.own
         if own is None:
             return self._ranked(None, k, self._mask)

@@ -1,6 +1,3 @@
-
-
-
 def learn(
     source,
     *,

@@ -41,10 +41,12 @@ from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import KINDS, Query, Search
 from fewbits.collection._table import (
+    CODE,
     FORMS,
     ID,
     aligned,
     check_known,
+    fixed_binary,
     id_column,
 )
 from fewbits.collection.classes import Classified, classify, label_rows
@@ -696,16 +698,21 @@ class Collection:
 
     def encode(
         self,
-        items: Any,
+        items: Any = None,
         *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
         progress: Progress | None = None,
     ) -> CodeArray:
         """Return the packed codes of items.
 
         Parameters
         ----------
-        items : sequence, or array-like of shape (n, n_features)
-            What the collection was made of: texts, images or vectors.
+        items, texts, vectors, images, ids, codes
+            As of `search`; those of items of the collection are the stored ones.
         progress : callable, default=None
             Called with (items done, items in all).
 
@@ -713,8 +720,11 @@ class Collection:
         -------
         ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
         """
-        model = self._version.model
-        return model.encode(model.features(items, progress=progress), progress)
+        version = self._version
+        if items is not None and progress is not None:
+            model = version.model
+            return model.encode(model.features(items, progress=progress), progress)
+        return _one_query(version, items, texts, vectors, images, ids, codes).codes
 
     def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
         """Return what the backbone makes of items, or vectors as they are.
@@ -956,9 +966,7 @@ class Collection:
             required = (
                 rows.columns if replaces else [x for x in needed if x is not None]
             )
-            table = aligned(
-                table, rows.schema, id_name=source.id, required=required
-            )
+            table = aligned(table, rows.schema, id_name=source.id, required=required)
             with _folder.writing(rows.store, self._folder, timeout) as writer:
                 if replaces:
                     writer.upsert(table)
@@ -1083,6 +1091,81 @@ class Collection:
         tables = list(self.batches(names, filter=filter))
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
+    def take(
+        self,
+        positions: IdArray,
+        columns: Sequence[str] | None = None,
+        *,
+        codes: bool = False,
+    ) -> Any:
+        """Return the items at some positions as an Arrow table.
+
+        Parameters
+        ----------
+        positions : ndarray of int
+            Numbers of items in their order, from 0 on; they may repeat.
+        columns : sequence of str, default=None
+            None for all.
+        codes : bool, default=False
+            Add the codes, as ``_code``.
+
+        Returns
+        -------
+        pyarrow.Table
+            The ids, by `id_name`, then the codes and the columns.
+        """
+        import pyarrow as pa
+
+        rows = _filled(self._version)
+        names = rows.columns if columns is None else _column_names(rows, columns)
+        numbers = rows.row_numbers[np.asarray(positions, np.int64)]
+        kind = rows.schema.field(ID).type
+        table = {self.id_name: pa.array(rows.ids_at(numbers), kind)}
+        if codes:
+            table[CODE] = fixed_binary(rows.codes_at(numbers))
+        taken = rows.table_at(numbers, names)
+        return pa.table({**table, **{name: taken[name] for name in names}})
+
+    def positions_of(self, ids: Any, *, missing_ok: bool = False) -> IdArray:
+        """Return the positions of items by their ids.
+
+        Raises
+        ------
+        ArgumentError
+            When an id is not there, and they may not be missing.
+        """
+        rows = _filled(self._version)
+        column = id_column(ids, rows.has_text_ids)
+        numbers = rows.find(column)
+        if missing_ok:
+            numbers = numbers[numbers >= 0]
+        check_known(column, numbers)
+        return rows.positions_of(numbers)
+
+    def mask(self, filter: Any = None, allowed: Any = None) -> Mask | None:
+        """Return which items meet a filter and are allowed, as of `search`.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype bool, or None
+            In the order of the items; None for all.
+        """
+        return self._mask(self._version, filter, allowed)
+
+    def typed_id(self, text: str) -> Any:
+        """Return an id that was written as text, as the collection has it."""
+        if self.has_text_ids:
+            return text
+        if not (text.isascii() and text.isdecimal() and len(text) < 20):
+            raise ArgumentError(f"ids of this collection are integers, got {text!r}")
+        return int(text)
+
+    @property
+    def has_text_ids(self) -> bool:
+        """True if ids are texts, False if they are whole numbers."""
+        rows = self._version.rows
+        return rows is not None and rows.has_text_ids
+
     @property
     def ids(self) -> NDArray[Any]:
         """Ids in the order of the items: int64, or objects that are texts."""
@@ -1169,10 +1252,16 @@ class Collection:
         ArgumentError
             When this version is no longer there.
         """
+        if check_count(version, "version", 0) == self.version:
+            return self.frozen()
         rows = _filled(self._version)
-        snapshot = rows.store.snapshot(check_count(version, "version", 0))
+        snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
         return _PastCollection(earlier, self._folder)
+
+    def frozen(self) -> "Collection":
+        """Return the version that this handle has, to be read only."""
+        return _PastCollection(self._version, self._folder)
 
     def refresh(self) -> bool:
         """Take over what other handles and processes have changed in the folder.
@@ -1341,6 +1430,11 @@ class Collection:
         shorter._replace(model, tables, None)
         return shorter
 
+    def warm(self) -> None:
+        """Make the index, which the first search would make."""
+        if self._version.rows is not None:
+            self._version.rows.index(self.facts.index or "auto")
+
     # What it is made of.
 
     @property
@@ -1357,6 +1451,23 @@ class Collection:
     def kind(self) -> str:
         """What the items are: "texts", "images", "vectors" or "codes"."""
         return self._version.model.kind
+
+    @property
+    def backbone(self) -> str | None:
+        """Id of the backbone that makes features of the items; None of vectors."""
+        return self._version.model.backbone
+
+    @property
+    def vector_form(self) -> str | None:
+        """The dtype of kept vectors: float16, float32 or int8; None without any."""
+        rows = self._version.rows
+        return None if rows is None else rows.vector_form
+
+    @property
+    def knows_features(self) -> bool:
+        """True where features of the items are kept, or can be made from kept texts."""
+        texts = self.kind == "texts" and self.item_column is not None
+        return self.kind != "codes" and (texts or self.vector_form is not None)
 
     @property
     def codebook(self) -> Codebook | None:
@@ -1426,6 +1537,14 @@ class Collection:
             values["columns"] = rows.columns
             values["vectors"] = rows.vector_form
         return values
+
+    def file_names(self) -> set[str]:
+        """Return the names of the files that this version needs; none in memory."""
+        rows, folder = self._version.rows, self._folder
+        if folder is None:
+            return set()
+        names = set() if rows is None else set(rows.snapshot.manifest.names())
+        return names | {path.name for path in folder.glob("*-*.*")}
 
     def disk_bytes(self) -> int:
         """Return the bytes that the rows take on the disk; 0 in memory."""

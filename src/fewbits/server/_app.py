@@ -1,34 +1,39 @@
 """The application."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
+from starlette.routing import Match, Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from fewbits._version import __version__
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
+from fewbits.server._describe import add_openapi
 from fewbits.server._direct import Direct
 from fewbits.server._errors import add_handlers
 from fewbits.server._guard import Guard
 from fewbits.server._live import Live
-from fewbits.server._metrics import Metrics
-from fewbits.server._openapi import add_openapi
-from fewbits.server._page import Page
 from fewbits.server._service import Service
 from fewbits.server._settings import Settings
 from fewbits.server.routes import ROUTERS
 
+FOLDER = Path(__file__).parent / "explorer"
+#: What is never a file of the page: a wrong method there is told by the route.
+_ROUTES = ("/v1/", "/metrics", "/openapi.json")
+
 
 def create_app(
-    source: Bundle | str | Path, settings: Settings | None = None
+    source: Collection | str | Path, settings: Settings | None = None
 ) -> FastAPI:
-    """Return the ASGI application that serves a bundle.
+    """Return the ASGI application that serves a collection.
 
     Parameters
     ----------
-    source : Bundle, str or Path
-        A folder, whose changes go live by themselves, or a bundle in memory.
+    source : Collection, str or Path
+        A folder, whose changes go live by themselves, or a collection in memory.
     settings : Settings, default=Settings()
 
     Returns
@@ -38,58 +43,56 @@ def create_app(
     Raises
     ------
     ArtefactError
-        When the folder is no bundle, or is damaged.
+        When the folder is no collection, or is damaged.
 
     Examples
     --------
+    >>> import fewbits
     >>> import numpy as np
     >>> from fastapi.testclient import TestClient
-    >>> from fewbits.bundle import Bundle
-    >>> from fewbits.encoders import LinearEncoder
-    >>> bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2))).with_items(np.eye(2))
-    >>> client = TestClient(create_app(bundle), base_url="http://localhost")
-    >>> client.post("/v1/search", json={"vectors": [[1, 0]], "k": 1}).json()["results"]
-    [{'query': 'query 0', 'hits': [{'id': 0, 'distance': 0, 'columns': {}}]}]
+    >>> col = fewbits.Collection.create(None, codes=np.array([[1], [7]], np.uint8))
+    >>> client = TestClient(create_app(col), base_url="http://localhost")
+    >>> client.post("/v1/search", json={"codes": ["07"], "k": 1}).json()["hits"]
+    [[{'rank': 1, 'id': 1, 'distance': 0, 'columns': {}}]]
     """
-    service = Service(Live(source), settings or Settings())
+    settings = settings or Settings()
+    service = Service(Live(source), settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with service.running():
             yield
 
-    metrics, version = service.metrics, service.version
-    app = bare_app(service.settings, metrics, version, ROUTERS, ["/v1/search"])
-    app.router.lifespan_context = lifespan
-    app.state.service = service
-    app.router.routes.append(Page())
-    return app
-
-
-def bare_app(
-    settings: Settings,
-    metrics: Metrics,
-    version: Callable[[], str],
-    routers: Sequence[APIRouter],
-    direct: Sequence[str] = (),
-) -> FastAPI:
-    """Return an application with what every service has around its routes.
-
-    Paths that are `direct` are those that `Direct` takes.
-    """
     app = FastAPI(
         title="fewbits",
         version=__version__,
+        lifespan=lifespan,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         # FastAPI's telemetry is off: our own metrics and logs are bounded.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.state.settings = settings
-    add_handlers(app, routers)
-    for router in routers:
+    app.state.settings, app.state.service = settings, service
+    add_handlers(app, ROUTERS)
+    for router in ROUTERS:
         app.include_router(router)
     add_openapi(app)
-    app.add_middleware(Direct, routers=routers, paths=direct)
-    app.add_middleware(Guard, settings=settings, metrics=metrics, version=version)
+    app.add_middleware(Direct, routers=ROUTERS, paths=["/v1/search"])
+    app.add_middleware(
+        Guard, settings=settings, metrics=service.metrics, version=service.version
+    )
+    app.router.routes.append(Page())
     return app
+
+
+class Page(Mount):
+    """The explorer's files at the root, beside the routes."""
+
+    def __init__(self) -> None:
+        super().__init__("/", StaticFiles(directory=FOLDER, html=True), name="explorer")
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Leave the paths of routes to these."""
+        if str(scope.get("path", "")).startswith(_ROUTES):
+            return Match.NONE, {}
+        return super().matches(scope)

@@ -11,19 +11,11 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 
-from fewbits.client.wire import ERRORS
-from fewbits.errors import ArtefactError, FewbitsError, one_line
+from fewbits.errors import ArtefactError, FewbitsError, one_line, outcome_of
 from fewbits.server._logs import log
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
-#: Status of each error that has a name.
-_STATUS = {
-    "locked": 409,
-    "artefact_error": 503,
-    "missing_data": 501,
-    "missing_extra": 501,
-}
 
 
 def in_bytes(size: int) -> str:
@@ -70,16 +62,8 @@ EXPECTED = (
     HTTPException,
     RequestValidationError,
     FewbitsError,
+    OSError,
 )
-
-
-class ReadOnly(ApiError):
-    """The collection may not be changed through this service."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            403, "read_only", "this service is read-only: start it with --writable"
-        )
 
 
 def unknown_field(where: Sequence[int | str], known: Iterable[str]) -> str:
@@ -129,11 +113,8 @@ def as_api_error(error: Exception) -> ApiError:
         )
     if isinstance(error, RequestValidationError):
         return ApiError(422, "argument_error", _first_fault(error))
-    for code, kind in ERRORS.items():
-        if isinstance(error, kind):
-            return ApiError(_STATUS.get(code, 422), code, one_line(error))
-    if isinstance(error, FewbitsError):
-        return ApiError(500, "internal_error", one_line(error))
+    if (outcome := outcome_of(error)) is not None:
+        return ApiError(outcome.status, outcome.code, one_line(error))
     return ApiError(500, "internal_error", "the service failed; its log says how")
 
 

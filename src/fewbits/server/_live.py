@@ -1,4 +1,4 @@
-"""The snapshot that is served, and the next one in its place."""
+"""The version that is served, and the next one in its place."""
 
 import hashlib
 import itertools
@@ -8,64 +8,63 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from fewbits.bundle import Bundle
-from fewbits.bundle.serving import folder_state, last_verified
+from fewbits.collection import Collection
 from fewbits.errors import ArtefactError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """One state of a bundle, which requests hold while they use it.
+    """One version of a collection, which requests hold while they use it.
 
     Attributes
     ----------
-    bundle : Bundle
+    collection : Collection
+        To be read only.
     version : str
         Opaque; another one for another state.
     results : dict
         What was computed once for this state.
     """
 
-    bundle: Bundle
+    collection: Collection
     version: str
     since: float = field(default_factory=time.time)
     results: dict[Any, Any] = field(default_factory=dict, repr=False)
 
 
 class Live:
-    """The newest snapshot of a folder, or of a bundle in memory.
+    """The newest version of a folder, or of a collection in memory.
 
     Reading it is one attribute: a reader keeps its own. The swap is one assignment.
 
     Parameters
     ----------
-    source : Bundle, str or Path
+    source : Collection, str or Path
     """
 
-    def __init__(self, source: Bundle | str | Path) -> None:
-        self._folder = None if isinstance(source, Bundle) else Path(source)
-        self.name = "bundle" if self._folder is None else self._folder.resolve().name
+    def __init__(self, source: Collection | str | Path) -> None:
+        if not isinstance(source, Collection):
+            source = Collection.open(source)
+        self._collection, self.folder = source, source.path
+        self.name = "memory" if self.folder is None else self.folder.resolve().name
         self._lock = threading.Lock()
         self._count = itertools.count()
-        self._state: str | None = None
         self._fault: str | None = None
         self._damage: str | None = None
-        if isinstance(source, Bundle):
-            self.snapshot = self._made(source)
-        else:
-            self._state = folder_state(source)
-            self.snapshot = self._made(Bundle.load(source))
-            last = last_verified(source)
-            if last is not None and not last.report.is_intact:
-                told = str(last.report.damages[0])
-                self.set_damage(told if self._names_ours(told) else None)
+        self.snapshot = self._made()
+        last = source.last_verified()
+        if last is not None and not last.report.is_intact:
+            text = str(last.report.damages[0])
+            self.set_damage(text if self._names_ours(text) else None)
 
     def warm(self) -> None:
-        """Make the index of the first snapshot, which the start does not wait for."""
+        """Make the index of the first version, which the start does not wait for."""
         try:
-            _ = self.snapshot.bundle.items and self.snapshot.bundle.index
+            self.snapshot.collection.warm()
         except ArtefactError as error:
             self.set_damage(str(error))
         except Exception as error:
@@ -76,85 +75,62 @@ class Live:
         """Fault of the folder, None where nothing is known to be wrong."""
         return self._fault or self._damage
 
-    def set_damage(self, told: str | None) -> None:
+    def set_damage(self, text: str | None) -> None:
         """Remember what an error or a verification says; None for nothing wrong."""
-        self._damage = None if told is None else self.public(told)
+        self._damage = None if text is None else self.public(text)
 
-    def public(self, told: str) -> str:
+    def public(self, text: str) -> str:
         """Return a message without the path of the folder, for clients."""
-        if self._folder is None:
-            return told
-        for folder in (str(self._folder.absolute()), str(self._folder)):
+        if self.folder is None:
+            return text
+        for folder in (str(self.folder.absolute()), str(self.folder)):
             if len(folder) > 1:
-                told = told.replace(folder + os.sep, "").replace(folder, self.name)
-        return told
+                text = text.replace(folder + os.sep, "").replace(folder, self.name)
+        return text
 
-    def names_file(self, told: str) -> bool:
+    def names_file(self, text: str) -> bool:
         """Return whether a message is about the folder, or a file in it."""
-        return self._folder is not None and str(self._folder.absolute()) in told
+        return self.folder is not None and str(self.folder.absolute()) in text
 
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the bundle; None of one in memory."""
-        return self._folder
+    def _names_ours(self, text: str) -> bool:
+        """Return whether a message names a file of the newest version."""
+        return any(name in text for name in self.snapshot.collection.file_names())
 
     def refresh(self) -> bool:
         """Take over what the folder has now; return whether that is new.
 
-        A folder that cannot be read leaves the old snapshot, and `fault` says why.
+        A folder that cannot be read leaves the old version, and `fault` says why.
         """
-        if self._folder is None:
+        if self.folder is None:
             return False
         with self._lock:
             try:
-                state = folder_state(self._folder)
-                if state == self._state:
-                    self._fault = None  # of a folder that was put right
+                changed = self._collection.refresh()
+                self._fault = None  # of a folder that was put right
+                if not changed:
                     return False
-                newest = self._newest(state)
-                # Made now, not by the first request.
-                _ = newest.items and newest.index
-                self.snapshot = self._made(newest)
+                newest = self._made()
+                newest.collection.warm()  # now, not by the first request
+                self.snapshot = newest
             except Exception as error:  # whatever it is, the old one still answers
                 self._fault = self.public(str(error))
                 return False
-            self._state, self._fault = state, None
             if self._damage is not None and not self._names_ours(self._damage):
                 self._damage = None  # of files that were replaced
             return True
 
-    def _names_ours(self, told: str) -> bool:
-        """Return whether a message names a file of the newest state."""
-        assert self._folder is not None
-        items = self.snapshot.bundle.items
-        held = None if items is None else items.snapshot
-        names = set() if held is None else held.manifest.names()
-        names |= {path.name for path in self._folder.glob("*-*.*")}
-        return any(name in told for name in names)
-
-    def _newest(self, state: str) -> Bundle:
-        """Return the bundle of the folder; where only rows came and went, soon."""
-        held = self.snapshot.bundle
-        same_bundle = state.partition("/")[0] == (self._state or "").partition("/")[0]
-        if same_bundle and held.items is not None:
-            return held.snapshot()
-        assert self._folder is not None
-        return Bundle.load(self._folder)
-
-    def change(self, function: Callable[[Bundle], Bundle]) -> Snapshot:
-        """Serve the bundle that a function makes of the one that is served."""
+    def change(self, function: Callable[[Collection], T]) -> tuple[Snapshot, T]:
+        """Change the collection, and serve what it is then."""
         with self._lock:
-            changed = function(self.snapshot.bundle)
-            _ = changed.index
-            self.snapshot = self._made(changed)
-            if self._folder is not None and self._state is not None:
-                # A commit of another writer has another number, and is seen then.
-                self._state = f"{self._state.partition('/')[0]}/{changed.commit}"
-            return self.snapshot
+            result = function(self._collection)
+            newest = self._made()
+            newest.collection.warm()
+            self.snapshot = newest
+            return newest, result
 
-    def _made(self, bundle: Bundle) -> Snapshot:
-        commit = None if bundle.items is None else bundle.commit
-        told = f"{bundle.encoder.fingerprint}/{commit}/{self._state}"
-        digest = hashlib.sha256(told.encode()).hexdigest()[:8]
-        _ = bundle.item_kind  # loads the backbone
-        return Snapshot(bundle, f"{digest}.{next(self._count)}")
+    def _made(self) -> Snapshot:
+        collection = self._collection.frozen()
+        text = f"{collection.encoder.fingerprint}/{collection.version}/{self.folder}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        _ = collection.kind  # loads the backbone
+        return Snapshot(collection, f"{digest}.{next(self._count)}")

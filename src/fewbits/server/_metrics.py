@@ -96,5 +96,4 @@ class Metrics:
 
 
 def _n_items(live: Live) -> int:
-    items = live.snapshot.bundle.items
-    return 0 if items is None else len(items)
+    return len(live.snapshot.collection)

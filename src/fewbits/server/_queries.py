@@ -1,4 +1,4 @@
-"""Queries of a request, as the engine takes them."""
+"""What a request is about: texts, vectors, images, ids or codes, in bounds."""
 
 import base64
 import binascii
@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import as_array
-from fewbits.bundle import Bundle
 from fewbits.codes import n_bytes
+from fewbits.collection import Collection
 from fewbits.errors import ArgumentError, CodeError, FeatureError
-from fewbits.server._models import Queries
+from fewbits.server._bodies import Body
 from fewbits.server._settings import Settings
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-#: The ways to say what is asked about, and whether they are raw items.
-KINDS = {"texts": True, "vectors": True, "images": True, "ids": False, "codes": False}
-
-
+KINDS = ("texts", "vectors", "images", "ids", "codes")
 #: As many images of the most pixels may come in one request.
 _IMAGES_AT_MOST = 4
 #: Pieces in which the file of an image may be read.
@@ -33,14 +30,8 @@ _FORMATS = "PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One kind of queries and their values.
-
-    Attributes
-    ----------
-    kind : {"texts", "vectors", "images", "ids", "codes"}
-    values : sequence
-    """
+class Query:
+    """One kind of items, and their values as they were sent."""
 
     kind: str
     values: Any
@@ -48,71 +39,65 @@ class Asked:
     def __len__(self) -> int:
         return len(self.values)
 
-    def fields(self, bundle: Bundle, settings: Settings) -> dict[str, Any]:
-        """Return the one field of a request of the engine that is asked by.
+    def arguments(self, collection: Collection, settings: Settings) -> dict[str, Any]:
+        """Return the one argument of a method of a collection that says the same.
 
         Raises
         ------
         ArgumentError, FeatureError, CodeError
-            When the bundle takes something else, or values cannot be read.
+            When the collection takes something else, or values cannot be read.
         """
-        if self.kind == "ids":
-            return {"ids": self.values}
         if self.kind == "codes":
-            return {"codes": as_codes(self.values, bundle.encoder.n_bits)}
-        return {"queries": self.raw(bundle, settings)}
-
-    def raw(self, bundle: Bundle, settings: Settings) -> Any:
-        """Return raw items as the bundle takes them."""
-        wanted = "vectors" if bundle.item_kind == "codes" else bundle.item_kind
-        if self.kind != wanted:
-            raise ArgumentError(f"this bundle takes {wanted}, got {self.kind}")
+            return {"codes": as_codes(self.values, collection.encoder.n_bits)}
         if self.kind == "vectors":
-            return as_matrix(self.values, packed=bundle.item_kind == "codes")
-        if self.kind == "texts":
-            return self.values
-        images = [
-            Upload(data, f"image {i}", settings.max_pixels)
-            for i, data in enumerate(self.values)
-        ]
-        _check_pixels(images, _IMAGES_AT_MOST * settings.max_pixels)
-        return images
+            return {
+                "vectors": as_matrix(self.values, packed=collection.kind == "codes")
+            }
+        if self.kind == "images":
+            images = [
+                Upload(data, f"image {i}", settings.max_pixels)
+                for i, data in enumerate(self.values)
+            ]
+            _check_pixels(images, _IMAGES_AT_MOST * settings.max_pixels)
+            return {"images": images}
+        return {self.kind: self.values}
+
+    def items(self, collection: Collection, settings: Settings) -> Any:
+        """Return items of the collection's own kind, for methods that take no other."""
+        own = "vectors" if collection.kind == "codes" else collection.kind
+        if self.kind != own:
+            raise ArgumentError(f"this collection takes {own}, got {self.kind}")
+        (items,) = self.arguments(collection, settings).values()
+        return items
 
 
-def asked_by(body: Queries, settings: Settings) -> Asked:
-    """Return the queries of a body.
+def query_of(body: Body, settings: Settings) -> Query:
+    """Return the query of a body.
 
     Raises
     ------
     ArgumentError
         When it gives none or several kinds of queries, or too many.
     """
-    given = {x: getattr(body, x) for x in KINDS if getattr(body, x) is not None}
+    sent = vars(body)
+    values = {kind: sent[kind] for kind in KINDS if sent.get(kind) is not None}
     table, image = body.table, body.image
     if table is not None:
-        given |= {x: table[x] for x in KINDS if x in table.column_names}
+        values |= {kind: table[kind] for kind in KINDS if kind in table.column_names}
     if image is not None:
-        given |= {"images": [*given.get("images", ()), image]}
-    if len(given) != 1:
+        values |= {"images": [*values.get("images", ()), image]}
+    if len(values) != 1:
         raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
-    ((kind, values),) = given.items()
-    if not 1 <= len(values) <= settings.max_queries:
+    ((kind, items),) = values.items()
+    if not 1 <= len(items) <= settings.max_queries:
         raise ArgumentError(
-            f"give 1 to {settings.max_queries:,} {kind}, got {len(values):,}"
+            f"give 1 to {settings.max_queries:,} {kind}, got {len(items):,}"
         )
     if table is not None:
-        values = as_array(values, kind) if kind == "vectors" else values.to_pylist()
-        if kind in ("texts", "ids") and None in values:
+        items = as_array(items, kind) if kind == "vectors" else items.to_pylist()
+        if kind in ("texts", "ids") and None in items:
             raise ArgumentError(f"{kind} may not be null")
-    return Asked(kind, values)
-
-
-def _check_pixels(images: Sequence["Upload"], most: int) -> None:
-    """Refuse images that take too long together; what is no image is told later."""
-    if (total := sum(image.n_pixels() for image in images)) > most:
-        raise ArgumentError(
-            f"these images have {total:,} pixels; {most:,} are allowed: ask in parts"
-        )
+    return Query(kind, items)
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
@@ -134,14 +119,22 @@ def as_codes(texts: Any, n_bits: int) -> NDArray[np.uint8]:
         rows = [x if isinstance(x, bytes) else bytes.fromhex(x) for x in texts]
     except (ValueError, TypeError):
         raise CodeError("codes are given in hexadecimal, two digits a byte") from None
-    wanted = n_bytes(n_bits)
+    width = n_bytes(n_bits)
     for text, row in zip(texts, rows, strict=True):
-        if len(row) != wanted:
+        if len(row) != width:
             unit, n = ("bytes", 1) if text is row else ("hexadecimal digits", 2)
             raise CodeError(
-                f"a code of {n_bits} bits has {n * wanted} {unit}, got {n * len(row)}"
+                f"a code of {n_bits} bits has {n * width} {unit}, got {n * len(row)}"
             )
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
+
+
+def _check_pixels(images: Sequence["Upload"], most: int) -> None:
+    """Refuse images that take too long together; what is no image is told later."""
+    if (total := sum(image.n_pixels() for image in images)) > most:
+        raise ArgumentError(
+            f"these images have {total:,} pixels; {most:,} are allowed: ask in parts"
+        )
 
 
 class _FewReads(io.BytesIO):

@@ -5,7 +5,7 @@ import errno
 import socket
 from pathlib import Path
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server._app import create_app
 from fewbits.server._logs import set_up_logs
@@ -16,17 +16,17 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def run(
-    source: Bundle | str | Path,
+    source: Collection | str | Path,
     settings: Settings | None = None,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
 ) -> None:
-    """Serve a bundle until the process is told to stop; what has begun is finished.
+    """Serve a collection until the process is told to stop; what has begun is finished.
 
     Parameters
     ----------
-    source : Bundle, str or Path
+    source : Collection, str or Path
     settings : Settings, default=Settings()
     host : str, default="127.0.0.1"
         Address to listen at. Others than those of this machine need a token.

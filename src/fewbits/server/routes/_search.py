@@ -1,18 +1,45 @@
-"""The nearest items, and all items within a distance."""
+"""Search, and what else is asked of the collection itself."""
 
-from typing import Annotated
+import io
+from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
-from fewbits.client.wire import ARROW
-from fewbits.server._body import body_of, reads
-from fewbits.server._models import RangeBody, SearchBody
-from fewbits.server._reply import answers, wants_arrow
-from fewbits.server._searching import range_answer, range_table, search_answer
-from fewbits.server._served import Current, served
+from fewbits.classify.decoders import decoder_of
+from fewbits.client.wire import ARROW, BYTES
+from fewbits.errors import ArgumentError
+from fewbits.server._bodies import (
+    ClassifyBody,
+    DuplicatesBody,
+    EncodeBody,
+    ItemsBody,
+    LikeBody,
+    RecallBody,
+    SearchBody,
+    body_of,
+    reads,
+)
+from fewbits.server._errors import ApiError
+from fewbits.server._queries import query_of
+from fewbits.server._replies import (
+    CSV,
+    PARQUET,
+    Json,
+    accepts,
+    also,
+    answers,
+    arrow_reply,
+    checked_size,
+    table_reply,
+)
+from fewbits.server._search import check_hits, explain, search_answer
+from fewbits.server._service import Current, Served, served
 
 router = APIRouter()
-_asked = body_of(SearchBody, arrow=True, image=True)
+_search_body = body_of(SearchBody, arrow=True, image=True)
+_FEW = 1000  # items whose size is not looked at first
 
 
 @router.post(
@@ -21,22 +48,233 @@ _asked = body_of(SearchBody, arrow=True, image=True)
     responses=answers("Found", ARROW),
 )
 async def search(request: Request) -> Response:
-    """Find the items that are nearest to each query."""
-    # It is called directly: dependencies would take longer than most searches.
-    now, asked = await served(request), await _asked(request)
-    return await search_answer(now, asked, arrow=wants_arrow(request))
+    """Find the nearest items of each query, see `fewbits.Collection.search`."""
+    # Called past FastAPI's routing, see `Direct`.
+    body = await _search_body(request)
+    wants_arrow = accepts(request, ARROW)
+    return await search_answer(await served(request), body, arrow=wants_arrow)
 
 
 @router.post(
-    "/v1/range-search",
-    openapi_extra=reads(RangeBody, arrow=True, image=True),
-    responses=answers("RangeFound", ARROW),
+    "/v1/explain", openapi_extra=reads(SearchBody), responses=answers("Explained")
 )
-async def range_search(
-    asked: Annotated[RangeBody, Depends(body_of(RangeBody, arrow=True, image=True))],
+async def explained(
+    body: Annotated[Any, Depends(body_of(SearchBody))], served: Current
+) -> Json:
+    """Find the nearest items, with codes and histograms of distances."""
+    return Json(await served.run(explain, served, body))
+
+
+@router.post(
+    "/v1/encode",
+    openapi_extra=reads(EncodeBody, arrow=True, image=True),
+    responses=answers("Codes", BYTES, ARROW),
+)
+async def encode(
+    body: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:
-    """Find all items within a distance of each query."""
-    make = range_table if wants_arrow(request) else range_answer
-    return await served.run(make, served, asked)
+    """Return the codes of items: in hexadecimal, as packed bytes, or as Arrow."""
+
+    def codes() -> Any:
+        query = query_of(body, served.settings)
+        items = query.items(served.collection, served.settings)
+        return served.collection.encode(items)
+
+    made = await served.run(codes)
+    n_bits = served.collection.encoder.n_bits
+    if accepts(request, BYTES):
+        return Response(made.tobytes(), media_type=BYTES)
+    if not accepts(request, ARROW):
+        return Json({"n_bits": n_bits, "codes": [c.tobytes().hex() for c in made]})
+    import pyarrow as pa
+
+    buffers = [None, pa.py_buffer(made.tobytes())]
+    column = pa.Array.from_buffers(pa.binary(made.shape[1]), len(made), buffers)
+    return arrow_reply(pa.table({"_code": column}), n_bits=n_bits)
+
+
+@router.post(
+    "/v1/classify",
+    openapi_extra=reads(ClassifyBody, arrow=True, image=True),
+    responses=answers("Classified"),
+)
+async def classify(
+    body: Annotated[Any, Depends(body_of(ClassifyBody, arrow=True, image=True))],
+    served: Current,
+) -> Json:
+    """Return the class of items, see `fewbits.Collection.classify`."""
+    return Json(await served.run(_classified, served, body))
+
+
+def _classified(served: Served, body: Any) -> dict[str, Any]:
+    query = query_of(body, served.settings)
+    names = ("label", "k", "linear", "top", "max_false_reject_rate")
+    options = {name: vars(body)[name] for name in (*names, "max_false_accept_rate")}
+    decoder = body.decoder
+    if isinstance(decoder, dict):
+        parameters = dict(decoder)
+        decoder = decoder_of(parameters.pop("name", None), **parameters)
+    arguments = query.arguments(served.collection, served.settings)
+    return served.collection.classify(**arguments, decoder=decoder, **options).to_dict()
+
+
+@router.post("/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found"))
+async def like(
+    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current
+) -> Json:
+    """Find items that are like some, and unlike others."""
+    return Json(await served.run(_alike, served, body))
+
+
+def _alike(served: Served, body: Any) -> dict[str, Any]:
+    check_hits(1, body.k, served.collection, served.settings)
+    names = ("k", "filter", "allowed", "columns", "n_random", "C", "random_state")
+    options = {name: vars(body)[name] for name in names}
+    for name in ("good", "bad"):
+        examples = vars(body)[name]
+        if examples is not None:
+            query = query_of(examples, served.settings)
+            options[name] = query.items(served.collection, served.settings)
+        options[f"{name}_ids"] = vars(body)[f"{name}_ids"] or ()
+    return served.collection.like(**options).to_dict()
+
+
+@router.post(
+    "/v1/duplicates",
+    openapi_extra=reads(DuplicatesBody),
+    responses=answers("Pairs", ARROW),
+)
+async def duplicates(
+    body: Annotated[Any, Depends(body_of(DuplicatesBody))],
+    served: Current,
+    request: Request,
+) -> Response:
+    """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
+
+    def pairs() -> Response:
+        found = served.collection.duplicates(
+            body.radius,
+            max_vector_distance=body.max_vector_distance,
+            filter=body.filter,
+            allowed=body.allowed,
+        )
+        blocks, most = [], served.settings.max_hits
+        for block in found:
+            blocks.append(block)
+            if sum(map(len, blocks)) > most:
+                raise ArgumentError(
+                    f"more than {most:,} pairs: give a smaller radius, or a filter"
+                )
+        if accepts(request, ARROW):
+            return arrow_reply(found.table_of(blocks))
+        return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
+
+    return await served.run_heavy(pairs)
+
+
+@router.post(
+    "/v1/recall", openapi_extra=reads(RecallBody), responses=answers("Recalls")
+)
+async def recall(
+    body: Annotated[Any, Depends(body_of(RecallBody))], served: Current
+) -> Json:
+    """Estimate the recall of searches, see `fewbits.Collection.recall`."""
+
+    def estimates() -> dict[str, Any]:
+        options = {name: vars(body)[name] for name in type(body).model_fields}
+        found = served.collection.recall(**options)
+        return {"estimates": [estimate.to_dict() for estimate in found]}
+
+    return Json(await served.run_heavy(estimates))
+
+
+@router.post(
+    "/v1/items",
+    openapi_extra=reads(ItemsBody),
+    responses=answers("Items", CSV, ARROW, PARQUET),
+)
+async def items(
+    body: Annotated[ItemsBody, Depends(body_of(ItemsBody))],
+    served: Current,
+    request: Request,
+) -> Response:
+    """Return items by ids or positions: as JSON, or exported as a table."""
+    return await served.run(_items, served, body, request)
+
+
+def _items(served: Served, body: ItemsBody, request: Request) -> Response:
+    collection, most = served.collection, served.settings.max_hits
+    if (body.ids is None) == (body.positions is None):
+        raise ArgumentError("give exactly one of ids and positions")
+    if (count := len(body.ids or body.positions or ())) > most:
+        raise ArgumentError(f"at most {most:,} items, got {count}")
+    positions = np.array(body.positions or (), np.int64)
+    if body.ids is not None:
+        positions = collection.positions_of(body.ids, missing_ok=body.skip_unknown)
+    elif len(positions) and positions.max() >= len(collection):
+        raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
+    if len(np.unique(positions)) < len(positions):
+        raise ArgumentError("ask for each item once")
+    table = collection.take(positions, body.columns, codes=True)
+    if any(accepts(request, kind) for kind in (CSV, PARQUET, ARROW)):
+        return table_reply(table, request)
+    if len(positions) > _FEW:
+        checked_size(table)
+    return Json({"items": items_of(table)})
+
+
+def items_of(table: Any) -> list[dict[str, Any]]:
+    """Return the items of `Collection.take` as plain values."""
+    from fewbits._arrow import python_values
+
+    id_name, *names = [name for name in table.column_names if name != "_code"]
+    ids, codes = table[id_name].to_pylist(), table["_code"].to_pylist()
+    values = zip(*(python_values(table[name]) for name in names), strict=True)
+    rows = list(values) if names else [()] * len(ids)
+    return [
+        {"id": id, "columns": dict(zip(names, row, strict=True)), "code": code.hex()}
+        for id, row, code in zip(ids, rows, codes, strict=True)
+    ]
+
+
+PNG = "image/png"
+_SIDE, _MOST_BYTES = 256, 64 << 20
+
+
+@router.get("/v1/items/{id:path}/image", response_class=Response, responses=also(PNG))
+async def image(id: str, served: Current) -> Response:
+    """Return a small picture of an item of an image collection."""
+    return await served.run(_thumbnail, served, id)
+
+
+def _thumbnail(served: Served, id: str) -> Response:
+    """Return a picture at most 256 pixels wide and high.
+
+    Its path is what the collection says; nothing of the request names a file.
+    """
+    from fewbits._images import open_rgb
+    from fewbits.errors import FeatureError
+    from fewbits.server._queries import Upload
+
+    collection, column = served.collection, served.collection.item_column
+    if collection.kind != "images" or column is None:
+        raise ApiError(404, "not_found", "the items of this collection are no images")
+    try:
+        record = collection.get([collection.typed_id(id)], [column])[0]
+    except ArgumentError as error:
+        raise ApiError(404, "not_found", str(error)) from None
+    path = Path(str(record[column]))
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise FeatureError(f"{path.name} is too large to be shown")
+        data = path.read_bytes()
+    except OSError:
+        raise ApiError(404, "not_found", "the file of this image is gone") from None
+    picture = open_rgb(Upload(data, path.name, served.settings.max_pixels))
+    picture.thumbnail((_SIDE, _SIDE))
+    sink = io.BytesIO()
+    picture.save(sink, "PNG")
+    headers = {"Cache-Control": "private, max-age=3600"}
+    return Response(sink.getvalue(), media_type=PNG, headers=headers)

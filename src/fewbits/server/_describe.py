@@ -1,27 +1,37 @@
-"""Models of bodies and answers in the description of the service.
+"""The description of the service, made on request.
 
-Routes name them only: FastAPI would make a model and a validator of each at the start.
+Routes name their models only: FastAPI would make a model and a validator of each at the
+start.
 """
 
 import json
 import re
 from typing import Any
 
+from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from fewbits.client.wire import JSON
-from fewbits.server import _answer_models, _explorer_models, _models
-from fewbits.server._body import PLACE, Body
+from fewbits.server._bodies import PLACE, Body
 
 _REFUSED = 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429
-_STATUSES = *_REFUSED, 500, 501, 502, 503
+_STATUSES = *_REFUSED, 500, 501, 503, 507
 
 
-def describe(schema: dict[str, Any]) -> None:
-    """Complete what FastAPI has found about the routes."""
-    _add_errors(schema)
-    _add_models(schema)
+def add_openapi(app: FastAPI) -> None:
+    """Describe bodies and answers, which FastAPI does not know, and errors."""
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = describe()
+            _add_errors(schema)
+            _add_models(schema)
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def _add_errors(schema: dict[str, Any]) -> None:
@@ -36,7 +46,9 @@ def _add_errors(schema: dict[str, Any]) -> None:
 
 def _add_models(schema: dict[str, Any]) -> None:
     """Describe the models that routes name."""
-    known = {**vars(_models), **vars(_answer_models), **vars(_explorer_models)}
+    from fewbits.server import _answer_models, _bodies, _explorer_models
+
+    known = {**vars(_bodies), **vars(_answer_models), **vars(_explorer_models)}
     components = schema.setdefault("components", {}).setdefault("schemas", {})
     named = {*re.findall(f'"{PLACE}(\\w+)"', json.dumps(schema["paths"]))}
     models = [known[name] for name in sorted(named - components.keys())]

@@ -1,0 +1,359 @@
+"""Bodies of requests: JSON, Arrow or an image, read once, in bounds, and documented.
+
+The fields of most are the arguments of a method of `fewbits.Collection`, with its
+defaults: `FIELDS` says what each argument is in JSON.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Request
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    create_model,
+)
+
+from fewbits.client.wire import ARROW, JSON
+from fewbits.collection import Collection
+from fewbits.errors import ArgumentError
+from fewbits.server._errors import ApiError, in_bytes, unknown_field
+from fewbits.server._streams import request_stream
+
+M = TypeVar("M", bound="Body")
+T = TypeVar("T")
+#: A list that is refused at its first fault: there may be a million.
+Many = Annotated[list[T], Field(fail_fast=True)]
+#: Where the description of the service has its models.
+PLACE = "#/components/schemas/"
+_SOON = 64 << 10  # bytes that are parsed in less than a millisecond or two
+_SHORT_FILTER = 200  # characters that are parsed in a millisecond or two
+_FAULTS = 100  # that are looked at
+_PATTERNS, _LONGEST_PATTERN = 20, 200  # of LIKE, in a filter
+_BINARY = {"type": "string", "format": "binary"}
+_OF_IMAGES = "One image; the other fields are parameters of the address: ?k=5"
+
+
+class Body(BaseModel):
+    """Base of request bodies; unknown fields are errors.
+
+    An Arrow stream brings its other fields as metadata of the schema.
+    """
+
+    # Each is built by its first request, not by the start.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, defer_build=True
+    )
+    _sent: tuple[Any, bytes | None, int] = PrivateAttr((None, None, 0))
+
+    @property
+    def table(self) -> Any:
+        """The Arrow table that was sent, or None."""
+        return self._sent[0]
+
+    @property
+    def image(self) -> bytes | None:
+        """The file of an image that was the body itself, or None."""
+        return self._sent[1]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body."""
+        return self._sent[2]
+
+
+Id = int | str
+Radius = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(ge=0, le=3600, description="To wait for writers.")]
+Share = Annotated[float, Field(ge=0, le=1)]
+Filter = Annotated[
+    str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
+]
+#: What each argument of a method of `Collection` is in JSON.
+FIELDS: dict[str, Any] = {
+    "texts": Many[str],
+    "vectors": Many[Many[float]],
+    "images": Annotated[Many[str], Field(description="Files of images, in base64.")],
+    "ids": Annotated[Many[Id], Field(description="Items of the collection.")],
+    "codes": Annotated[Many[str], Field(description="Packed codes in hexadecimal.")],
+    "k": Positive,
+    "radius": Radius,
+    "filter": Filter,
+    "allowed": Annotated[Many[Id], Field(description="Ids that may be found.")],
+    "group_by": str,
+    "rerank": bool,
+    "shortlist": Positive,
+    "columns": Many[str],
+    "label": str,
+    "linear": bool,
+    "decoder": Annotated[
+        str | dict[str, Any],
+        Field(description='A name, or {"name": ..., and its parameters}.'),
+    ],
+    "max_false_reject_rate": float,
+    "max_false_accept_rate": float,
+    "top": Radius,
+    "good_ids": Many[Id],
+    "bad_ids": Many[Id],
+    "n_random": Annotated[int, Field(ge=1, le=100_000)],
+    "C": Annotated[float, Field(gt=0, lt=1e9)],
+    "random_state": Annotated[int, Field(ge=0, lt=2**32)],
+    "max_vector_distance": Annotated[float, Field(ge=0)],
+    "missing_ok": bool,
+    "timeout": Seconds,
+    "column": str | Many[str],
+    "id": str,
+    "skip_blank": bool,
+    "n_queries": Positive,
+    "confidence": Share,
+}
+
+
+def body_like(
+    name: str, method: Callable[..., Any], without: str = "", **others: Any
+) -> type[Body]:
+    """Return the body whose fields are the arguments of a method, but for some.
+
+    Parameters
+    ----------
+    name : str
+    method : callable
+    without : str, default=""
+        Names of arguments that JSON does not have.
+    **others : (type, default)
+        Further fields.
+    """
+    fields: dict[str, Any] = {}
+    for argument, parameter in inspect.signature(method).parameters.items():
+        if argument == "self" or argument in without.split():
+            continue
+        default = parameter.default
+        kind = FIELDS[argument]
+        if default is parameter.empty:
+            fields[argument] = (kind, ...)
+        elif default is None or default == ():
+            fields[argument] = (kind | None, None)
+        else:
+            fields[argument] = (kind, default)
+    document = f"See `fewbits.Collection.{method.__name__}`."
+    made: Any = create_model(name, __base__=Body, __doc__=document, **fields, **others)
+    return made  # type: ignore[no-any-return]
+
+
+class Queries(Body):
+    """Exactly one of the ways to say what is meant."""
+
+    texts: FIELDS["texts"] | None = None
+    vectors: FIELDS["vectors"] | None = None
+    images: FIELDS["images"] | None = None
+    ids: FIELDS["ids"] | None = None
+    codes: FIELDS["codes"] | None = None
+
+
+SearchBody = body_like("SearchBody", Collection.search, "queries")
+ClassifyBody = body_like("ClassifyBody", Collection.classify, "items")
+LikeBody = body_like(
+    "LikeBody",
+    Collection.like,
+    "good bad",
+    good=(Queries | None, None),
+    bad=(Queries | None, None),
+)
+DuplicatesBody = body_like("DuplicatesBody", Collection.duplicates)
+RecallBody = body_like(
+    "RecallBody",
+    Collection.recall,
+    "queries vectors progress",
+)
+RowsBody = body_like(
+    "RowsBody",
+    Collection.add,
+    "data images codes ids label progress",
+    rows=(Many[dict[str, Any]] | None, None),
+)
+UpdateBody = body_like(
+    "UpdateBody",
+    Collection.update,
+    "data ids",
+    rows=(Many[dict[str, Any]] | None, None),
+)
+DeleteBody = body_like("DeleteBody", Collection.delete)
+CompactBody = body_like("CompactBody", Collection.compact)
+
+
+class EncodeBody(Body):
+    """Items to encode."""
+
+    texts: FIELDS["texts"] | None = None
+    vectors: FIELDS["vectors"] | None = None
+    images: FIELDS["images"] | None = None
+
+
+class ItemsBody(Body):
+    """Items by their ids, or by their positions from 0 on."""
+
+    ids: Many[Id] | None = None
+    positions: Many[Radius] | None = None
+    columns: Many[str] | None = None
+    skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
+
+
+class NamesBody(Body):
+    """Names of the two values of a bit; null takes a name away."""
+
+    zeros: str | None
+    ones: str | None
+
+
+class GroupsBody(Body):
+    """Groups of near duplicates, see `fewbits.Collection.duplicates`."""
+
+    radius: Radius
+    max_vector_distance: FIELDS["max_vector_distance"] | None = None
+    filter: Filter | None = None
+    allowed: FIELDS["allowed"] | None = None
+    max_pairs: Positive | None = None
+    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
+    keep: Many[Id] | None = Field(
+        None, description="CSV, which has all groups: ids to keep, not the first."
+    )
+
+
+class MapExportBody(Body):
+    """Items of the map, by their positions in its collection."""
+
+    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
+    neighbours: Annotated[int, Field(ge=0, le=100)] = 10
+    version: str | None = None
+
+
+# Reading.
+
+
+def body_of(
+    model: type[M], *, arrow: bool = False, image: bool = False
+) -> Callable[[Request], Awaitable[M]]:
+    """Return the dependency that reads a body; `reads` documents it.
+
+    Of an image the other fields are parameters of the address.
+    """
+
+    async def read(request: Request) -> M:
+        header = request.headers.get("content-type", "")
+        kind = header.split(";")[0].strip().lower()
+        is_image = image and kind.startswith("image/")
+        if not is_image and kind not in ((JSON, ARROW) if arrow else (JSON,)):
+            raise ApiError(
+                415, "unsupported_media_type", f"expected {JSON}, got {kind or 'none'}"
+            )
+        data = await request.body()
+        if is_image:
+            body = _of_image(model, data, request)
+            await _check_filter(body)
+            return body
+        if image and request.scope["query_string"]:
+            name = next(iter(request.query_params), "?")
+            raise ArgumentError(
+                f"{name[:100]!r} stands in the body, not in the address"
+            )
+        most: int = request.app.state.settings.max_json_bytes
+        parse = _of_arrow if kind == ARROW else _of_json
+        if len(data) <= _SOON:
+            body = parse(model, data, most)
+        else:
+            body = await asyncio.to_thread(parse, model, data, most)
+        body._sent = (body.table, None, len(data))
+        await _check_filter(body)
+        return body
+
+    return read
+
+
+def reads(
+    model: type[Body], *, arrow: bool = False, image: bool = False
+) -> dict[str, Any]:
+    """Return the OpenAPI description of the body of a request."""
+    schema = {"$ref": f"{PLACE}{model.__name__}"}
+    content: dict[str, Any] = {JSON: {"schema": schema}}
+    if arrow:
+        content[ARROW] = {"schema": _BINARY}
+    if image:
+        content["image/*"] = {"schema": {**_BINARY, "description": _OF_IMAGES}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+async def _check_filter(body: Body) -> None:
+    filter = body.__dict__.get("filter")
+    if filter is not None and len(filter) > _SHORT_FILTER:
+        await asyncio.to_thread(check_filter, filter)
+    else:
+        check_filter(filter)
+
+
+def check_filter(filter: str | None) -> None:
+    """Refuse a condition that would look at every text many times."""
+    if filter is None or "like" not in filter.lower():
+        return
+    from fewbits.filters import like_patterns  # imports a parser
+
+    patterns = like_patterns(filter)
+    if len(patterns) > _PATTERNS:
+        raise ArgumentError(
+            f"a filter has at most {_PATTERNS} LIKE patterns, got {len(patterns)}"
+        )
+    if (longest := max(map(len, patterns), default=0)) > _LONGEST_PATTERN:
+        raise ArgumentError(
+            f"a LIKE pattern has at most {_LONGEST_PATTERN} characters, got {longest}"
+        )
+
+
+def _of_json(model: type[M], data: bytes, most: int) -> M:
+    if len(data) > most:
+        raise ApiError(
+            413,
+            "body_too_large",
+            f"JSON has at most {in_bytes(most)}: ask in parts, send {ARROW}, or an "
+            "image by itself, as image/png or whatever it is",
+        )
+    try:
+        # This parser refuses to nest deeper than 200, and knows no infinity.
+        return model.model_validate_json(data)
+    except ValidationError as error:
+        raise ArgumentError(_first(error, model)) from None
+
+
+def _of_image(model: type[M], data: bytes, request: Request) -> M:
+    params = request.query_params
+    if again := next((name for name in params if len(params.getlist(name)) > 1), None):
+        raise ArgumentError(f"give {again[:100]!r} once")
+    try:
+        body = model.model_validate_strings(dict(params))
+    except ValidationError as error:
+        raise ArgumentError(_first(error, model)) from None
+    body._sent = (None, data, len(data))
+    return body
+
+
+def _of_arrow(model: type[M], data: bytes, most: int) -> M:
+    table, fields = request_stream(data)
+    body = _of_json(model, fields, most)
+    body._sent = (table, None, len(data))
+    return body
+
+
+def _first(error: ValidationError, model: type[Body]) -> str:
+    if error.error_count() > _FAULTS:  # each would be described
+        return f"more than {_FAULTS} fields are unknown or of another type"
+    faults = error.errors(include_url=False, include_input=False)
+    unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
+    fault = (unknown or faults)[0]
+    if unknown:
+        return unknown_field(fault["loc"], model.model_fields)
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {fault['msg']}" if where else str(fault["msg"])

@@ -1,0 +1,136 @@
+"""Answers as JSON, Arrow, CSV, Parquet or bytes."""
+
+import io
+from typing import Any
+
+from fastapi import Request, Response
+
+from fewbits._json import to_json
+from fewbits.client.wire import ARROW, JSON, write_stream
+from fewbits.errors import ArgumentError, one_line
+from fewbits.server._bodies import PLACE
+from fewbits.server._errors import in_bytes
+
+CSV = "text/csv"
+PARQUET = "application/vnd.apache.parquet"
+_MOST_BYTES = 256 << 20  # of a table, before it is written
+#: What begins a formula in a spreadsheet (OWASP, "CSV Injection").
+_FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
+
+
+class Json(Response):
+    """A JSON response of plain values, whatever the user's columns hold."""
+
+    media_type = JSON
+
+    def render(self, content: Any) -> bytes:
+        return content if isinstance(content, bytes) else to_json(content).encode()
+
+
+def arrow_reply(table: Any, **fields: Any) -> Response:
+    """Return a table, and other fields of the answer, as a stream."""
+    return Response(write_stream(table, to_json(fields)), media_type=ARROW)
+
+
+def accepts(request: Request, kind: str) -> bool:
+    """Return whether a request names a media type as what it takes."""
+    header = request.headers.get("accept", "").split(",")
+    return kind in (part.split(";")[0].strip().lower() for part in header)
+
+
+def answers(model: str, *kinds: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a response: its model, and other media types.
+
+    Models are named, and made when the description is requested: together they
+    take a tenth of the start.
+    """
+    schema = {"schema": {"$ref": f"{PLACE}{model}"}}
+    return {200: {"content": {JSON: schema, **also(*kinds)[200]["content"]}}}
+
+
+def also(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of other media types of a response."""
+    schema = {"schema": {"type": "string", "format": "binary"}}
+    return {200: {"content": dict.fromkeys(kinds, schema)}}
+
+
+def table_reply(table: Any, request: Request) -> Response:
+    """Return a table in the form that a request accepts, or as CSV."""
+    checked_size(table)
+    if accepts(request, ARROW):
+        return arrow_reply(table)
+    if accepts(request, PARQUET):
+        from pyarrow import parquet
+
+        sink = io.BytesIO()
+        parquet.write_table(table, sink)
+        return Response(sink.getvalue(), media_type=PARQUET)
+    return Response(csv_of(table), media_type=CSV)
+
+
+def checked_size(table: Any) -> Any:
+    """Return a table that is not too large to be written in memory."""
+    if table.nbytes > _MOST_BYTES:
+        raise ArgumentError(
+            f"these items have {in_bytes(table.nbytes)}; {in_bytes(_MOST_BYTES)} are "
+            "allowed: ask in parts"
+        )
+    return table
+
+
+def csv_of(table: Any, *, header: bool = True) -> bytes:
+    """Return a table as CSV that a spreadsheet does not take for formulas.
+
+    Codes are in hexadecimal, lists and bytes JSON. Texts that a spreadsheet would
+    compute, and such names of columns, begin with an apostrophe. Numbers stay as they
+    are.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    header : bool, default=True
+        Begin with the names of the columns.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    columns = [
+        _plain(name, column)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    names = _quoted(pa.array(table.column_names, pa.string())).to_pylist()
+    sink = io.BytesIO()
+    options = csv.WriteOptions(include_header=header)
+    try:
+        csv.write_csv(pa.table(columns, names), sink, options)
+    except pa.ArrowException as error:
+        raise ArgumentError(f"CSV cannot hold this: {one_line(error)}") from None
+    return sink.getvalue()
+
+
+def _plain(name: str, column: Any) -> Any:
+    """Return a column whose values CSV has a form for."""
+    import pyarrow as pa
+
+    from fewbits._arrow import is_text
+
+    if name == "_code":
+        return pa.array([code.hex() for code in column.to_pylist()], pa.string())
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        texts = [None if x is None else to_json(x) for x in column.to_pylist()]
+        column = pa.chunked_array([pa.array(texts, pa.string())])
+    return _quoted(column) if is_text(column.type) else column
+
+
+def _quoted(texts: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    apart = pc.binary_join_element_wise(
+        pa.scalar("'", texts.type), texts, pa.scalar("", texts.type)
+    )
+    return pc.if_else(pc.match_substring_regex(texts, _FORMULA), apart, texts)
