@@ -55,7 +55,7 @@ from fewbits.store._verify import (
 )
 from fewbits.store._writer import Stored
 
-_MOST = 1000  # ids that are reported
+_MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
 _ASIDE = ("rows", "vectors", "checksums", "deleted")  # kinds of files
 
@@ -73,10 +73,12 @@ class Repaired:
         Rows that live in it, those of segments that are still damaged included.
     n_lost : int
         Rows of segments that were dropped.
+    lost_ids : tuple
+        The ids of these, at most 1,000 of each segment where they can be read.
     n_damaged : int
         Rows of segments that are still damaged, which `drop_rows` would drop.
-    ids : tuple
-        The ids of either, as far as they can be read, at most 1,000.
+    damaged_ids : tuple
+        The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
     n_commits_lost : int
@@ -89,8 +91,9 @@ class Repaired:
     number: int
     n_rows: int
     n_lost: int = 0
+    lost_ids: tuple[int | str, ...] = ()
     n_damaged: int = 0
-    ids: tuple[int | str, ...] = ()
+    damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
     n_commits_lost: int = 0
     notes: tuple[str, ...] = ()
@@ -108,6 +111,8 @@ class Repaired:
         if self.before.is_intact:
             return f"nothing is damaged: {self.n_rows:,} rows"
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        if self.lost_ids:
+            lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_commits_lost:
             lines.append(f"the last {self.n_commits_lost:,} commits are lost")
         if self.n_damaged:
@@ -116,14 +121,18 @@ class Repaired:
                 "damaged: put back their files from a backup, or drop these rows by "
                 "'fewbits verify --repair --drop-rows'"
             )
-        if self.ids:
-            more = ", ..." if self.n_lost + self.n_damaged > _FEW else ""
-            lines.append(f"their ids: {', '.join(map(str, self.ids[:_FEW]))}{more}")
+        if self.damaged_ids:
+            lines.append(f"their ids: {_few(self.damaged_ids, self.n_damaged)}")
         if self.n_undeleted:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
             )
         return "\n".join([*lines, *self.notes])
+
+
+def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
+    """Return the first of some ids, of which there may be more than these."""
+    return ", ".join(map(str, ids[:_FEW])) + (", ..." if n_ids > _FEW else "")
 
 
 def repaired(disk: Disk, drop_rows: bool) -> Repaired:
@@ -134,8 +143,8 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         return Repaired(report, manifest.number, manifest.n_live)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
-    n_lost = n_damaged = n_mended = 0
-    ids: list[int | str] = []
+    n_mended = 0
+    damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
     undeleted: dict[str, SegmentEntry] = {}  # as they were, by their tokens of now
 
@@ -143,12 +152,8 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         try:
             mended, n_bits, is_undeleted = _mended(disk, base, entry)
         except (ArtefactError, FileNotFoundError):
-            ids += _ids(disk, base, entry, _MOST - len(ids))
-            if drop_rows:
-                n_lost += entry.n_live
-            else:
-                n_damaged += entry.n_live
-                segments.append(entry)
+            damaged.append(entry)
+            segments += [] if drop_rows else [entry]
             continue
         n_mended += n_bits
         segments.append(mended)
@@ -162,7 +167,9 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
                 segments[i] = _without_replaced(disk, state, i)
             except ArtefactError:  # of a later segment, which may hold the same ids
                 segments[i] = undeleted.pop(entry.token)
-                n_damaged += segments[i].n_live
+                damaged.append(segments[i])
+    n_damaged = sum(entry.n_live for entry in damaged)
+    ids = tuple(i for entry in damaged for i in _ids(disk, base, entry))
     state = replace(state, segments=tuple(segments))
 
     if damages or state.segments != base.segments:
@@ -185,9 +192,10 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         report,
         state.number,
         state.n_live,
-        n_lost=n_lost,
-        n_damaged=n_damaged,
-        ids=tuple(ids),
+        n_lost=n_damaged if drop_rows else 0,
+        lost_ids=ids if drop_rows else (),
+        n_damaged=0 if drop_rows else n_damaged,
+        damaged_ids=() if drop_rows else ids,
         n_undeleted=sum(
             entry.n_live - undeleted[entry.token].n_live
             for entry in state.segments
@@ -239,7 +247,7 @@ def _mended(
     contents = []
     for i, (name, file) in enumerate(entry.arrow_files):
         data = disk.map(name)
-        content = mended_blocks(data, file, sums[i].sums if i < len(sums) else None)
+        content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
         if content is None:
             raise ArtefactError(f"{name} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
@@ -310,10 +318,10 @@ def _living_ids(part: Part) -> Any:
     return part.ids.take(pa.array(part.live_places()))
 
 
-def _ids(disk: Disk, state: Manifest, entry: SegmentEntry, n: int) -> list[int | str]:
+def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     """Return the first ids of a damaged segment, none where they cannot be read."""
     with contextlib.suppress(ArtefactError):
-        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:n].to_pylist()
+        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:_MOST].to_pylist()
         return ids
     return []
 

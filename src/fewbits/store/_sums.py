@@ -298,30 +298,31 @@ def mended_seal(data: Any) -> bytes | None:
     return bytes(mended)
 
 
-def mended_blocks(data: Any, entry: FileEntry, sums: Sums | None) -> Any:
-    """Return a file as it was written, after a flipped bit of a block is put back.
+def mended_blocks(data: Any, entry: FileEntry, known: FileSums | None) -> Any:
+    """Return a file as it was written, where a manifest's entry proves all of it.
 
-    None where more is damaged. The entry in the manifest proves all of it.
+    Its frame is put back from the copy, and a flipped bit of a block by its sum. None
+    where more is damaged.
 
     Parameters
     ----------
     data : bytes-like
     entry : FileEntry
-    sums : ndarray of uint32 or None
-        Of the blocks that were written, where these are known.
+    known : FileSums or None
+        Of the file that was written, where these can be read.
     """
     if len(data) > entry.n_bytes:
         data = data[: entry.n_bytes]
-    here = block_sums(data)
-    if (len(data), sum_of_sums(here)) == (entry.n_bytes, entry.crc):
+    if (len(data), sum_of_sums(block_sums(data))) == (entry.n_bytes, entry.crc):
         return data
-    if sums is None or (len(data), sum_of_sums(sums)) != (entry.n_bytes, entry.crc):
+    if known is None or known.entry != entry or len(data) != entry.n_bytes:
         return None
-    mended = bytearray(data)
-    for block in np.flatnonzero(here != sums).tolist():
-        start = block * BLOCK
-        bit = flipped_bit(mended[start : start + BLOCK], int(sums[block]))
+    start, stop = known.body
+    mended = bytearray(known.head + bytes(data[start:stop]) + known.tail)
+    for block in np.flatnonzero(block_sums(mended) != known.sums).tolist():
+        at = block * BLOCK
+        bit = flipped_bit(mended[at : at + BLOCK], int(known.sums[block]))
         if bit is None:
             return None
-        mended[start + bit[0]] ^= bit[1]
+        mended[at + bit[0]] ^= bit[1]
     return bytes(mended)
