@@ -106,12 +106,8 @@ class IdIndex:
     def find(self, keys: Keys, same: Same | None) -> IdArray:
         """Return the row of each key, -1 where there is none.
 
-        Parameters
-        ----------
-        keys : ndarray
-        same : callable or None
-            ``same(rows, wanted)`` compares the ids behind equal keys; None where keys
-            are the ids.
+        ``same(rows, wanted)`` compares the ids behind equal keys; None where these are
+        the ids.
         """
         rows = np.full(len(keys), -1, np.int64)
         at, wanted = self._first(keys), np.arange(len(keys))
@@ -174,10 +170,7 @@ class IdIndex:
     ) -> Self:
         """Return the index of a segment's file, which is checked as far as it is read.
 
-        Raises
-        ------
-        ArtefactError
-            When it is not the index of so many rows, or is damaged.
+        Raises ArtefactError where it is not the index of so many rows, or is damaged.
         """
         end = len(_MAGIC) + len(token) + _TAIL.itemsize
         view = memoryview(data)
@@ -209,13 +202,7 @@ class IdIndex:
 
 
 def as_ids(ids: Any, kind: Any) -> Any:
-    """Return ids as one Arrow array of the type that a store has.
-
-    Raises
-    ------
-    ArgumentError
-        When they are of another kind.
-    """
+    """Return ids as one Arrow array of the type that a store has, or refuse them."""
     import pyarrow as pa
 
     if not is_column(ids):

@@ -15,18 +15,12 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
-    aside_name,
     collect,
-    copy_name,
-    deletes_name,
-    ids_name,
     is_own,
-    kind_of,
     manifest_numbers,
     new_token,
     publish,
     read_manifest,
-    sums_name,
 )
 from fewbits.store._segment import (
     arrow_frame,
@@ -47,7 +41,6 @@ from fewbits.store._sums import (
     parse_sums,
 )
 from fewbits.store._verify import (
-    Damage,
     Report,
     damaged_derived,
     newest_readable,
@@ -57,7 +50,7 @@ from fewbits.store._writer import Stored
 
 _MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_ASIDE = ("rows", "vectors", "checksums", "deleted")  # kinds of files
+_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-")  # files that cannot be made again
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +175,11 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
         notes.append(f"{n_mended:,} {bits} put back")
-    if _put_aside(disk, _replaced(disk, base, state, damages)):
+    aside = base.names() - state.names()
+    aside |= {Path(each.file).name for each in damages if not each.is_derived}
+    if older < top:
+        aside |= _of_lost_commits(disk, state)
+    if _put_aside(disk, aside):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"
@@ -215,10 +212,12 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
             continue
         if drop_rows:
             return number
+        names = {*disk.names()}
+        there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
         raise ArtefactError(
             f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
             "back one of them from a backup, or go back to the state of number "
-            f"{number:,}, of {manifest.n_live:,} rows, by "
+            f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
             "'fewbits verify --repair --drop-rows'"
         )
     raise ArtefactError(
@@ -232,12 +231,8 @@ def _mended(
 ) -> tuple[SegmentEntry, int, bool]:
     """Return a segment, under a new token where its files are damaged.
 
-    Also how many flipped bits were put back, and whether its deletes are lost.
-
-    Raises
-    ------
-    ArtefactError, FileNotFoundError
-        When it is damaged beyond what its checksums can put back.
+    Also how many flipped bits were put back, and whether its deletes are lost. Raises
+    ArtefactError or FileNotFoundError where its checksums cannot put it back.
     """
     n_mended = 0
     try:
@@ -288,7 +283,7 @@ def _mended(
 def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.map(sums_name(entry.token)))
+        seal = mended_seal(disk.map(entry.sums_name))
         return [] if seal is None else parse_sums(seal, "")
     return []
 
@@ -297,9 +292,8 @@ def _with_deletes(
     disk: Disk, number: int, entry: SegmentEntry, live: Any
 ) -> SegmentEntry:
     with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
-        disk.remove(deletes_name(entry.token, number))
-    write_deletes(disk, entry.token, number, live)
-    return replace(entry, n_live=int(np.count_nonzero(live)), deletes=number)
+        disk.remove(replace(entry, deletes=number).deletes_name)
+    return write_deletes(disk, entry, number, live)
 
 
 def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
@@ -328,35 +322,15 @@ def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
 
 def _make_derived(disk: Disk, state: Manifest, entry: SegmentEntry) -> None:
     """Make the index of ids again where it is damaged; search makes its own files."""
-    names = {each.file for each in damaged_derived(disk, entry)}
-    index = ids_name(entry.token)
-    is_new = has_index(entry) and index not in disk.names()
-    with contextlib.suppress(OSError, ArtefactError):
-        if names - {str(disk.folder / index)}:
+    names = {Path(damage.file).name for damage in damaged_derived(disk, entry)}
+    with contextlib.suppress(OSError):
+        if entry.derived_name in names:
             remove_derived(disk, entry)
     with contextlib.suppress(OSError, ArtefactError):
-        if str(disk.folder / index) in names:
-            disk.remove(index)
-        elif not is_new:
-            return
-        write_index(disk, entry, Part(disk, state, entry).ids)
-
-
-def _replaced(
-    disk: Disk, base: Manifest, state: Manifest, damages: list[Damage]
-) -> set[str]:
-    """Return the names of files that are damaged, or that the state names no more."""
-    names = base.names() - state.names()
-    damaged = {Path(each.file).name for each in damages if not each.is_derived}
-    if copy_name(base.number) in damaged:  # it went back: those of lost commits, too
-        states = [state]
-        for number in manifest_numbers(disk.names()):
-            with contextlib.suppress(ArtefactError):
-                states.append(read_manifest(disk, number))
-        needed = {name for each in states for name in each.names()}
-        own = {n for n in disk.names() if is_own(n) and kind_of(n) in _ASIDE}
-        names |= own - needed
-    return names | damaged
+        if entry.ids_name in names:
+            disk.remove(entry.ids_name)
+        if has_index(entry) and entry.ids_name not in disk.names():
+            write_index(disk, entry, Part(disk, state, entry).ids)
 
 
 def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
@@ -364,6 +338,16 @@ def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
     is_any = False
     for name in sorted(names):
         with contextlib.suppress(OSError):
-            disk.publish(name, aside_name(name))
+            disk.publish(name, f"damaged-{name}")
             is_any = True
     return is_any
+
+
+def _of_lost_commits(disk: Disk, state: Manifest) -> set[str]:
+    """Return the names of files of segments that no manifest names."""
+    states = [state]
+    for number in manifest_numbers(disk.names()):
+        with contextlib.suppress(ArtefactError):
+            states.append(read_manifest(disk, number))
+    own = {n for n in disk.names() if is_own(n) and n.startswith(_OF_SEGMENTS)}
+    return own - {name for each in states for name in each.names()}

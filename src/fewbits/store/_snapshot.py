@@ -15,7 +15,7 @@ from fewbits.store._deletes import read_live
 from fewbits.store._disk import Disk
 from fewbits.store._ids import IdIndex, among_rising, keys_of
 from fewbits.store._lock import FileLock
-from fewbits.store._manifest import Manifest, SegmentEntry, derived_name
+from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import (
     BLOCKS,
     CODE,
@@ -55,12 +55,6 @@ class Part:
 
     Everything is read when it is asked for, and checked before. A place counts the
     rows, deleted ones included.
-
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest
-    entry : SegmentEntry
     """
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
@@ -263,7 +257,7 @@ class Part:
     def has_derived(self) -> bool:
         """True if something that was derived from the codes is kept, or seems to be."""
         try:
-            return self._disk.size(derived_name(self._entry.token)) > 0
+            return self._disk.size(self._entry.derived_name) > 0
         except OSError:
             return False
 
@@ -339,18 +333,11 @@ class Part:
 
 
 class Snapshot:
-    """One state of a collection. `close` it, or let it be garbage-collected.
-
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest
-    lock : FileLock
-        Keeps the files from being removed.
-    """
+    """One state of a collection. `close` it, or let it be garbage-collected."""
 
     def __init__(self, disk: Disk, manifest: Manifest, lock: FileLock) -> None:
-        self._manifest, self._lock = manifest, lock
+        self._manifest = manifest
+        self._lock = lock  # keeps the files from being removed
         self.parts = tuple(Part(disk, manifest, each) for each in manifest.segments)
 
     def __enter__(self) -> Self:

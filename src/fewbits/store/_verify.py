@@ -16,13 +16,9 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     copy_name,
-    deletes_name,
-    derived_name,
-    ids_name,
     manifest_name,
     manifest_numbers,
     newest_number,
-    sums_name,
 )
 from fewbits.store._segment import (
     bytes_of_offset,
@@ -123,20 +119,11 @@ def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
-    """Return the newest state, from its manifest or the copy of it.
+    """Return the newest state, from its manifest or the copy, what is damaged of these,
+    and the largest number of a state that there is.
 
-    Returns
-    -------
-    Manifest or None
-        None when neither can be read.
-    list of Damage
-    int
-        The largest number of a state that there is.
-
-    Raises
-    ------
-    ArtefactError
-        When there is neither a manifest, damaged or not, nor a segment.
+    The state is None where neither can be read. Raises ArtefactError where there is
+    neither a manifest, damaged or not, nor a segment.
     """
     names = disk.names()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
@@ -186,30 +173,22 @@ def _damage_of(path: str, error: Exception, *, is_derived: bool = False) -> Dama
 def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Report:
     """Read all files of a state, and go on after whatever is damaged.
 
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest or None
-        None where no manifest can be read.
-    damages : list of Damage
-        Of the manifests.
+    There is no state where no manifest can be read; `damages` are those of manifests.
     """
     if manifest is None:
         return Report(None, 0, 0, tuple(damages))
     n_bytes = 0
     for entry in manifest.segments:
-        files = [sums_name(entry.token), *(name for name, _ in entry.arrow_files)]
-        files += [ids_name(entry.token)] if has_index(entry) else []
-        for name in (*files, derived_name(entry.token)):
+        names = [entry.sums_name, *(name for name, _ in entry.arrow_files)]
+        names += [entry.ids_name] if has_index(entry) else []
+        for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
         damages = [*damages, *_of_arrow(disk, manifest, entry)]
         try:
             read_live(disk, entry)
         except ArtefactError as error:
-            assert entry.deletes is not None
-            path = disk.folder / deletes_name(entry.token, entry.deletes)
-            damage = _damage_of(str(path), error)
+            damage = _damage_of(str(disk.folder / entry.deletes_name), error)
             reason = (
                 f"{damage.reason}; {entry.n_rows - entry.n_live:,} deletes depend on it"
             )
@@ -235,8 +214,8 @@ def damaged_derived(disk: Disk, entry: SegmentEntry) -> list[Damage]:
             damages.append(Damage(path, reason, is_derived=True))
 
     if has_index(entry):
-        check(ids_name(entry.token), lambda: read_index(disk, entry).check_all())
-    check(derived_name(entry.token), lambda: read_derived(disk, entry))
+        check(entry.ids_name, lambda: read_index(disk, entry).check_all())
+    check(entry.derived_name, lambda: read_derived(disk, entry))
     return damages
 
 
@@ -247,7 +226,7 @@ def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damag
     try:
         sums = [*read_sums(disk, entry)]
     except ArtefactError as error:
-        path = str(disk.folder / sums_name(entry.token))
+        path = str(disk.folder / entry.sums_name)
         damages.append(_damage_of(path, error))
         sums = [None] * 2
     schemas = segment_schemas(manifest)

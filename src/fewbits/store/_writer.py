@@ -44,14 +44,6 @@ class Writer:
     """Adds and deletes rows; nothing of it is there before `commit`.
 
     Made by `Store.writer`, used in a ``with`` block.
-
-    Parameters
-    ----------
-    disk : Disk
-    lock : FileLock
-        Of the whole store.
-    full : int
-        Bytes of the largest segment that is made.
     """
 
     def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
@@ -381,9 +373,7 @@ class Writer:
         entry = source.part.entry
         if not source.changed or source.live is None:
             return entry
-        number = self._base.number + 1
-        write_deletes(self._disk, entry.token, number, source.live)
-        return replace(entry, n_live=source.n_live, deletes=number)
+        return write_deletes(self._disk, entry, self._base.number + 1, source.live)
 
 
 def _is_avoidable(error: Exception) -> bool:
@@ -540,16 +530,9 @@ def rewritten(
 ) -> Manifest:
     """Write all live rows as a function makes them, and return the state of these.
 
-    Parameters
-    ----------
-    disk : Disk
-    base : Manifest
-    change : callable
-        From a table to one with as many rows and, if any, the same ids.
-    target : Manifest
-        The state before, with the new schema, width and fingerprint.
-    full : int
-        Bytes of the largest segment.
+    `change` makes a table one with as many rows and, if any, the same ids; `target` is
+    the state before, with the new schema, width and fingerprint; a segment has at most
+    `full` bytes.
     """
     schema = checked_schema(target.schema, target.n_bits)
     if schema.field(ID).type != base.schema.field(ID).type:
