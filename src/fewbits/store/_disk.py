@@ -53,7 +53,7 @@ class Disk:
         return _RealFile(self.folder / name)
 
     def publish(self, draft: str, name: str) -> None:
-        """Rename a file, or raise FileExistsError where there is one of the new name."""
+        """Rename a file, or raise FileExistsError where the new name is taken."""
         source, target = self.folder / draft, self.folder / name
         if os.name != "posix":
             source.rename(target)  # refuses to replace there

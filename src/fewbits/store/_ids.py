@@ -63,6 +63,19 @@ def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdA
     return np.where(ids[middle] == keys, middle, -1)
 
 
+def same_texts(here: Any, ids: Any) -> Same:
+    """Return what compares rows of an Arrow array of texts with some ids."""
+
+    def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+        import pyarrow.compute as pc
+
+        equal = pc.equal(here.take(rows), ids.take(wanted))
+        mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
+        return mask
+
+    return same
+
+
 class IdIndex:
     """Keys that do not fall, and the row of each.
 

@@ -89,6 +89,10 @@ def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
     return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
 
 
+def has_segments(names: list[str]) -> bool:
+    return any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names)
+
+
 @dataclass(frozen=True)
 class FileEntry:
     """The length of a file, and the CRC-32C over the sums of its blocks."""
@@ -336,7 +340,7 @@ def newest_number(disk: Disk) -> int:
         raise ArtefactError(f"{missing} is missing; {REPAIR}")
     if numbers:
         return numbers[-1]
-    if any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names):
+    if has_segments(names):
         raise ArtefactError(
             f"{disk.folder} is damaged: all of its manifests are missing; {REPAIR}"
         )

@@ -132,12 +132,16 @@ class ArrowFile:
         if not (offset_size or is_fixed or types.is_fixed_size_binary(kind)):
             return False
         validity, *values = column.buffers()
+
+        def check(buffer: Any, starts: IdArray, sizes: Any) -> None:
+            self.check_spans(starts + (buffer.address - self._base), sizes)
+
         if validity is not None:
-            self._check_spans(validity, rows // 8, 1)
+            check(validity, rows // 8, 1)
         if types.is_boolean(kind):
-            self._check_spans(values[0], rows // 8, 1)
+            check(values[0], rows // 8, 1)
         elif offset_size:
-            self._check_spans(values[0], rows * offset_size, 2 * offset_size)
+            check(values[0], rows * offset_size, 2 * offset_size)
             offsets = np.frombuffer(values[0], f"<i{offset_size}")
             starts, stops = (offsets[rows + i].astype(np.int64) for i in (0, 1))
             size = 0 if values[1] is None else values[1].size
@@ -145,20 +149,20 @@ class ArrowFile:
             if not ((starts >= 0) & (starts <= stops) & (stops <= size)).all():
                 raise ArtefactError(f"{self.path} is damaged: a text lies outside")
             if values[1] is not None:
-                self._check_spans(values[1], starts, stops - starts)
+                check(values[1], starts, stops - starts)
         else:
             size = kind.bit_width // 8
-            self._check_spans(values[0], rows * size, size)
+            check(values[0], rows * size, size)
         return True
 
-    def _check_spans(self, buffer: Any, starts: IdArray, sizes: Any) -> None:
-        """Check the blocks in which bytes of a buffer lie."""
-        sizes = np.broadcast_to(sizes, starts.shape)
-        starts = (starts + (buffer.address - self._base))[sizes > 0]
-        first, last = starts // BLOCK, (starts + sizes[sizes > 0] - 1) // BLOCK
-        n = int(last.max(initial=-1)) + 2
-        begun = np.bincount(first, minlength=n) - np.bincount(last + 1, minlength=n)
-        self.checked.check_blocks(np.flatnonzero(np.cumsum(begun)))
+    def check_spans(self, starts: IdArray, sizes: Any) -> None:
+        """Check the blocks in which some ranges of bytes lie."""
+        stops = starts + sizes
+        some = stops > starts
+        first, last = starts[some] // BLOCK, (stops[some] - 1) // BLOCK
+        longer = np.flatnonzero(last - first > 1).tolist()
+        inner = [np.arange(first[i] + 1, last[i]) for i in longer]
+        self.checked.check_blocks(np.concatenate([first, last, *inner]))
 
 
 def _mapped(disk: Disk, name: str) -> Any:

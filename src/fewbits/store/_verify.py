@@ -16,6 +16,7 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     copy_name,
+    has_segments,
     manifest_name,
     manifest_numbers,
     newest_number,
@@ -119,35 +120,29 @@ def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
-    """Return the newest state, from its manifest or the copy, what is damaged of these,
-    and the largest number of a state that there is.
+    """Return the newest state, from its manifest or the copy of it.
 
-    The state is None where neither can be read. Raises ArtefactError where there is
+    Also what is damaged of these, and the largest number of a state that there is. The
+    state is None where neither can be read. Raises ArtefactError where there is
     neither a manifest, damaged or not, nor a segment.
     """
     names = disk.names()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
     if not numbers:
-        try:
-            newest_number(disk)
-        except ArtefactError as error:
-            if "missing" not in str(error):
-                raise
+        if not has_segments(names):
+            newest_number(disk)  # says that there is no collection
         return None, [Damage(str(disk.folder), "all of its manifests are missing")], 0
     top = max(numbers)
-    path = str(disk.folder / copy_name(top))
-    manifest, damages = _state(disk, manifest_name(top), top)
+    name, copy = manifest_name(top), copy_name(top)
+    manifest, damages = _state(disk, name, top)
+    if copy not in names:  # the process ended before it wrote one
+        return manifest, damages, top
     if manifest is None:
-        copy, damages_of_copy = _state(disk, copy_name(top), top)
-        if copy is None and copy_name(top) in names:
-            damages += damages_of_copy  # of neither can the other be made again
-        return copy, damages, top
-    # There is none where the process ended before it wrote one.
-    if (
-        copy_name(top) in names
-        and bytes(disk.map(copy_name(top))) != manifest.to_bytes()
-    ):
-        damages.append(Damage(path, "it differs from the manifest", is_derived=True))
+        manifest, damages_of_copy = _state(disk, copy, top)
+        return manifest, damages + damages_of_copy, top
+    if bytes(disk.map(copy)) != bytes(disk.map(name)):
+        path, reason = str(disk.folder / copy), "it differs from the manifest"
+        damages.append(Damage(path, reason, is_derived=True))
     return manifest, damages, top
 
 
@@ -189,10 +184,8 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
             read_live(disk, entry)
         except ArtefactError as error:
             damage = _damage_of(str(disk.folder / entry.deletes_name), error)
-            reason = (
-                f"{damage.reason}; {entry.n_rows - entry.n_live:,} deletes depend on it"
-            )
-            damages.append(replace(damage, reason=reason))
+            effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"
+            damages.append(replace(damage, reason=f"{damage.reason}; {effect}"))
         damages += damaged_derived(disk, entry)
     return Report(manifest.number, manifest.n_live, n_bytes, tuple(damages))
 

@@ -18,7 +18,14 @@ from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
 from fewbits.store._deletes import write_deletes
 from fewbits.store._disk import Disk
-from fewbits.store._ids import IdIndex, as_ids, check_once, checked_ids, keys_of
+from fewbits.store._ids import (
+    IdIndex,
+    as_ids,
+    check_once,
+    checked_ids,
+    keys_of,
+    same_texts,
+)
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
     Manifest,
@@ -481,14 +488,8 @@ class Given(Source):
         return IdIndex.of(keys_of(self._ids))
 
     def places(self, ids: Any) -> IdArray:
-        import pyarrow.compute as pc
-
-        def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-            equal = pc.equal(self._ids.take(rows), ids.take(wanted))
-            mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
-            return mask
-
-        return self._index.find(keys_of(ids), None if ids.type == "int64" else same)
+        same = None if ids.type == "int64" else same_texts(self._ids, ids)
+        return self._index.find(keys_of(ids), same)
 
 
 def _owned(table: Any) -> Any:
