@@ -22,7 +22,7 @@ import typer
 
 from fewbits import Bundle
 from fewbits.encoders import PackedEncoder
-from fewbits.store import Store, _blocks
+from fewbits.store import Store, _sums
 
 SCHEMA = pa.schema({"_id": pa.int64(), "_code": pa.binary(8)})
 
@@ -54,7 +54,7 @@ def main(
 def checksums() -> dict[str, float]:
     """Return GB/s of CRC-32C over 64 KiB blocks of 256 MiB."""
     data = np.random.default_rng(0).integers(0, 256, 1 << 28, dtype=np.uint8)
-    best = min(seconds(lambda: _blocks.block_sums(data)) for _ in range(5))
+    best = min(seconds(lambda: _sums.block_sums(data)) for _ in range(5))
     return {"GB/s": len(data) / best / 1e9}
 
 
@@ -141,9 +141,9 @@ def without_sums(folder: Path, rows: Any) -> None:
     """Fill a store whose blocks are not summed."""
 
     def none(data: Any) -> Any:
-        return np.zeros(-(-len(memoryview(data)) // _blocks.BLOCK), np.uint32)
+        return np.zeros(-(-len(memoryview(data)) // _sums.BLOCK), np.uint32)
 
-    with mock.patch.object(_blocks, "block_sums", none):
+    with mock.patch.object(_sums, "block_sums", none):
         fill(folder, rows)
 
 

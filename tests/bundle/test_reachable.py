@@ -12,8 +12,7 @@ from fewbits.bundle import Bundle, Metadata
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.index import FlatIndex
-from fewbits.store._blocks import CheckedBytes
-from fewbits.store._sums import FileSums
+from fewbits.store._sums import CheckedBytes, FileSums
 from tests.bundle._saved import saved
 from tests.encoders.test_common import ENCODERS
 

@@ -123,12 +123,12 @@ def test_deletes_that_come_back_are_told_by_the_status(folder):
     status, printed = call("verify", folder, "--repair")
     assert (status, printed.splitlines()[0]) == (0, "35 rows are there, 0 are lost")
     Bundle.load(folder).delete(range(5, 7))
-    (path,) = folder.glob("items-*/del-*")
+    path = max(folder.glob("items-*/del-*"), key=lambda path: path.stat().st_mtime_ns)
     path.write_bytes(path.read_bytes()[:-1])
-    assert "2 deletes depend on it" in call("verify", folder)[1]
+    assert "7 deletes depend on it" in call("verify", folder)[1]
     status, printed = call("verify", folder, "--repair")
     assert status == 1
-    assert "2 deleted rows are there again" in printed
+    assert "7 deleted rows are there again" in printed
     assert call("verify", folder)[0] == 0
 
 

@@ -52,11 +52,11 @@ def test_damage_is_told_by_health_and_repaired(folder, client_of):
     assert not verified["intact"]
     for answer in (found.json(), health(client), verified):
         assert str(folder.parent) not in str(answer)
-    Bundle.repair(folder)
+    Bundle.repair(folder, drop_rows=True)
     assert live.refresh()
     assert health(client)["status"] == "ok"
     found = client.post("/v1/search", json={"vectors": Q.tolist(), "rerank": True})
-    assert found.json()["metric"] == "asymmetric"
+    assert found.json()["metric"] == "euclidean"
 
 
 @pytest.mark.parametrize("pattern", ["seg-*", "vec-*"])

@@ -236,10 +236,11 @@ def test_a_damaged_segment_stays_until_it_may_go(large):
         assert large.snapshot().number == number  # nothing has changed
         assert path.read_bytes() == data
         ids = part.ids.to_pylist()[:1000]
-        assert [*report.ids] == ([] if name == "_id" else ids)
+        assert [*report.damaged_ids] == ([] if name == "_id" else ids)
         path.write_bytes(clean[path])
     path.write_bytes(data)
     report = large.repair(drop_rows=True)
+    assert [*report.lost_ids] == ids
     assert (report.n_lost, report.n_damaged, report.n_rows) == (20_000, 0, 1)
     assert large.verify().is_intact
     (row,) = content(large.snapshot()).items()
@@ -270,13 +271,26 @@ def test_a_flipped_bit_is_put_back(tmp_path):
     assert "5 flipped bits were put back" in str(report)  # and sums were made again
 
 
+def test_what_stands_before_and_behind_the_values_is_put_back(tmp_path):
+    store = build(tmp_path)
+    wanted = content(store.snapshot())
+    for path in [*tmp_path.glob("seg-*"), *tmp_path.glob("vec-*")]:
+        data = path.read_bytes()
+        path.write_bytes(bytes(90) + data[90:-90] + bytes(90))
+    assert store.repair().is_complete
+    assert store.verify().is_intact
+    assert content(store.snapshot()) == wanted
+
+
 def test_one_flipped_bit_is_told_from_two(tmp_path):
     store = build(tmp_path, 20)
     (path, *_) = sorted(tmp_path.glob("seg-*"))
     clean = path.read_bytes()
+    sums = path.with_name(f"sum-{path.stem[4:]}.bin").read_bytes()
+    (_, head, tail, n_bytes), *_ = _format.sums(sums)[1]
     rng = random.Random(0)
     for _ in range(1000 if NIGHTLY else 40):
-        bits = rng.sample(range(8 * len(clean)), 2)
+        bits = rng.sample(range(8 * len(head), 8 * (n_bytes - len(tail))), 2)
         for at in bits:
             flip(path, at // 8, 1 << at % 8)
         assert store.repair().n_damaged > 0
@@ -322,7 +336,7 @@ def test_it_goes_back_to_an_older_state_only_when_rows_may_go(tmp_path):
     for name in ("manifest-000002.json", "copy-000002.json"):
         (tmp_path / name).write_bytes(b"{}")
     assert len(store.verify().damages) == 2
-    with pytest.raises(ArtefactError, match="state of number 1, of 300 rows"):
+    with pytest.raises(ArtefactError, match="state of number 1, of which 300 rows"):
         store.repair()
     for name, data in before.items():
         if name[-7:] != "02.json":

@@ -261,7 +261,7 @@ class GrowingMixin(CollectionMixin):
 
     @staticmethod
     def repair(folder: str | Path, *, drop_rows: bool = False) -> "Repaired":
-        """Keep every intact row of the collection of a bundle, and report what is lost.
+        """Put back what checksums prove in a bundle, and report what is damaged.
 
         A flipped bit in ``bundle.json`` is put back. The encoder cannot be repaired:
         `reencode` replaces it where the collection keeps vectors.
@@ -272,8 +272,8 @@ class GrowingMixin(CollectionMixin):
             Its encoder may be damaged, and ``bundle.json`` where one collection only is
             there.
         drop_rows : bool, default=False
-            Where a stored vector is lost, drop its row. Otherwise all rows stay, and
-            the vectors of all go.
+            Drop the rows of files that are still damaged, which otherwise stay as they
+            are.
 
         Returns
         -------

@@ -20,16 +20,16 @@ def verify(
         bool,
         typer.Option(
             "--repair",
-            help="Keep every intact row in a new commit, and say which were lost, and "
-            "what to do about other damaged files.",
+            help="Put back what checksums prove in a new commit, and say which rows are "
+            "still damaged, and what to do about other damaged files.",
         ),
     ] = False,
     drop_rows: Annotated[
         bool,
         typer.Option(
             "--drop-rows",
-            help="With --repair: where a stored vector is lost, drop its row and keep "
-            "the other vectors. Without it all rows stay, and no vectors.",
+            help="With --repair: drop the rows of files that are still damaged. Their "
+            "files stay as damaged-*. Without it such rows stay as they are.",
         ),
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,

@@ -66,11 +66,7 @@ class Group:
 def plan(sizes: list[Size], full: int) -> list[Group]:
     """Return what becomes of segments; those without live rows are in no group.
 
-    Parameters
-    ----------
-    sizes : list of Size
-    full : int
-        Bytes of the largest segment that is made.
+    No segment is made with more than `full` bytes.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Files of deleted rows: their places, or a bit for each row where that is shorter."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
-from fewbits.store._manifest import REPAIR, SegmentEntry, deletes_name
+from fewbits.store._manifest import REPAIR, SegmentEntry
 from fewbits.store._sums import is_sealed, mended_seal, sealed
 
 _MAGIC = b"fewbits del 1\n\0\0"
@@ -17,38 +18,33 @@ _START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
 Mask = NDArray[np.bool_]
 
 
-def write_deletes(disk: Disk, token: str, number: int, live: Mask) -> None:
-    """Write which rows of a segment are deleted, as of one manifest."""
+def write_deletes(
+    disk: Disk, segment: SegmentEntry, number: int, live: Mask
+) -> SegmentEntry:
+    """Write which rows are deleted as of one manifest, and return its segment."""
+    n_live = int(np.count_nonzero(live))
+    deleted = replace(segment, n_live=n_live, deletes=number)
     places = np.flatnonzero(~live).astype("<u4")
     packed = 4 * len(places) > len(live) // 8
     head = np.array([(len(live), len(places), packed)], _HEAD)
     body = np.packbits(~live) if packed else places
-    data = _MAGIC + token.encode() + head.tobytes() + body.tobytes()
-    write_file(disk, deletes_name(token, number), sealed(data))
+    data = _MAGIC + segment.token.encode() + head.tobytes() + body.tobytes()
+    write_file(disk, deleted.deletes_name, sealed(data))
+    return deleted
 
 
 def read_live(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Mask | None:
     """Return which rows of a segment are not deleted, None for all.
 
-    Parameters
-    ----------
-    disk : Disk
-    segment : SegmentEntry
-    mends : bool, default=False
-        Put a flipped bit back: what comes out must match the checksum, and leave as
-        many rows as the manifest says.
-
-    Raises
-    ------
-    ArtefactError
-        When the file is damaged or gone.
+    One that `mends` puts a flipped bit back: what comes out must match the checksum,
+    and leave as many rows as the manifest says. Raises ArtefactError where the file is
+    damaged or gone.
     """
     if segment.deletes is None:
         return None
-    name = deletes_name(segment.token, segment.deletes)
-    path = disk.folder / name
+    path = disk.folder / segment.deletes_name
     try:
-        data: bytes | None = bytes(disk.map(name))
+        data: bytes | None = bytes(disk.map(segment.deletes_name))
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):

@@ -31,12 +31,7 @@ class OutFile(Protocol):
 
 
 class Disk:
-    """The files of one folder, by their names.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """The files of one folder, by their names."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -54,23 +49,11 @@ class Disk:
         return os.listdir(self.folder)
 
     def create(self, name: str) -> OutFile:
-        """Begin a file that is not there yet.
-
-        Raises
-        ------
-        FileExistsError
-            When there is one of this name.
-        """
+        """Begin a file, or raise FileExistsError where there is one of this name."""
         return _RealFile(self.folder / name)
 
     def publish(self, draft: str, name: str) -> None:
-        """Rename a file, only if there is none of the new name.
-
-        Raises
-        ------
-        FileExistsError
-            When there is one of the new name.
-        """
+        """Rename a file, or raise FileExistsError where the new name is taken."""
         source, target = self.folder / draft, self.folder / name
         if os.name != "posix":
             source.rename(target)  # refuses to replace there
@@ -119,12 +102,7 @@ class Disk:
         """Lock a file at once, or return None when another has locked it.
 
         An exclusive lock makes the file where there is none. A shared one needs no
-        right to write.
-
-        Raises
-        ------
-        FileNotFoundError
-            When there is no file to be locked as shared.
+        right to write, and raises FileNotFoundError where there is no file.
         """
         path = self.folder / name
         lock = FileLock.attempt(path, shared=shared)

@@ -63,6 +63,19 @@ def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdA
     return np.where(ids[middle] == keys, middle, -1)
 
 
+def same_texts(here: Any, ids: Any) -> Same:
+    """Return what compares rows of an Arrow array of texts with some ids."""
+
+    def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+        import pyarrow.compute as pc
+
+        equal = pc.equal(here.take(rows), ids.take(wanted))
+        mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
+        return mask
+
+    return same
+
+
 class IdIndex:
     """Keys that do not fall, and the row of each.
 
@@ -106,12 +119,8 @@ class IdIndex:
     def find(self, keys: Keys, same: Same | None) -> IdArray:
         """Return the row of each key, -1 where there is none.
 
-        Parameters
-        ----------
-        keys : ndarray
-        same : callable or None
-            ``same(rows, wanted)`` compares the ids behind equal keys; None where keys
-            are the ids.
+        ``same(rows, wanted)`` compares the ids behind equal keys; None where these are
+        the ids.
         """
         rows = np.full(len(keys), -1, np.int64)
         at, wanted = self._first(keys), np.arange(len(keys))
@@ -174,10 +183,7 @@ class IdIndex:
     ) -> Self:
         """Return the index of a segment's file, which is checked as far as it is read.
 
-        Raises
-        ------
-        ArtefactError
-            When it is not the index of so many rows, or is damaged.
+        Raises ArtefactError where it is not the index of so many rows, or is damaged.
         """
         end = len(_MAGIC) + len(token) + _TAIL.itemsize
         view = memoryview(data)
@@ -209,13 +215,7 @@ class IdIndex:
 
 
 def as_ids(ids: Any, kind: Any) -> Any:
-    """Return ids as one Arrow array of the type that a store has.
-
-    Raises
-    ------
-    ArgumentError
-        When they are of another kind.
-    """
+    """Return ids as one Arrow array of the type that a store has, or refuse them."""
     import pyarrow as pa
 
     if not is_column(ids):

@@ -70,26 +70,6 @@ def vectors_name(token: str) -> str:
     return f"vec-{token}.arrow"
 
 
-def sums_name(token: str) -> str:
-    return f"sum-{token}.bin"
-
-
-def ids_name(token: str) -> str:
-    return f"ids-{token}.bin"
-
-
-def derived_name(token: str) -> str:
-    return f"mih-{token}.bin"
-
-
-def aside_name(name: str) -> str:
-    return f"damaged-{name}"
-
-
-def deletes_name(token: str, number: int) -> str:
-    return f"del-{token}-{number}.bin"
-
-
 def draft_name() -> str:
     return f"draft-{new_token()}.tmp"
 
@@ -107,6 +87,10 @@ def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
     matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
     numbers = [(int(match[2]), match[0]) for match in matches if match[1] == kind]
     return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
+
+
+def has_segments(names: list[str]) -> bool:
+    return any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names)
 
 
 @dataclass(frozen=True)
@@ -151,6 +135,22 @@ class SegmentEntry:
     deletes: int | None = None
 
     @property
+    def sums_name(self) -> str:
+        return f"sum-{self.token}.bin"
+
+    @property
+    def ids_name(self) -> str:
+        return f"ids-{self.token}.bin"
+
+    @property
+    def derived_name(self) -> str:
+        return f"mih-{self.token}.bin"
+
+    @property
+    def deletes_name(self) -> str:
+        return f"del-{self.token}-{self.deletes}.bin"
+
+    @property
     def n_bytes(self) -> int:
         """Length of the files of rows and vectors."""
         return sum(file.n_bytes for _, file in self.arrow_files)
@@ -165,10 +165,8 @@ class SegmentEntry:
 
     def names(self) -> list[str]:
         """Return the names of the files that cannot be made again."""
-        names = [sums_name(self.token), *(name for name, _ in self.arrow_files)]
-        if self.deletes is not None:
-            names.append(deletes_name(self.token, self.deletes))
-        return names
+        names = [self.sums_name, *(name for name, _ in self.arrow_files)]
+        return names + ([] if self.deletes is None else [self.deletes_name])
 
 
 @dataclass(frozen=True)
@@ -230,10 +228,7 @@ class Manifest:
     def from_bytes(cls, data: Any, name: str) -> Self:
         """Return the state that a file holds.
 
-        Raises
-        ------
-        ArtefactError
-            When it is damaged, or was written by another version.
+        Raises ArtefactError where it is damaged, or of another version.
         """
         data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
@@ -332,10 +327,7 @@ def _file(entry: Any) -> FileEntry:
 def newest_number(disk: Disk) -> int:
     """Return the number of the newest manifest.
 
-    Raises
-    ------
-    ArtefactError
-        When there is none, or it is gone and its copy is there.
+    Raises ArtefactError where there is none, or it is gone and its copy is there.
     """
     try:
         names = disk.names()
@@ -348,7 +340,7 @@ def newest_number(disk: Disk) -> int:
         raise ArtefactError(f"{missing} is missing; {REPAIR}")
     if numbers:
         return numbers[-1]
-    if any(is_own(name) and name.startswith(("seg-", "sum-")) for name in names):
+    if has_segments(names):
         raise ArtefactError(
             f"{disk.folder} is damaged: all of its manifests are missing; {REPAIR}"
         )
@@ -358,12 +350,7 @@ def newest_number(disk: Disk) -> int:
 def read_manifest(disk: Disk, number: int) -> Manifest:
     """Return one state.
 
-    Raises
-    ------
-    ArtefactError
-        When its file is damaged.
-    FileNotFoundError
-        When there is none.
+    Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
     manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
@@ -378,10 +365,8 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
 def newest_manifest(disk: Disk) -> Manifest:
     """Return the newest state.
 
-    Raises
-    ------
-    ArtefactError
-        When there is none, or it is damaged: an older one never takes its place.
+    Raises ArtefactError where there is none, or it is damaged: an older one never takes
+    its place.
     """
     return read_manifest(disk, newest_number(disk))
 
@@ -408,14 +393,9 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
 
-    Parameters
-    ----------
-    disk : Disk
-    newest : Manifest
-        Nothing is removed where there is a newer one.
-    is_durable : bool, default=False
-        Whether its name is known to be on the disk. A process may have been killed
-        before it made sure of that: then the state before must not go first.
+    Unless the name of the newest state is known to be on the disk (`is_durable`), that
+    is made sure of first: a process may have been killed before it did, and then the
+    state before must not go first.
     """
     names = disk.names()
     numbers = manifest_numbers(names)
@@ -453,6 +433,6 @@ def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
         # A state whose manifest is damaged cannot be read.
         with contextlib.suppress(ArtefactError, OSError):
             states.append(read_manifest(disk, number))
-    kept = {name for state in states for name in state.names()}
-    tokens = {segment.token for state in states for segment in state.segments}
-    return kept | {name(t) for t in tokens for name in (ids_name, derived_name)}
+    segments = [segment for state in states for segment in state.segments]
+    kept = {name for segment in segments for name in segment.names()}
+    return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}

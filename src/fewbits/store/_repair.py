@@ -15,18 +15,12 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
-    aside_name,
     collect,
-    copy_name,
-    deletes_name,
-    ids_name,
     is_own,
-    kind_of,
     manifest_numbers,
     new_token,
     publish,
     read_manifest,
-    sums_name,
 )
 from fewbits.store._segment import (
     arrow_frame,
@@ -47,7 +41,6 @@ from fewbits.store._sums import (
     parse_sums,
 )
 from fewbits.store._verify import (
-    Damage,
     Report,
     damaged_derived,
     newest_readable,
@@ -55,9 +48,9 @@ from fewbits.store._verify import (
 )
 from fewbits.store._writer import Stored
 
-_MOST = 1000  # ids that are reported
+_MOST = 1000  # ids of a segment that are reported
 _FEW = 10  # of these, ids that are printed
-_ASIDE = ("rows", "vectors", "checksums", "deleted")  # kinds of files
+_OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-")  # files that cannot be made again
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,10 +66,12 @@ class Repaired:
         Rows that live in it, those of segments that are still damaged included.
     n_lost : int
         Rows of segments that were dropped.
+    lost_ids : tuple
+        The ids of these, at most 1,000 of each segment where they can be read.
     n_damaged : int
         Rows of segments that are still damaged, which `drop_rows` would drop.
-    ids : tuple
-        The ids of either, as far as they can be read, at most 1,000.
+    damaged_ids : tuple
+        The ids of these, likewise.
     n_undeleted : int
         Deleted rows that are there again, as the file that marked them was damaged.
     n_commits_lost : int
@@ -89,8 +84,9 @@ class Repaired:
     number: int
     n_rows: int
     n_lost: int = 0
+    lost_ids: tuple[int | str, ...] = ()
     n_damaged: int = 0
-    ids: tuple[int | str, ...] = ()
+    damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
     n_commits_lost: int = 0
     notes: tuple[str, ...] = ()
@@ -108,6 +104,8 @@ class Repaired:
         if self.before.is_intact:
             return f"nothing is damaged: {self.n_rows:,} rows"
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
+        if self.lost_ids:
+            lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_commits_lost:
             lines.append(f"the last {self.n_commits_lost:,} commits are lost")
         if self.n_damaged:
@@ -116,14 +114,18 @@ class Repaired:
                 "damaged: put back their files from a backup, or drop these rows by "
                 "'fewbits verify --repair --drop-rows'"
             )
-        if self.ids:
-            more = ", ..." if self.n_lost + self.n_damaged > _FEW else ""
-            lines.append(f"their ids: {', '.join(map(str, self.ids[:_FEW]))}{more}")
+        if self.damaged_ids:
+            lines.append(f"their ids: {_few(self.damaged_ids, self.n_damaged)}")
         if self.n_undeleted:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
             )
         return "\n".join([*lines, *self.notes])
+
+
+def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
+    """Return the first of some ids, of which there may be more than these."""
+    return ", ".join(map(str, ids[:_FEW])) + (", ..." if n_ids > _FEW else "")
 
 
 def repaired(disk: Disk, drop_rows: bool) -> Repaired:
@@ -134,8 +136,8 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         return Repaired(report, manifest.number, manifest.n_live)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
-    n_lost = n_damaged = n_mended = 0
-    ids: list[int | str] = []
+    n_mended = 0
+    damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
     undeleted: dict[str, SegmentEntry] = {}  # as they were, by their tokens of now
 
@@ -143,12 +145,8 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         try:
             mended, n_bits, is_undeleted = _mended(disk, base, entry)
         except (ArtefactError, FileNotFoundError):
-            ids += _ids(disk, base, entry, _MOST - len(ids))
-            if drop_rows:
-                n_lost += entry.n_live
-            else:
-                n_damaged += entry.n_live
-                segments.append(entry)
+            damaged.append(entry)
+            segments += [] if drop_rows else [entry]
             continue
         n_mended += n_bits
         segments.append(mended)
@@ -162,7 +160,9 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
                 segments[i] = _without_replaced(disk, state, i)
             except ArtefactError:  # of a later segment, which may hold the same ids
                 segments[i] = undeleted.pop(entry.token)
-                n_damaged += segments[i].n_live
+                damaged.append(segments[i])
+    n_damaged = sum(entry.n_live for entry in damaged)
+    ids = tuple(i for entry in damaged for i in _ids(disk, base, entry))
     state = replace(state, segments=tuple(segments))
 
     if damages or state.segments != base.segments:
@@ -175,7 +175,11 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
         notes.append(f"{n_mended:,} {bits} put back")
-    if _put_aside(disk, _replaced(disk, base, state, damages)):
+    aside = base.names() - state.names()
+    aside |= {Path(each.file).name for each in damages if not each.is_derived}
+    if older < top:
+        aside |= _of_lost_commits(disk, state)
+    if _put_aside(disk, aside):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"
@@ -185,9 +189,10 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         report,
         state.number,
         state.n_live,
-        n_lost=n_lost,
-        n_damaged=n_damaged,
-        ids=tuple(ids),
+        n_lost=n_damaged if drop_rows else 0,
+        lost_ids=ids if drop_rows else (),
+        n_damaged=0 if drop_rows else n_damaged,
+        damaged_ids=() if drop_rows else ids,
         n_undeleted=sum(
             entry.n_live - undeleted[entry.token].n_live
             for entry in state.segments
@@ -207,10 +212,12 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
             continue
         if drop_rows:
             return number
+        names = {*disk.names()}
+        there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
         raise ArtefactError(
             f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
             "back one of them from a backup, or go back to the state of number "
-            f"{number:,}, of {manifest.n_live:,} rows, by "
+            f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
             "'fewbits verify --repair --drop-rows'"
         )
     raise ArtefactError(
@@ -224,12 +231,8 @@ def _mended(
 ) -> tuple[SegmentEntry, int, bool]:
     """Return a segment, under a new token where its files are damaged.
 
-    Also how many flipped bits were put back, and whether its deletes are lost.
-
-    Raises
-    ------
-    ArtefactError, FileNotFoundError
-        When it is damaged beyond what its checksums can put back.
+    Also how many flipped bits were put back, and whether its deletes are lost. Raises
+    ArtefactError or FileNotFoundError where its checksums cannot put it back.
     """
     n_mended = 0
     try:
@@ -239,7 +242,7 @@ def _mended(
     contents = []
     for i, (name, file) in enumerate(entry.arrow_files):
         data = disk.map(name)
-        content = mended_blocks(data, file, sums[i].sums if i < len(sums) else None)
+        content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
         if content is None:
             raise ArtefactError(f"{name} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
@@ -280,7 +283,7 @@ def _mended(
 def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.map(sums_name(entry.token)))
+        seal = mended_seal(disk.map(entry.sums_name))
         return [] if seal is None else parse_sums(seal, "")
     return []
 
@@ -289,9 +292,8 @@ def _with_deletes(
     disk: Disk, number: int, entry: SegmentEntry, live: Any
 ) -> SegmentEntry:
     with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
-        disk.remove(deletes_name(entry.token, number))
-    write_deletes(disk, entry.token, number, live)
-    return replace(entry, n_live=int(np.count_nonzero(live)), deletes=number)
+        disk.remove(replace(entry, deletes=number).deletes_name)
+    return write_deletes(disk, entry, number, live)
 
 
 def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
@@ -310,45 +312,25 @@ def _living_ids(part: Part) -> Any:
     return part.ids.take(pa.array(part.live_places()))
 
 
-def _ids(disk: Disk, state: Manifest, entry: SegmentEntry, n: int) -> list[int | str]:
+def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     """Return the first ids of a damaged segment, none where they cannot be read."""
     with contextlib.suppress(ArtefactError):
-        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:n].to_pylist()
+        ids: list[int | str] = _living_ids(Part(disk, state, entry))[:_MOST].to_pylist()
         return ids
     return []
 
 
 def _make_derived(disk: Disk, state: Manifest, entry: SegmentEntry) -> None:
     """Make the index of ids again where it is damaged; search makes its own files."""
-    names = {each.file for each in damaged_derived(disk, entry)}
-    index = ids_name(entry.token)
-    is_new = has_index(entry) and index not in disk.names()
-    with contextlib.suppress(OSError, ArtefactError):
-        if names - {str(disk.folder / index)}:
+    names = {Path(damage.file).name for damage in damaged_derived(disk, entry)}
+    with contextlib.suppress(OSError):
+        if entry.derived_name in names:
             remove_derived(disk, entry)
     with contextlib.suppress(OSError, ArtefactError):
-        if str(disk.folder / index) in names:
-            disk.remove(index)
-        elif not is_new:
-            return
-        write_index(disk, entry, Part(disk, state, entry).ids)
-
-
-def _replaced(
-    disk: Disk, base: Manifest, state: Manifest, damages: list[Damage]
-) -> set[str]:
-    """Return the names of files that are damaged, or that the state names no more."""
-    names = base.names() - state.names()
-    damaged = {Path(each.file).name for each in damages if not each.is_derived}
-    if copy_name(base.number) in damaged:  # it went back: those of lost commits, too
-        states = [state]
-        for number in manifest_numbers(disk.names()):
-            with contextlib.suppress(ArtefactError):
-                states.append(read_manifest(disk, number))
-        needed = {name for each in states for name in each.names()}
-        own = {n for n in disk.names() if is_own(n) and kind_of(n) in _ASIDE}
-        names |= own - needed
-    return names | damaged
+        if entry.ids_name in names:
+            disk.remove(entry.ids_name)
+        if has_index(entry) and entry.ids_name not in disk.names():
+            write_index(disk, entry, Part(disk, state, entry).ids)
 
 
 def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
@@ -356,6 +338,16 @@ def _put_aside(disk: Disk, names: Iterable[str]) -> bool:
     is_any = False
     for name in sorted(names):
         with contextlib.suppress(OSError):
-            disk.publish(name, aside_name(name))
+            disk.publish(name, f"damaged-{name}")
             is_any = True
     return is_any
+
+
+def _of_lost_commits(disk: Disk, state: Manifest) -> set[str]:
+    """Return the names of files of segments that no manifest names."""
+    states = [state]
+    for number in manifest_numbers(disk.names()):
+        with contextlib.suppress(ArtefactError):
+            states.append(read_manifest(disk, number))
+    own = {n for n in disk.names() if is_own(n) and n.startswith(_OF_SEGMENTS)}
+    return own - {name for each in states for name in each.names()}

@@ -15,13 +15,7 @@ OF_VECTORS = (VECTOR, BLOCKS)
 
 
 def checked_schema(schema: Any, n_bits: int) -> Any:
-    """Return a schema whose layouts are plain, or refuse it.
-
-    Raises
-    ------
-    ArgumentError
-        When ids, codes or vectors are of another type than a store keeps.
-    """
+    """Return a schema whose layouts are plain, or refuse it."""
     import pyarrow as pa
 
     if len(set(schema.names)) != len(schema.names):
@@ -73,12 +67,8 @@ def conforming(table: Any, schema: Any, n_bits: int) -> Any:
     """Return a table with the columns of a schema, in its order.
 
     Types that hold the same values are turned into those of the schema; ids may be left
-    out where they are numbers.
-
-    Raises
-    ------
-    ArgumentError
-        When columns are missing or unknown, or values are of another type.
+    out where they are numbers. Columns that are missing or unknown, and values of
+    another type, are refused.
     """
     import pyarrow as pa
 

@@ -21,11 +21,8 @@ from fewbits.store._manifest import (
     REPAIR,
     Manifest,
     SegmentEntry,
-    derived_name,
     draft_name,
-    ids_name,
     rows_name,
-    sums_name,
     vectors_name,
 )
 from fewbits.store._schema import ID, OF_VECTORS, ROW, file_schema
@@ -52,10 +49,7 @@ _DERIVED = b"fewbits der 1\n\0\0"
 class ArrowFile:
     """One record batch in a mapped file, whose columns are checked when they are read.
 
-    Raises
-    ------
-    ArtefactError
-        When it holds something else or is damaged where Arrow reads first.
+    Raises ArtefactError where it holds something else, or is damaged.
     """
 
     def __init__(
@@ -149,12 +143,16 @@ class ArrowFile:
         if not (offset_size or is_fixed or types.is_fixed_size_binary(kind)):
             return False
         validity, *values = column.buffers()
+
+        def check(buffer: Any, starts: IdArray, sizes: Any) -> None:
+            self.check_spans(starts + (buffer.address - self._base), sizes)
+
         if validity is not None:
-            self._check_spans(validity, rows // 8, 1)
+            check(validity, rows // 8, 1)
         if types.is_boolean(kind):
-            self._check_spans(values[0], rows // 8, 1)
+            check(values[0], rows // 8, 1)
         elif offset_size:
-            self._check_spans(values[0], rows * offset_size, 2 * offset_size)
+            check(values[0], rows * offset_size, 2 * offset_size)
             offsets = np.frombuffer(values[0], f"<i{offset_size}")
             starts, stops = (offsets[rows + i].astype(np.int64) for i in (0, 1))
             size = 0 if values[1] is None else values[1].size
@@ -162,20 +160,20 @@ class ArrowFile:
             if not ((starts >= 0) & (starts <= stops) & (stops <= size)).all():
                 raise ArtefactError(f"{self.path} is damaged: a text lies outside")
             if values[1] is not None:
-                self._check_spans(values[1], starts, stops - starts)
+                check(values[1], starts, stops - starts)
         else:
             size = kind.bit_width // 8
-            self._check_spans(values[0], rows * size, size)
+            check(values[0], rows * size, size)
         return True
 
-    def _check_spans(self, buffer: Any, starts: IdArray, sizes: Any) -> None:
-        """Check the blocks in which bytes of a buffer lie."""
-        sizes = np.broadcast_to(sizes, starts.shape)
-        starts = (starts + (buffer.address - self._base))[sizes > 0]
-        first, last = starts // BLOCK, (starts + sizes[sizes > 0] - 1) // BLOCK
-        n = int(last.max(initial=-1)) + 2
-        begun = np.bincount(first, minlength=n) - np.bincount(last + 1, minlength=n)
-        self.checked.check_blocks(np.flatnonzero(np.cumsum(begun)))
+    def check_spans(self, starts: IdArray, sizes: Any) -> None:
+        """Check the blocks in which some ranges of bytes lie."""
+        stops = starts + sizes
+        some = stops > starts
+        first, last = starts[some] // BLOCK, (stops[some] - 1) // BLOCK
+        longer = np.flatnonzero(last - first > 1).tolist()
+        inner = [np.arange(first[i] + 1, last[i]) for i in longer]
+        self.checked.check_blocks(np.concatenate([first, last, *inner]))
 
 
 def _mapped(disk: Disk, name: str) -> Any:
@@ -263,17 +261,12 @@ def segment_schemas(manifest: Manifest) -> tuple[Any, Any]:
 def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     """Return the sums of a segment's files, of rows and of vectors.
 
-    Raises
-    ------
-    ArtefactError
-        When they are damaged, or of other files.
+    Raises ArtefactError where they are damaged, or of other files.
     """
-    name = sums_name(entry.token)
-    files = parse_sums(_mapped(disk, name), str(disk.folder / name))
+    path = str(disk.folder / entry.sums_name)
+    files = parse_sums(_mapped(disk, entry.sums_name), path)
     if [file.entry for file in files] != [file for _, file in entry.arrow_files]:
-        raise ArtefactError(
-            f"{disk.folder / name} is damaged: it belongs to other files; {REPAIR}"
-        )
+        raise ArtefactError(f"{path} is damaged: it belongs to other files; {REPAIR}")
     return files
 
 
@@ -282,19 +275,12 @@ def write_segment(
 ) -> SegmentEntry:
     """Write and sync everything of a new segment but the names.
 
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest
-        The state before: its schema is that of the rows.
-    table : pyarrow.Table
-        With sequence numbers, ids and all columns of the schema; not empty.
-    token : str
+    The table has sequence numbers, ids and all columns of the schema of the state
+    before, and is not empty.
     """
     import pyarrow as pa
 
-    files = []
-    names = [rows_name(token)]
+    files, names = [], [rows_name(token)]
     if any(name in OF_VECTORS for name in table.column_names):
         names.append(vectors_name(token))
     for name, schema in zip(names, segment_schemas(manifest), strict=False):
@@ -360,7 +346,7 @@ def write_sums(
 ) -> None:
     """Write the file of sums of a segment that is new in the state of a number."""
     facts = {**asdict(entry), "number": number}
-    write_file(disk, sums_name(entry.token), sums_bytes(files, facts))
+    write_file(disk, entry.sums_name, sums_bytes(files, facts))
 
 
 def has_index(entry: SegmentEntry) -> bool:
@@ -369,7 +355,7 @@ def has_index(entry: SegmentEntry) -> bool:
 
 
 def write_index(disk: Disk, entry: SegmentEntry, ids: Any) -> None:
-    file = disk.create(ids_name(entry.token))
+    file = disk.create(entry.ids_name)
     try:
         for piece in IdIndex.of(keys_of(ids)).to_bytes(entry.token):
             file.write(piece)
@@ -380,26 +366,18 @@ def write_index(disk: Disk, entry: SegmentEntry, ids: Any) -> None:
 def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
     """Return the index of a segment's ids from its file, checked as far as it is read.
 
-    Raises
-    ------
-    ArtefactError, OSError
-        When it is damaged, or not there.
+    Raises ArtefactError where it is damaged, OSError where it is not there.
     """
-    name = ids_name(entry.token)
-    width = 4 if entry.id_range is None else 8
-    path = str(disk.folder / name)
-    return IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
+    data, width = disk.map(entry.ids_name), 4 if entry.id_range is None else 8
+    path = str(disk.folder / entry.ids_name)
+    return IdIndex.from_bytes(data, entry.n_rows, width, entry.token, path)
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:
     """Write what search derives from the codes of a segment, in place of what is there.
 
     The caller holds the lock of the store; without it, the file could be collected.
-
-    Raises
-    ------
-    OSError
-        When there is no room; then there is no file.
+    After an OSError there is no file.
     """
     remove_derived(disk, entry)
     draft = draft_name()
@@ -413,7 +391,7 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
             file.write(sealed(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
         finally:
             file.close()  # not synced: it can be made again
-        disk.publish(draft, derived_name(entry.token))
+        disk.publish(draft, entry.derived_name)
     except OSError:
         with contextlib.suppress(OSError):
             disk.remove(draft)
@@ -422,22 +400,16 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
 
 def remove_derived(disk: Disk, entry: SegmentEntry) -> None:
     with contextlib.suppress(FileNotFoundError):
-        disk.remove(derived_name(entry.token))
+        disk.remove(entry.derived_name)
 
 
 def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     """Return the derived file of a segment, memory-mapped, after checking all of it.
 
-    Raises
-    ------
-    ArtefactError
-        When it is damaged, or of another segment.
-    OSError
-        When it is not there.
+    Raises ArtefactError where it is damaged, OSError where it is not there.
     """
-    name = derived_name(entry.token)
-    path = str(disk.folder / name)
-    view = memoryview(disk.map(name))
+    path = disk.folder / entry.derived_name
+    view = memoryview(disk.map(entry.derived_name))
     size = len(_seal(entry, 0))
     n_bytes = int.from_bytes(view[-12:-4], "little")
     tail = view[n_bytes:]

@@ -13,9 +13,9 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._deletes import read_live
 from fewbits.store._disk import Disk
-from fewbits.store._ids import IdIndex, among_rising, keys_of
+from fewbits.store._ids import IdIndex, among_rising, keys_of, same_texts
 from fewbits.store._lock import FileLock
-from fewbits.store._manifest import Manifest, SegmentEntry, derived_name
+from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import (
     BLOCKS,
     CODE,
@@ -55,12 +55,6 @@ class Part:
 
     Everything is read when it is asked for, and checked before. A place counts the
     rows, deleted ones included.
-
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest
-    entry : SegmentEntry
     """
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
@@ -252,18 +246,14 @@ class Part:
                 continue
             kind = file.unchecked(name).type
             size = kind.list_size * kind.value_type.bit_width // 8
-            places = np.unique(np.asarray(rows, np.int64))
-            starts = file.values_start(name) + places * size
-            first, last = starts // BLOCK, (starts + size - 1) // BLOCK
-            longest = int((last - first).max(initial=0))
-            blocks = [np.minimum(first + i, last) for i in range(longest + 1)]
-            file.checked.check_blocks(np.concatenate(blocks))
+            starts = np.asarray(rows, np.int64).ravel() * size
+            file.check_spans(file.values_start(name) + starts, size)
 
     @property
     def has_derived(self) -> bool:
         """True if something that was derived from the codes is kept, or seems to be."""
         try:
-            return self._disk.size(derived_name(self._entry.token)) > 0
+            return self._disk.size(self._entry.derived_name) > 0
         except OSError:
             return False
 
@@ -290,7 +280,8 @@ class Part:
         """Return the place of each id, deleted or not."""
         keys = keys_of(ids)
         if self._entry.id_range is None:
-            return self._look_up(keys, lambda *at: self._same(ids, *at))
+            # The ids themselves are read only where a key is there.
+            return self._look_up(keys, lambda *at: same_texts(self.ids, ids)(*at))
         low, high = self._entry.id_range
         near = np.flatnonzero((keys >= low) & (keys <= high))
         places = np.full(len(keys), -1, np.int64)
@@ -317,13 +308,6 @@ class Part:
             self.__dict__["_index"] = self._sorted_ids()
             return self._index.find(keys, same)
 
-    def _same(self, ids: Any, rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-        import pyarrow.compute as pc
-
-        equal = pc.equal(self.ids.take(rows), ids.take(wanted))
-        mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
-        return mask
-
     @cached_property
     def _index(self) -> IdIndex:
         if has_index(self._entry):
@@ -339,18 +323,11 @@ class Part:
 
 
 class Snapshot:
-    """One state of a collection. `close` it, or let it be garbage-collected.
-
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest
-    lock : FileLock
-        Keeps the files from being removed.
-    """
+    """One state of a collection. `close` it, or let it be garbage-collected."""
 
     def __init__(self, disk: Disk, manifest: Manifest, lock: FileLock) -> None:
-        self._manifest, self._lock = manifest, lock
+        self._manifest = manifest
+        self._lock = lock  # keeps the files from being removed
         self.parts = tuple(Part(disk, manifest, each) for each in manifest.segments)
 
     def __enter__(self) -> Self:

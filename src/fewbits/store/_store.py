@@ -50,10 +50,6 @@ class Store:
 
     One process writes at a time, any number read. A reader holds a `Snapshot`, one
     state, for as long as it likes. Open one with `open` or `create`.
-
-    Parameters
-    ----------
-    disk : Disk
     """
 
     def __init__(self, disk: Disk) -> None:

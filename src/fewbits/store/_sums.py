@@ -102,16 +102,7 @@ class SummedFile:
 
 
 class CheckedBytes:
-    """The bytes of a file whose blocks are compared with their sums at first touch.
-
-    Parameters
-    ----------
-    data : buffer
-        The whole file, usually mapped.
-    sums : ndarray of uint32
-    path : str
-        What errors call the file.
-    """
+    """The bytes of a file, usually mapped, compared with their sums at first touch."""
 
     def __init__(self, data: Any, sums: Sums, path: str) -> None:
         # Unlike `np.frombuffer` this names the map as its owner, which is read-only.
@@ -122,13 +113,7 @@ class CheckedBytes:
         self._good = np.zeros(len(sums), np.bool_)
 
     def check(self, start: int, stop: int) -> None:
-        """Check the blocks of ``[start, stop)``.
-
-        Raises
-        ------
-        ArtefactError
-            When one differs from what was written.
-        """
+        """Raise ArtefactError where a block of ``[start, stop)`` is damaged."""
         first, last = start // BLOCK, -(-stop // BLOCK)
         if stop > start and not self._good[first:last].all():
             self.check_blocks(np.arange(first, last))
@@ -161,12 +146,8 @@ class CheckedBytes:
 class FileSums:
     """The sums of one Arrow file, and its frame.
 
-    Parameters
-    ----------
-    sums : ndarray of uint32
-    head, tail : bytes
-        What stands before and behind the values: Arrow's schema, and where things are.
-    n_bytes : int
+    `head` and `tail` stand before and behind the values: Arrow's schema, and where
+    things are.
     """
 
     sums: Sums
@@ -207,14 +188,9 @@ class FileSums:
 
 
 def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
-    """Return the content of a file of sums.
+    """Return the content of a file of sums, of rows and of vectors.
 
-    Parameters
-    ----------
-    files : list of FileSums
-        Of rows and of vectors.
-    facts : dict
-        What the first manifest with the segment says of it, for other tools.
+    The facts are what the first manifest with the segment says of it, for other tools.
     """
     text = json.dumps(facts).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
@@ -224,10 +200,7 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
 def parse_sums(data: Any, path: str) -> list[FileSums]:
     """Return the sums of the files of a segment, of rows and of vectors.
 
-    Raises
-    ------
-    ArtefactError
-        When they are damaged.
+    Raises ArtefactError where they are damaged.
     """
     data = bytes(data)
     if not is_sealed(data):
@@ -298,30 +271,24 @@ def mended_seal(data: Any) -> bytes | None:
     return bytes(mended)
 
 
-def mended_blocks(data: Any, entry: FileEntry, sums: Sums | None) -> Any:
-    """Return a file as it was written, after a flipped bit of a block is put back.
+def mended_blocks(data: Any, entry: FileEntry, known: FileSums | None) -> Any:
+    """Return a file as it was written, where a manifest's entry proves all of it.
 
-    None where more is damaged. The entry in the manifest proves all of it.
-
-    Parameters
-    ----------
-    data : bytes-like
-    entry : FileEntry
-    sums : ndarray of uint32 or None
-        Of the blocks that were written, where these are known.
+    Its frame is put back from the copy, and a flipped bit of a block by its sum, where
+    these are known. None where more is damaged.
     """
     if len(data) > entry.n_bytes:
         data = data[: entry.n_bytes]
-    here = block_sums(data)
-    if (len(data), sum_of_sums(here)) == (entry.n_bytes, entry.crc):
+    if (len(data), sum_of_sums(block_sums(data))) == (entry.n_bytes, entry.crc):
         return data
-    if sums is None or (len(data), sum_of_sums(sums)) != (entry.n_bytes, entry.crc):
+    if known is None or known.entry != entry or len(data) != entry.n_bytes:
         return None
-    mended = bytearray(data)
-    for block in np.flatnonzero(here != sums).tolist():
-        start = block * BLOCK
-        bit = flipped_bit(mended[start : start + BLOCK], int(sums[block]))
+    start, stop = known.body
+    mended = bytearray(known.head + bytes(data[start:stop]) + known.tail)
+    for block in np.flatnonzero(block_sums(mended) != known.sums).tolist():
+        at = block * BLOCK
+        bit = flipped_bit(mended[at : at + BLOCK], int(known.sums[block]))
         if bit is None:
             return None
-        mended[start + bit[0]] ^= bit[1]
+        mended[at + bit[0]] ^= bit[1]
     return bytes(mended)

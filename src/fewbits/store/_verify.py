@@ -16,13 +16,10 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     copy_name,
-    deletes_name,
-    derived_name,
-    ids_name,
+    has_segments,
     manifest_name,
     manifest_numbers,
     newest_number,
-    sums_name,
 )
 from fewbits.store._segment import (
     bytes_of_offset,
@@ -125,42 +122,27 @@ def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
 def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
     """Return the newest state, from its manifest or the copy of it.
 
-    Returns
-    -------
-    Manifest or None
-        None when neither can be read.
-    list of Damage
-    int
-        The largest number of a state that there is.
-
-    Raises
-    ------
-    ArtefactError
-        When there is neither a manifest, damaged or not, nor a segment.
+    Also what is damaged of these, and the largest number of a state that there is. The
+    state is None where neither can be read. Raises ArtefactError where there is
+    neither a manifest, damaged or not, nor a segment.
     """
     names = disk.names()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
     if not numbers:
-        try:
-            newest_number(disk)
-        except ArtefactError as error:
-            if "missing" not in str(error):
-                raise
+        if not has_segments(names):
+            newest_number(disk)  # says that there is no collection
         return None, [Damage(str(disk.folder), "all of its manifests are missing")], 0
     top = max(numbers)
-    path = str(disk.folder / copy_name(top))
-    manifest, damages = _state(disk, manifest_name(top), top)
+    name, copy = manifest_name(top), copy_name(top)
+    manifest, damages = _state(disk, name, top)
+    if copy not in names:  # the process ended before it wrote one
+        return manifest, damages, top
     if manifest is None:
-        copy, damages_of_copy = _state(disk, copy_name(top), top)
-        if copy is None and copy_name(top) in names:
-            damages += damages_of_copy  # of neither can the other be made again
-        return copy, damages, top
-    # There is none where the process ended before it wrote one.
-    if (
-        copy_name(top) in names
-        and bytes(disk.map(copy_name(top))) != manifest.to_bytes()
-    ):
-        damages.append(Damage(path, "it differs from the manifest", is_derived=True))
+        manifest, damages_of_copy = _state(disk, copy, top)
+        return manifest, damages + damages_of_copy, top
+    if bytes(disk.map(copy)) != bytes(disk.map(name)):
+        path, reason = str(disk.folder / copy), "it differs from the manifest"
+        damages.append(Damage(path, reason, is_derived=True))
     return manifest, damages, top
 
 
@@ -186,34 +168,24 @@ def _damage_of(path: str, error: Exception, *, is_derived: bool = False) -> Dama
 def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Report:
     """Read all files of a state, and go on after whatever is damaged.
 
-    Parameters
-    ----------
-    disk : Disk
-    manifest : Manifest or None
-        None where no manifest can be read.
-    damages : list of Damage
-        Of the manifests.
+    There is no state where no manifest can be read; `damages` are those of manifests.
     """
     if manifest is None:
         return Report(None, 0, 0, tuple(damages))
     n_bytes = 0
     for entry in manifest.segments:
-        files = [sums_name(entry.token), *(name for name, _ in entry.arrow_files)]
-        files += [ids_name(entry.token)] if has_index(entry) else []
-        for name in (*files, derived_name(entry.token)):
+        names = [entry.sums_name, *(name for name, _ in entry.arrow_files)]
+        names += [entry.ids_name] if has_index(entry) else []
+        for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
         damages = [*damages, *_of_arrow(disk, manifest, entry)]
         try:
             read_live(disk, entry)
         except ArtefactError as error:
-            assert entry.deletes is not None
-            path = disk.folder / deletes_name(entry.token, entry.deletes)
-            damage = _damage_of(str(path), error)
-            reason = (
-                f"{damage.reason}; {entry.n_rows - entry.n_live:,} deletes depend on it"
-            )
-            damages.append(replace(damage, reason=reason))
+            damage = _damage_of(str(disk.folder / entry.deletes_name), error)
+            effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"
+            damages.append(replace(damage, reason=f"{damage.reason}; {effect}"))
         damages += damaged_derived(disk, entry)
     return Report(manifest.number, manifest.n_live, n_bytes, tuple(damages))
 
@@ -235,8 +207,8 @@ def damaged_derived(disk: Disk, entry: SegmentEntry) -> list[Damage]:
             damages.append(Damage(path, reason, is_derived=True))
 
     if has_index(entry):
-        check(ids_name(entry.token), lambda: read_index(disk, entry).check_all())
-    check(derived_name(entry.token), lambda: read_derived(disk, entry))
+        check(entry.ids_name, lambda: read_index(disk, entry).check_all())
+    check(entry.derived_name, lambda: read_derived(disk, entry))
     return damages
 
 
@@ -247,7 +219,7 @@ def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damag
     try:
         sums = [*read_sums(disk, entry)]
     except ArtefactError as error:
-        path = str(disk.folder / sums_name(entry.token))
+        path = str(disk.folder / entry.sums_name)
         damages.append(_damage_of(path, error))
         sums = [None] * 2
     schemas = segment_schemas(manifest)

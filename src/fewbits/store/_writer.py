@@ -18,7 +18,14 @@ from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
 from fewbits.store._deletes import write_deletes
 from fewbits.store._disk import Disk
-from fewbits.store._ids import IdIndex, as_ids, check_once, checked_ids, keys_of
+from fewbits.store._ids import (
+    IdIndex,
+    as_ids,
+    check_once,
+    checked_ids,
+    keys_of,
+    same_texts,
+)
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
     Manifest,
@@ -44,14 +51,6 @@ class Writer:
     """Adds and deletes rows; nothing of it is there before `commit`.
 
     Made by `Store.writer`, used in a ``with`` block.
-
-    Parameters
-    ----------
-    disk : Disk
-    lock : FileLock
-        Of the whole store.
-    full : int
-        Bytes of the largest segment that is made.
     """
 
     def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
@@ -381,9 +380,7 @@ class Writer:
         entry = source.part.entry
         if not source.changed or source.live is None:
             return entry
-        number = self._base.number + 1
-        write_deletes(self._disk, entry.token, number, source.live)
-        return replace(entry, n_live=source.n_live, deletes=number)
+        return write_deletes(self._disk, entry, self._base.number + 1, source.live)
 
 
 def _is_avoidable(error: Exception) -> bool:
@@ -491,14 +488,8 @@ class Given(Source):
         return IdIndex.of(keys_of(self._ids))
 
     def places(self, ids: Any) -> IdArray:
-        import pyarrow.compute as pc
-
-        def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-            equal = pc.equal(self._ids.take(rows), ids.take(wanted))
-            mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
-            return mask
-
-        return self._index.find(keys_of(ids), None if ids.type == "int64" else same)
+        same = None if ids.type == "int64" else same_texts(self._ids, ids)
+        return self._index.find(keys_of(ids), same)
 
 
 def _owned(table: Any) -> Any:
@@ -540,16 +531,9 @@ def rewritten(
 ) -> Manifest:
     """Write all live rows as a function makes them, and return the state of these.
 
-    Parameters
-    ----------
-    disk : Disk
-    base : Manifest
-    change : callable
-        From a table to one with as many rows and, if any, the same ids.
-    target : Manifest
-        The state before, with the new schema, width and fingerprint.
-    full : int
-        Bytes of the largest segment.
+    `change` makes a table one with as many rows and, if any, the same ids; `target` is
+    the state before, with the new schema, width and fingerprint; a segment has at most
+    `full` bytes.
     """
     schema = checked_schema(target.schema, target.n_bits)
     if schema.field(ID).type != base.schema.field(ID).type:
