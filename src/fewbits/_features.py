@@ -40,11 +40,8 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     >>> as_features([[1, 2], [3, 4]], n_features=2).shape
     (2, 2)
     """
-    array: NDArray[Any]
-    if type(X) is np.ndarray and X.dtype == np.float32:
-        array = X  # as most are: nothing to convert
-    else:
-        array = as_array(X)
+    usual = type(X) is np.ndarray and X.dtype == np.float32
+    array: NDArray[Any] = np.asarray(X) if usual else as_array(X)
     if array.ndim != 2:
         hint = "; for a single item pass x[None, :]" if array.ndim == 1 else ""
         raise FeatureError(

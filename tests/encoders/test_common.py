@@ -301,13 +301,15 @@ class TestFile:
 
     @pytest.mark.parametrize("encoder", ONE_OF_EACH_KIND, ids=_name)
     def test_is_never_silently_different(self, encoder, tmp_path):
-        """Flip bits of each byte of the header, one of each behind it; cut the file."""
+        """Flip bits of each byte of the header and of some behind it; cut the file."""
         small, path = encoder.prefix(2), tmp_path / "encoder.safetensors"
         small.save(path)
         content = path.read_bytes()
         header = 8 + int.from_bytes(content[:8], "little")
         with open(path, "r+b", buffering=0) as file:
             for i, byte in enumerate(content):
+                if i >= header and i % 5 and encoder.kind != "linear":
+                    continue
                 every = range(8) if encoder.kind == "linear" else (i % 8, (i + 3) % 8)
                 for bit in every if i < header else [i % 8]:
                     os.pwrite(file.fileno(), bytes([byte ^ (1 << bit)]), i)

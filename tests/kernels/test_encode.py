@@ -9,7 +9,7 @@ from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
-from fewbits._kernels._reference_fma import fused_multiply_add
+from fewbits._kernels._reference_encode import fused_multiply_add
 
 SPECIAL = np.array(
     [0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1.1754944e-38, 1e-30, 1e19, -1e38, 3.4e38],

@@ -1,66 +1,39 @@
 """NumPy versions of the kernels: the specification, the oracle, the fallback.
 
-Searches compare a query with every code and sort by (distance, row). Scores are
-defined down to the last bit: the score of output ``j`` starts as ``bias[j]`` and takes
-one fused multiply-add ``x[i] * w[i, j]`` for each feature ``i`` in rising order, in
-float32. Whatever computes a score in that order gets the same float on any machine.
+Searches compare a query with every code and sort by (distance, row). Distances of
+vectors are defined down to the last bit: all arithmetic is in float64 and not fused,
+feature ``i`` goes into sum ``i % 16`` of 16 that start at zero, halves are then added
+to halves, and the result is rounded to float32 once. The kernels of encoders stand in
+``_reference_encode``. Multi-index hashing counts the work of a search, so that it gives
+up the same queries everywhere.
 """
 
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations, count, pairwise
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._kernels._reference_additive import additive_scores as additive_scores
-from fewbits._kernels._reference_additive import pair_sums as pair_sums
-from fewbits._kernels._reference_checksum import crc32c as crc32c
-from fewbits._kernels._reference_fma import fused_multiply_add
-from fewbits._kernels._reference_multi_index import Budget as Budget
-from fewbits._kernels._reference_multi_index import MultiIndexTables as MultiIndexTables
-from fewbits._kernels._reference_multi_index import PairJoin as PairJoin
-from fewbits._kernels._reference_multi_index import RangeHits as RangeHits
-from fewbits._kernels._reference_multi_index import (
-    multi_index_build as multi_index_build,
-)
-from fewbits._kernels._reference_multi_index import (
-    multi_index_nearest as multi_index_nearest,
-)
-from fewbits._kernels._reference_multi_index import multi_index_topk as multi_index_topk
-from fewbits._kernels._reference_rerank import first_pairs as first_pairs
-from fewbits._kernels._reference_rerank import int8_distances as int8_distances
-from fewbits._kernels._reference_rerank import vector_distances as vector_distances
-from fewbits._kernels._reference_transforms import (
-    bilinear_encode as bilinear_encode,
-)
-from fewbits._kernels._reference_transforms import (
-    bilinear_scores as bilinear_scores,
-)
-from fewbits._kernels._reference_transforms import (
-    block_encode as block_encode,
-)
-from fewbits._kernels._reference_transforms import (
-    block_scores as block_scores,
-)
-from fewbits._kernels._reference_transforms import (
-    circulant_encode as circulant_encode,
-)
-from fewbits._kernels._reference_transforms import (
-    circulant_scores as circulant_scores,
-)
-from fewbits._kernels._reference_transforms import (
-    hadamard_encode as hadamard_encode,
-)
-from fewbits._kernels._reference_transforms import (
-    hadamard_scores as hadamard_scores,
-)
+from fewbits._kernels._reference_encode import *  # noqa: F403
 from fewbits._typing import CodeArray, DistanceArray, IdArray, ScoreArray
 
 Float32Array = NDArray[np.float32]
+Float64Array = NDArray[np.float64]
 Mask = NDArray[np.uint8]
+Sums = NDArray[np.uint32]
+
+EUCLIDEAN, COSINE, DOT = range(3)  # of `metric`
+INT8_BLOCK = 32
 
 _PADDING = -1
 _BLOCK = 1 << 20  # matrix entries handled at once
-_LANES = 16  # sums that an asymmetric distance is split into
+_LANES = 16  # sums that a distance is split into
+_AHEAD = 32  # look-ups after which a search asks whether it can afford the rest
+_POLYNOMIAL = 0x82F63B78  # reflected
+_LANE = 256  # bytes that are summed one by one, in all lanes at once
 
 
 def isas() -> list[str]:
@@ -190,81 +163,6 @@ def _sum_by_lanes(terms: Float32Array) -> Float32Array:
     return total[:, 0]
 
 
-def linear_scores(
-    X: Float32Array,
-    weights: Float32Array,
-    bias: Float32Array,
-    scores: ScoreArray,
-    n_threads: int,
-) -> None:
-    step = max(1, _BLOCK // max(1, weights.shape[1]))
-    for start in range(0, len(X), step):
-        block = X[start : start + step]
-        total = np.broadcast_to(bias, (len(block), len(bias)))
-        for i, row in enumerate(weights):
-            total = fused_multiply_add(block[:, i, None], row, total)
-        scores[start : start + step] = total
-
-
-def linear_encode(
-    X: Float32Array,
-    weights: Float32Array,
-    bias: Float32Array,
-    zero_bit: int,
-    codes: CodeArray,
-    n_threads: int,
-) -> None:
-    """Decide each bit in float64, where that is safe, and else by the definition."""
-    step = max(1, _BLOCK // max(1, weights.shape[1]))
-    for start in range(0, len(X), step):
-        block = X[start : start + step]
-        bits, rows, columns = _decided(block, weights, bias)
-        for part in range(0, len(rows), _BLOCK):
-            r, j = rows[part : part + _BLOCK], columns[part : part + _BLOCK]
-            total = bias[j]
-            for x, w in zip(block.T, weights, strict=True):
-                total = fused_multiply_add(x[r], w[j], total)
-            bits[r, j] = _bits(total, zero_bit)
-        codes[start : start + step] = np.packbits(bits, axis=1)
-
-
-class SparseMap(NamedTuple):
-    """One row of a CSR matrix (n_bits, n_features) and one bias for each bit."""
-
-    indptr: IdArray
-    indices: NDArray[np.int32]
-    values: Float32Array
-    bias: Float32Array
-    n_features: int
-
-
-def sparse_scores(
-    X: Float32Array, map: SparseMap, scores: ScoreArray, n_threads: int
-) -> None:
-    """Score with a sparse map."""
-    for j in range(len(map.bias)):
-        total = np.full(len(X), map.bias[j], np.float32)
-        for i in range(map.indptr[j], map.indptr[j + 1]):
-            total = fused_multiply_add(X[:, map.indices[i]], map.values[i], total)
-        scores[:, j] = total
-
-
-def sparse_encode(
-    X: Float32Array, map: SparseMap, zero_bit: int, codes: CodeArray, n_threads: int
-) -> None:
-    """Zero weights change no bit, so blocks of outputs are encoded as dense maps."""
-    indptr, indices, values, bias, d = map
-    step = max(8, 8 * _BLOCK // d // 8 * 8)
-    for first in range(0, len(bias), step):
-        last = min(first + step, len(bias))
-        span = slice(indptr[first], indptr[last])
-        bits = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
-        weights = np.zeros((d, last - first), np.float32)
-        weights[indices[span], bits] = values[span]
-        part = codes[:, first // 8 : -(-last // 8)]
-        linear_encode(X, weights, bias[first:last], zero_bit, part, n_threads)
-
-
 def _distances(query: CodeArray, database: CodeArray) -> DistanceArray:
     result: DistanceArray = np.bitwise_count(database ^ query).sum(
         axis=1, dtype=np.int32
@@ -278,28 +176,371 @@ def _candidates(allowed: Mask | None, n: int) -> IdArray:
     return np.flatnonzero(np.unpackbits(allowed, count=n))
 
 
-def _bits(scores: ScoreArray, zero_bit: int) -> NDArray[np.bool_]:
-    return scores >= 0 if zero_bit else scores > 0
+@np.errstate(over="ignore")
+def vector_distances(
+    queries: Float64Array,
+    vectors: Float64Array | Float32Array | NDArray[np.uint16],
+    rows: IdArray,
+    metric: int,
+    distances: Float32Array,
+    n_threads: int,
+) -> None:
+    """Fill (q, m) `distances`; half precision passes as its bits, in uint16.
 
-
-def _decided(
-    X: Float32Array, weights: Float32Array, bias: Float32Array
-) -> tuple[NDArray[np.bool_], IdArray, IdArray]:
-    """Return bits from a float64 product, and the places where they are not certain.
-
-    A chain of d fused multiply-adds errs by at most gamma * A + d * tiny, where A is
-    the sum of the absolute values of all terms, gamma = d u / (1 - d u), u = 2**-24,
-    and tiny the smallest float32 (Higham 2002, section 3.1). Here A is bounded by
-    norms. The few percent cover the errors of the float64 arithmetic.
+    Rows of -1 give inf, and rows whose sums are not finite give NaN.
     """
-    d = weights.shape[0]
-    X64, weights64 = X.astype(np.float64), weights.astype(np.float64)
-    norms = np.linalg.norm(X64, axis=1), np.linalg.norm(weights64, axis=0)
-    size = np.outer(*norms) + np.abs(bias)
-    relative = d * 2.0**-24
-    limits = np.finfo(np.float32)
-    scores = X64 @ weights64 + bias
-    bound = 1.05 * (relative / (1 - relative) * size + d * limits.smallest_subnormal)
-    certain = (np.abs(scores) > bound) & (size < 0.5 * limits.max) & (relative < 0.5)
-    rows, columns = np.nonzero(~certain)
-    return scores > 0, rows, columns
+    if vectors.dtype == np.uint16:
+        vectors = vectors.view(np.float16)  # type: ignore[assignment]
+    for q, query in enumerate(queries):
+        D = vectors[np.maximum(rows[q], 0)].astype(np.float64)
+        distances[q] = np.where(rows[q] < 0, np.inf, _exact(query, D, metric))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def int8_distances(
+    queries: Float64Array,
+    values: NDArray[np.int8],
+    blocks: Float32Array,
+    rows: IdArray,
+    metric: int,
+    distances: Float32Array,
+    n_threads: int,
+) -> None:
+    """Compare with vectors ``value * scale + offset``, rounded to float32 twice.
+
+    `blocks` (n, ceil(n_features / 32), 2) holds the scale and the offset of each 32
+    numbers of each vector.
+    """
+    for q, query in enumerate(queries):
+        chosen = np.maximum(rows[q], 0)
+        each = np.repeat(blocks[chosen], INT8_BLOCK, axis=1)[:, : values.shape[1]]
+        D = values[chosen].astype(np.float32) * each[..., 0] + each[..., 1]
+        found = _exact(query, D.astype(np.float64), metric)
+        distances[q] = np.where(rows[q] < 0, np.inf, found)
+
+
+def first_pairs(
+    distances: Float32Array,
+    rows: IdArray,
+    first_distances: Float32Array,
+    first_rows: IdArray,
+    n_threads: int,
+) -> None:
+    """Keep the first pairs in the order of (distance, row); rows of -1 come last."""
+    last = np.where(rows < 0, np.iinfo(np.int64).max, rows)
+    order = np.lexsort((last, distances), axis=1)[:, : first_rows.shape[1]]
+    first_distances[:] = np.take_along_axis(distances, order, axis=1)
+    first_rows[:] = np.take_along_axis(rows, order, axis=1)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def _exact(query: Float64Array, D: Float64Array, metric: int) -> Float32Array:
+    if metric == EUCLIDEAN:
+        found = np.sqrt(_row_sums(np.square(query - D)))
+    elif metric == DOT:
+        found = -_row_sums(query * D)
+    else:
+        squares = _row_sums(np.square(D))
+        lengths = np.sqrt(_row_sums(np.square(query[None]))) * np.sqrt(squares)
+        found = np.where(lengths > 0, 1.0 - _row_sums(query * D) / lengths, 1.0)
+        found[~np.isfinite(squares)] = np.nan
+    found[~np.isfinite(found)] = np.nan
+    return found.astype(np.float32)
+
+
+def _row_sums(terms: Float64Array) -> Float64Array:
+    """Add up each row: 16 sums side by side, then halves added to halves."""
+    n, d = terms.shape
+    # The first row of 16 is where the sums start.
+    padded = np.pad(terms, ((0, 0), (_LANES, -d % _LANES)))
+    parts = padded.reshape(n, padded.shape[1] // _LANES, _LANES)
+    total: Float64Array = np.cumsum(parts, axis=1)[:, -1]
+    while total.shape[1] > 1:
+        low, high = np.split(total, 2, axis=1)
+        total = low + high
+    return total[:, 0]
+
+
+class MultiIndexTables(NamedTuple):
+    codes: CodeArray
+    cuts: IdArray
+    starts: NDArray[np.uint32]
+    rows: NDArray[np.uint32]
+    entries: NDArray[np.uint8] | None
+
+
+class Budget(NamedTuple):
+    lookup: int
+    candidate: int
+    limit: int
+
+
+def multi_index_build(
+    codes: CodeArray,
+    cuts: IdArray,
+    starts: NDArray[np.uint32],
+    rows: NDArray[np.uint32],
+    entries: NDArray[np.uint8] | None,
+    n_threads: int,
+) -> None:
+    bits = np.unpackbits(codes, axis=1)
+    first = at = 0
+    for number, (begin, end) in enumerate(pairwise(cuts.tolist())):
+        values = bits[:, begin:end].astype(np.int64) @ (
+            1 << np.arange(end - begin, dtype=np.int64)[::-1]
+        )
+        n_values = 1 << (end - begin)
+        counts = np.bincount(values, minlength=n_values)
+        starts[first : first + n_values + 1] = np.append(0, np.cumsum(counts))
+        first += n_values + 1
+        rows[number] = np.argsort(values, kind="stable")
+        if entries is not None:
+            kept = np.delete(codes, slice(-(-begin // 8), max(end // 8, 0)), axis=1)
+            if end // 8 <= -(-begin // 8):
+                kept = codes
+            entries[at : at + kept.size] = kept[rows[number]].ravel()
+            at += kept.size
+
+
+def multi_index_topk(
+    queries: CodeArray,
+    tables: MultiIndexTables,
+    allowed: Mask | None,
+    budget: Budget,
+    distances: DistanceArray,
+    rows: IdArray,
+    work: IdArray,
+    done: NDArray[np.uint8],
+    n_threads: int,
+) -> None:
+    distances[:], rows[:] = -1, -1
+    k, n_bits = rows.shape[1], 8 * queries.shape[1]
+    for q, query in enumerate(queries):
+        search = _Search(tables, query, allowed, k)
+        done[q] = search.run(n_bits, budget)
+        work[q] = search.work
+        if done[q]:
+            found = sorted(search.found)[:k]
+            for rank, (distance, row) in enumerate(found):
+                distances[q, rank], rows[q, rank] = distance, row
+
+
+def multi_index_nearest(
+    queries: CodeArray,
+    tables: MultiIndexTables,
+    budget: Budget,
+    distances: DistanceArray,
+    rows: IdArray,
+    ties: IdArray,
+    work: IdArray,
+    done: NDArray[np.uint8],
+    n_threads: int,
+) -> None:
+    for q, query in enumerate(queries):
+        search = _Search(tables, query, None, 1)
+        done[q] = search.run(8 * queries.shape[1], budget)
+        work[q] = search.work
+        found = sorted(search.found) if done[q] else []
+        distances[q], rows[q] = found[0] if found else (-1, -1)
+        ties[q] = sum(each[0] == found[0][0] for each in found)
+
+
+class RangeHits:
+    def __init__(
+        self,
+        queries: CodeArray,
+        tables: MultiIndexTables,
+        allowed: Mask | None,
+        radius: int,
+        budget: Budget,
+        n_threads: int,
+    ) -> None:
+        searches = [_Search(tables, query, allowed, None) for query in queries]
+        self._done = [each.run(radius, budget) for each in searches]
+        self._work = [each.work for each in searches]
+        self._found = [
+            sorted(pair for pair in each.found if pair[0] <= radius) if done else []
+            for each, done in zip(searches, self._done, strict=True)
+        ]
+
+    def counts(self, counts: IdArray, work: IdArray, done: NDArray[np.uint8]) -> None:
+        counts[:] = [len(each) for each in self._found]
+        work[:], done[:] = np.reshape(self._work, (-1, 2)), self._done
+
+    def write(self, distances: DistanceArray, rows: IdArray) -> None:
+        every = [pair for found in self._found for pair in found]
+        distances[:] = [pair[0] for pair in every]
+        rows[:] = [pair[1] for pair in every]
+
+
+class _Search:
+    """Search of one query; `found` are pairs of a distance and a row."""
+
+    def __init__(
+        self,
+        tables: MultiIndexTables,
+        query: CodeArray,
+        allowed: Mask | None,
+        k: int | None,
+    ) -> None:
+        self._tables, self._k = tables, k
+        codes = tables.codes
+        self._distances = np.bitwise_count(codes ^ query).sum(axis=1, dtype=np.int64)
+        # Rows that are not allowed count as seen: they are compared and never found.
+        self._seen = np.zeros(len(codes), np.bool_)
+        if allowed is not None:
+            self._seen = np.unpackbits(allowed, count=len(codes)) == 0
+        bits = np.unpackbits(query)
+        self._values = [
+            int("".join(map(str, bits[a:b])), 2) for a, b in pairwise(tables.cuts)
+        ]
+        self.work = [0, 0]
+        self.found: list[tuple[int, int]] = []
+
+    def run(self, bound: int, budget: Budget) -> bool:
+        """Look up until nothing nearer can be found; False where that costs more."""
+        m = len(self._values)
+        for flips, number in ((f, j) for f in count() for j in range(m)):
+            length = int(self._tables.cuts[number + 1] - self._tables.cuts[number])
+            if flips * m + number > bound or flips > length:
+                return True
+            if not self._affordable(length, flips, budget):
+                return False
+            if not self._look_up(number, _patterns(length, flips), budget):
+                return False
+            near = sorted(pair[0] for pair in self.found)
+            if self._k is not None and len(near) >= self._k:
+                bound = near[self._k - 1]
+        raise AssertionError("a search ends when all flips are done")
+
+    def _affordable(self, length: int, flips: int, budget: Budget) -> bool:
+        lookups = float(comb(length, flips))
+        candidates = lookups * float(len(self._seen)) / float(1 << length)
+        spent = self.work[0] * budget.lookup + self.work[1] * budget.candidate
+        cost = spent + lookups * float(budget.lookup)
+        return cost + candidates * float(budget.candidate) <= float(budget.limit)
+
+    def _look_up(
+        self, number: int, patterns: NDArray[np.int64], budget: Budget
+    ) -> bool:
+        begins, ends = self._buckets(number, self._values[number] ^ patterns)
+        n, candidates = len(patterns), 0
+        for start in range(0, n, _AHEAD):
+            span = slice(start, start + _AHEAD)
+            candidates += int((ends[span] - begins[span]).sum())
+            looked_up = min(n, start + _AHEAD)
+            all_lookups = self.work[0] + n
+            all_candidates = self.work[1] + candidates * n // looked_up
+            cost = all_lookups * budget.lookup + all_candidates * budget.candidate
+            if cost > budget.limit:
+                self.work[0] += looked_up
+                self.work[1] += candidates
+                return False
+        self.work[0] += n
+        self.work[1] += candidates
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            rows = self._tables.rows[number, begin:end]
+            new = rows[~self._seen[rows]]
+            self._seen[new] = True
+            self.found += zip(self._distances[new].tolist(), new.tolist(), strict=True)
+        return True
+
+    def _buckets(self, number: int, values: IdArray) -> tuple[IdArray, IdArray]:
+        lengths = np.diff(self._tables.cuts)[:number]
+        starts = self._tables.starts[int((2**lengths + 1).sum()) :].astype(np.int64)
+        return starts[values], starts[values + 1]
+
+
+def _patterns(length: int, flips: int) -> NDArray[np.int64]:
+    """Return all numbers with so many of the lowest bits set, in order."""
+    each: Iterator[tuple[int, ...]] = combinations(range(length), flips)
+    return np.sort(np.array([sum(1 << bit for bit in c) for c in each], np.int64))
+
+
+class PairJoin:
+    """All pairs at once, by comparing every code with every other."""
+
+    def __init__(
+        self,
+        codes: CodeArray,
+        allowed: Mask | None,
+        parts: IdArray,
+        radius: int,
+        before: int,
+        n_threads: int,
+    ) -> None:
+        apart = np.bitwise_count(codes[:, None] ^ codes[None]).sum(axis=2, dtype=int)
+        near = np.triu(apart <= radius, 1)
+        near[before:] = False
+        if allowed is not None:
+            mask = np.unpackbits(allowed, count=len(codes)).astype(np.bool_)
+            near &= mask[:, None] & mask
+        self._pairs = np.argwhere(near)
+        self._distances = apart[near]
+        self._is_new = True
+
+    def advance(self) -> bool:
+        self._is_new, was_new = False, self._is_new
+        return was_new
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def write(self, distances: DistanceArray, pairs: IdArray) -> None:
+        distances[:], pairs[:] = self._distances, self._pairs
+
+
+def crc32c(data: NDArray[np.uint8], offsets: IdArray, sums: Sums) -> None:
+    """Write the CRC-32C of each piece of `data`, [offsets[i], offsets[i + 1])."""
+    for i in range(len(sums)):
+        sums[i] = _crc(data[offsets[i] : offsets[i + 1]])
+
+
+def _crc(piece: NDArray[np.uint8]) -> int:
+    """Return the sum of one piece, which is linear over GF(2) but for its start.
+
+    Zeros in front change nothing as long as the register is zero, so a piece is filled
+    up to whole lanes, which are summed side by side and then put together in pairs. The
+    register starts with ones: they are what ``_pushed(ones, len(piece))`` is left of.
+    """
+    n_lanes = 1 << max(0, (-(-len(piece) // _LANE) - 1).bit_length())
+    filled = np.zeros(n_lanes * _LANE, np.uint8)
+    filled[len(filled) - len(piece) :] = piece
+    lanes = np.zeros(n_lanes, np.uint32)
+    for column in filled.reshape(n_lanes, _LANE).T:
+        lanes = _table()[(lanes ^ column) & 255] ^ lanes >> np.uint32(8)
+    width = _LANE
+    while len(lanes) > 1:
+        lanes = _pushed(lanes[::2], width) ^ lanes[1::2]
+        width *= 2
+    start = _pushed(np.array([0xFFFFFFFF], np.uint32), len(piece))
+    return int(lanes[0] ^ start[0]) ^ 0xFFFFFFFF
+
+
+def _pushed(sums: Sums, n: int) -> Sums:
+    """Return the sums after `n` more bytes of zero."""
+    for power in range(n.bit_length()):
+        if n >> power & 1:
+            bits = (sums[:, None] >> np.arange(32, dtype=np.uint32)) & 1
+            terms = np.where(bits == 1, _zeros(power), np.uint32(0))
+            sums = np.bitwise_xor.reduce(terms, axis=1)
+    return sums
+
+
+@cache
+def _table() -> Sums:
+    table = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        last = np.where(table & 1 == 1, np.uint32(_POLYNOMIAL), np.uint32(0))
+        table = table >> np.uint32(1) ^ last
+    return table
+
+
+@cache
+def _zeros(power: int) -> Sums:
+    """Return what becomes of each bit of a sum after ``2**power`` bytes of zero."""
+    if power:
+        return _pushed(_zeros(power - 1), 1 << (power - 1))
+    bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
+    pushed: Sums = _table()[bits & 255] ^ bits >> np.uint32(8)
+    return pushed

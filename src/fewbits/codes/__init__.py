@@ -7,23 +7,24 @@ are zero, so they never contribute to a distance, and a prefix of a code is a co
 """
 
 from fewbits.codes._hamming import (
-    MAX_BITS,
     Neighbours,
     RangeSearchResult,
     hamming_distances,
     hamming_range_search,
     hamming_topk,
+    pair_distances,
+    smallest_distance,
 )
 from fewbits.codes._pack import (
+    MAX_BITS,
     as_codes,
+    as_words,
     check_unused,
     n_bytes,
     pack,
     prefix,
     unpack,
 )
-from fewbits.codes._pairs import as_words, pair_distances
-from fewbits.codes._separation import smallest_distance
 
 __all__ = [
     "MAX_BITS",

@@ -1,27 +1,21 @@
-"""Search by Hamming distance: check the arguments, allocate, call a kernel."""
+"""Hamming distances and search: check the arguments, allocate, call a kernel."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._allowed import as_allowed
 from fewbits._checks import check_k, check_radius
 from fewbits._padding import check_padding, pad
 from fewbits._repr import one_line
-from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes._pack import MAX_BITS, as_codes
-from fewbits.codes._packed_mask import packed_mask
-from fewbits.errors import CodeError
+from fewbits._spans import spans
+from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
+from fewbits.codes._pack import as_codes, as_words
+from fewbits.errors import ArgumentError, CodeError
 
-__all__ = [
-    "MAX_BITS",
-    "Neighbours",
-    "RangeSearchResult",
-    "hamming_distances",
-    "hamming_range_search",
-    "hamming_topk",
-]
+_BLOCK = 4096  # codes compared with all others at a time
 
 
 class Neighbours(NamedTuple):
@@ -121,7 +115,7 @@ def hamming_topk(
     k = check_k(k)
     found = min(k, len(database))
     check_padding(len(queries), k, found)
-    mask = packed_mask(allowed, len(database))
+    mask = _packed_mask(allowed, len(database))
     shape = (len(queries), found)
     distances, rows = np.empty(shape, np.int32), np.empty(shape, np.int64)
     if found:
@@ -169,7 +163,7 @@ def hamming_range_search(
     """
     queries, database = _same_width(queries, database)
     radius = min(check_radius(radius), 8 * database.shape[1])
-    mask, threads = packed_mask(allowed, len(database)), _kernels.num_threads()
+    mask, threads = _packed_mask(allowed, len(database)), _kernels.num_threads()
     hits = _kernels.HammingHits(queries, database, radius, mask, threads)
     offsets = np.zeros(len(queries) + 1, np.int64)
     hits.counts(offsets[1:])
@@ -180,6 +174,54 @@ def hamming_range_search(
     return RangeSearchResult(offsets, distances, rows)
 
 
+def pair_distances(codes: CodeArray, others: CodeArray) -> DistanceArray:
+    """Return the Hamming distance between each code and the other in its row.
+
+    Parameters
+    ----------
+    codes, others : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes of the same width; they are not checked.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype int32
+
+    Examples
+    --------
+    >>> pair_distances(np.array([[1], [2]], np.uint8), np.array([[1], [5]], np.uint8))
+    array([0, 3], dtype=int32)
+    """
+    counts: Array = np.bitwise_count(as_words(codes ^ others))
+    if counts.shape[1] == 1:  # NumPy is slow to add up short rows
+        return counts[:, 0].astype(np.int32)
+    return np.asarray(counts.sum(axis=1, dtype=np.int32))
+
+
+def smallest_distance(codes: CodeArray) -> int:
+    """Return the smallest Hamming distance between two of several codes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+        At least 2.
+
+    Returns
+    -------
+    int
+        0 where two codes are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smallest_distance(np.array([[0], [7], [1]], np.uint8))
+    1
+    """
+    return min(
+        int(hamming_topk(codes[block], codes, 2).distances[:, 1].min())
+        for block in spans(len(codes), _BLOCK)
+    )
+
+
 def _same_width(queries: CodeArray, database: CodeArray) -> tuple[CodeArray, CodeArray]:
     queries, database = as_codes(queries), as_codes(database)
     if queries.shape[1] != database.shape[1]:
@@ -188,3 +230,20 @@ def _same_width(queries: CodeArray, database: CodeArray) -> tuple[CodeArray, Cod
             f"the database has {database.shape[1]}"
         )
     return queries, database
+
+
+def _packed_mask(allowed: ArrayLike | None, n: int) -> NDArray[np.uint8] | None:
+    """Return one bit per row, most significant first, from a mask or row numbers."""
+    if allowed is None:
+        return None
+    chosen = as_allowed(allowed, n, "row numbers")
+    if chosen.dtype == np.bool_:
+        return np.packbits(chosen)
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < n):
+        raise ArgumentError(
+            f"allowed rows must be at least 0 and below {n}, "
+            f"got {chosen.min()} to {chosen.max()}"
+        )
+    mask = np.zeros(n, np.bool_)
+    mask[chosen.astype(np.intp, copy=False)] = True
+    return np.packbits(mask)

@@ -173,6 +173,14 @@ def check_unused(codes: CodeArray, n_bits: int, what: str) -> None:
         )
 
 
+def as_words(codes: CodeArray) -> Array:
+    """Return the same bits in the largest integers that the codes are made of."""
+    for size in (8, 4, 2):
+        if codes.shape[1] % size == 0:
+            return codes.view(f"u{size}")
+    return codes
+
+
 def _array(values: Any, name: str) -> Array:
     try:
         return np.asarray(values)

@@ -86,21 +86,18 @@ def load(path: str | Path) -> Encoder:
     LinearEncoder(2 -> 1 bits)
     """
     metadata, tensors = read_tensors(path, "encoder", _FORMAT)
-    _check_kind(path, metadata.get("kind"))
-    try:
-        with np.errstate(all="ignore"):
-            zero_bit = int(metadata["zero_bit"])
-            encoder: Encoder = _KINDS[metadata["kind"]](**tensors, zero_bit=zero_bit)
-    except (FewbitsError, ValueError, TypeError, LookupError, OverflowError) as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-    if encoder.fingerprint != metadata.get("fingerprint"):
-        raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    return encoder
-
-
-def _check_kind(path: str | Path, kind: str | None) -> None:
+    kind = metadata.get("kind")
     if kind not in _KINDS:
         raise ArtefactError(
             f"{path} holds an encoder of kind {kind!r}, this version knows "
             f"{sorted(_KINDS)}"
         )
+    try:
+        with np.errstate(all="ignore"):
+            zero_bit = int(metadata["zero_bit"])
+            encoder: Encoder = _KINDS[kind](**tensors, zero_bit=zero_bit)
+    except (FewbitsError, ValueError, TypeError, LookupError, OverflowError) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    if encoder.fingerprint != metadata.get("fingerprint"):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    return encoder

@@ -428,8 +428,11 @@ class AnchorEncoder(OuterEncoder):
             raise ArgumentError(f"need an encoder behind the anchors, got {inner!r}")
         self.inner, self.zero_bit = inner, inner.zero_bit
         self.anchors, self.mean = frozen(anchors), frozen(mean)
-        self.gamma = _as_gamma(gamma)
-        _check_anchors(inner.n_features, self.anchors, self.mean)
+        number = frozen(gamma, np.float64)
+        if number.size != 1 or not 0 <= number.item() < np.inf:
+            raise ArgumentError(f"gamma must be a number of at least 0, got {gamma!r}")
+        self.gamma = float(number.item())
+        self._check()
         # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
         double = self.anchors.astype(np.float64)
         self._weights = frozen(2 * self.gamma * double.T)
@@ -479,32 +482,24 @@ class AnchorEncoder(OuterEncoder):
         inner = self.inner.prefix(n_bits)
         return type(self)(inner, self.anchors, self.mean, self.gamma)
 
+    def _check(self) -> None:
+        anchors, mean, n_inputs = self.anchors, self.mean, self.inner.n_features
+        shapes = anchors.shape, mean.shape
+        if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
+            raise ArgumentError(
+                "need anchors (n_anchors, n_features) and a mean of as many features, "
+                "got {} and {}".format(*shapes)
+            )
+        if n_inputs != len(anchors):
+            raise ArgumentError(
+                f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
+                "numbers"
+            )
+        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
+            raise ArgumentError("anchors and mean must be finite in float32")
+
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squared length of each row, summed in rising order on any machine."""
     squares = rows * rows
     return np.cumsum(squares, axis=1, out=squares)[:, -1]
-
-
-def _as_gamma(gamma: ArrayLike) -> float:
-    number = frozen(gamma, np.float64)
-    if number.size != 1 or not 0 <= number.item() < np.inf:
-        raise ArgumentError(f"gamma must be a number of at least 0, got {gamma!r}")
-    return float(number.item())
-
-
-def _check_anchors(
-    n_inputs: int, anchors: NDArray[np.float32], mean: NDArray[np.float32]
-) -> None:
-    shapes = anchors.shape, mean.shape
-    if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
-        raise ArgumentError(
-            "need anchors (n_anchors, n_features) and a mean of as many features, got "
-            "{} and {}".format(*shapes)
-        )
-    if n_inputs != len(anchors):
-        raise ArgumentError(
-            f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} numbers"
-        )
-    if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
-        raise ArgumentError("anchors and mean must be finite in float32")

@@ -171,7 +171,7 @@ class SparseEncoder(SizedEncoder):
         self.values = frozen(values)
         shape = (self._n_features, self.indptr.size - 1)
         check_affine(shape, self.values, self.bias)
-        _check_csr(self.indptr, self.indices, self.values, self._n_features)
+        self._check()
 
     @classmethod
     def from_dense(
@@ -235,27 +235,24 @@ class SparseEncoder(SizedEncoder):
             zero_bit=self.zero_bit,
         )
 
-
-def _check_csr(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: NDArray[np.float32],
-    n_features: int,
-) -> None:
-    """Refuse what the kernels, which trust these arrays, would read out of bounds."""
-    if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
-        raise ArgumentError(
-            "need vectors with one index per value, got indptr "
-            f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
-        )
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
-        raise ArgumentError("indptr must rise from 0 to the number of values")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_features):
-        raise ArgumentError(f"indices must lie between 0 and {n_features - 1}")
-    starts = np.zeros(len(indices), bool)
-    starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
-    if not (starts[1:] | (np.diff(indices) > 0)).all():
-        raise ArgumentError("the indices of each bit must rise strictly")
+    def _check(self) -> None:
+        """Refuse what kernels, which trust these arrays, would read out of bounds."""
+        indptr, indices, values = self.indptr, self.indices, self.values
+        if indptr.ndim != 1 or indices.ndim != 1 or indices.shape != values.shape:
+            raise ArgumentError(
+                "need vectors with one index per value, got indptr "
+                f"{indptr.shape}, indices {indices.shape} and values {values.shape}"
+            )
+        if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+            raise ArgumentError("indptr must rise from 0 to the number of values")
+        if len(indices) and not (
+            indices.min() >= 0 and indices.max() < self.n_features
+        ):
+            raise ArgumentError(f"indices must lie between 0 and {self.n_features - 1}")
+        starts = np.zeros(len(indices), bool)
+        starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
+        if not (starts[1:] | (np.diff(indices) > 0)).all():
+            raise ArgumentError("the indices of each bit must rise strictly")
 
 
 @final

@@ -82,11 +82,15 @@ class MLPEncoder(Encoder):
         *,
         zero_bit: int = 0,
     ) -> None:
-        _check_count(weights, biases)
+        if len(weights) != len(biases) or not 1 <= len(weights) <= MAX_LAYERS:
+            raise ArgumentError(
+                f"need 1 to {MAX_LAYERS} layers, a matrix and a bias for each, got "
+                f"{len(weights)} matrices and {len(biases)} biases"
+            )
         self.weights: Layers = tuple(map(frozen, weights))
         self.biases: Layers = tuple(map(frozen, biases))
         self.zero_bit = as_zero_bit(zero_bit)
-        _check_chain(self.weights, self.biases)
+        self._check()
 
     @classmethod
     def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
@@ -161,6 +165,20 @@ class MLPEncoder(Encoder):
             zero_bit=self.zero_bit,
         )
 
+    def _check(self) -> None:
+        layers = zip(self.weights, self.biases, strict=True)
+        for number, (matrix, bias) in enumerate(layers, 1):
+            try:
+                check_affine(matrix.shape, matrix, bias)
+            except ArgumentError as error:
+                raise ArgumentError(f"layer {number}: {error}") from None
+        for number, (before, after) in enumerate(pairwise(self.weights), 1):
+            if before.shape[1] != len(after):
+                raise ArgumentError(
+                    f"layer {number} gives {before.shape[1]} values, but layer "
+                    f"{number + 1} takes {len(after)}"
+                )
+
 
 def _activations(
     X: NDArray[np.float32],
@@ -180,25 +198,3 @@ def _activations(
     np.maximum(values, 0, out=values)
     values += 0  # Makes 0 of -0, which may be the larger of the two: processors differ.
     return values
-
-
-def _check_count(weights: Sequence[ArrayLike], biases: Sequence[ArrayLike]) -> None:
-    if len(weights) != len(biases) or not 1 <= len(weights) <= MAX_LAYERS:
-        raise ArgumentError(
-            f"need 1 to {MAX_LAYERS} layers, a matrix and a bias for each, got "
-            f"{len(weights)} matrices and {len(biases)} biases"
-        )
-
-
-def _check_chain(weights: Layers, biases: Layers) -> None:
-    for number, (matrix, bias) in enumerate(zip(weights, biases, strict=True), 1):
-        try:
-            check_affine(matrix.shape, matrix, bias)
-        except ArgumentError as error:
-            raise ArgumentError(f"layer {number}: {error}") from None
-    for number, (before, after) in enumerate(pairwise(weights), 1):
-        if before.shape[1] != len(after):
-            raise ArgumentError(
-                f"layer {number} gives {before.shape[1]} values, but layer "
-                f"{number + 1} takes {len(after)}"
-            )

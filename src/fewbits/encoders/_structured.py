@@ -363,7 +363,7 @@ class CirculantEncoder(Encoder):
         self.columns, self.bias = frozen(columns), frozen(bias)
         self.signs = frozen(signs, np.uint8)
         self.zero_bit = as_zero_bit(zero_bit)
-        _check_circulant(self.columns, self.signs, self.bias)
+        self._check()
 
     @property
     def n_features(self) -> int:
@@ -417,35 +417,33 @@ class CirculantEncoder(Encoder):
             zero_bit=self.zero_bit,
         )
 
+    def _check(self) -> None:
+        columns, signs, bias = self.columns, self.signs, self.bias
+        if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
+            raise ArgumentError(
+                "need columns (n_blocks, n_features) and one bias for each bit, got "
+                f"columns {columns.shape} and bias {bias.shape}"
+            )
+        n_bytes(len(bias))
+        d = columns.shape[1]
+        padded_size(d)
+        if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
+            raise ArgumentError(
+                f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns "
+                f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
+                f"{signs.shape}"
+            )
+        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
+            raise ArgumentError("columns and bias must be finite in float32")
+
 
 def _roots(size: int) -> NDArray[np.float64]:
-    """Return real and imaginary parts of the root of each node."""
     return np.stack(cosine_and_sine(ring.turns(size)))
 
 
 @lru_cache(maxsize=8)
 def _single_roots(size: int) -> NDArray[np.float32]:
     return _roots(size).astype(np.float32)
-
-
-def _check_circulant(
-    columns: NDArray[np.float32], signs: NDArray[np.uint8], bias: NDArray[np.float32]
-) -> None:
-    if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
-        raise ArgumentError(
-            "need columns (n_blocks, n_features) and one bias for each bit, got "
-            f"columns {columns.shape} and bias {bias.shape}"
-        )
-    n_bytes(len(bias))
-    d = columns.shape[1]
-    padded_size(d)
-    if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
-        raise ArgumentError(
-            f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns and "
-            f"{-(-d // 8)} bytes of signs, got {len(columns)} and shape {signs.shape}"
-        )
-    if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
-        raise ArgumentError("columns and bias must be finite in float32")
 
 
 @final
@@ -512,7 +510,7 @@ class BilinearEncoder(SizedEncoder):
     ) -> None:
         super().__init__(bias, n_features, zero_bit)
         self.left, self.right = frozen(left), frozen(right)
-        _check_sides(self.left, self.right, self.bias, self._n_features)
+        self._check()
 
     def tensors(self) -> Tensors:
         return {
@@ -541,26 +539,25 @@ class BilinearEncoder(SizedEncoder):
             zero_bit=self.zero_bit,
         )
 
-
-def _check_sides(
-    left: Float32Array, right: Float32Array, bias: Float32Array, n_features: int
-) -> None:
-    if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
-        raise ArgumentError(
-            "need left (d1, b1), right (d2, b2) and one bias for each bit, got left "
-            f"{left.shape}, right {right.shape} and bias {bias.shape}"
-        )
-    n_bytes(len(bias))
-    (d1, b1), (d2, b2) = left.shape, right.shape
-    if not d1 * d2 - d2 < n_features <= d1 * d2:
-        raise ArgumentError(
-            f"{n_features} features do not fill {d1} rows of {d2}: left {left.shape} "
-            f"and right {right.shape} need {d1 * d2 - d2 + 1} to {d1 * d2}"
-        )
-    if b2 != -(-len(bias) // b1):
-        raise ArgumentError(
-            f"{len(bias)} bits behind {b1} columns of left need {-(-len(bias) // b1)} "
-            f"columns of right, got {b2}"
-        )
-    if not all(np.isfinite(array).all() for array in (left, right, bias)):
-        raise ArgumentError("matrices and bias must be finite in float32")
+    def _check(self) -> None:
+        left, right, bias = self.left, self.right, self.bias
+        if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
+            raise ArgumentError(
+                "need left (d1, b1), right (d2, b2) and one bias for each bit, got "
+                f"left {left.shape}, right {right.shape} and bias {bias.shape}"
+            )
+        n_bytes(len(bias))
+        (d1, b1), (d2, b2) = left.shape, right.shape
+        if not d1 * d2 - d2 < self.n_features <= d1 * d2:
+            raise ArgumentError(
+                f"{self.n_features} features do not fill {d1} rows of {d2}: left "
+                f"{left.shape} and right {right.shape} need {d1 * d2 - d2 + 1} to "
+                f"{d1 * d2}"
+            )
+        if b2 != -(-len(bias) // b1):
+            raise ArgumentError(
+                f"{len(bias)} bits behind {b1} columns of left need "
+                f"{-(-len(bias) // b1)} columns of right, got {b2}"
+            )
+        if not all(np.isfinite(array).all() for array in (left, right, bias)):
+            raise ArgumentError("matrices and bias must be finite in float32")

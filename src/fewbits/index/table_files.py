@@ -14,22 +14,9 @@ from numpy.typing import NDArray
 from fewbits._typing import CodeArray
 from fewbits.index._multi_index import worthwhile_tables
 from fewbits.index._segment import Segment
-from fewbits.index._tables import (
-    MAX_LENGTH,
-    TableCache,
-    Tables,
-    build_tables,
-    entry_bytes,
-)
-
-__all__ = [
-    "TableCache",
-    "build_tables",
-    "bytes_to_keep",
-    "cached_tables",
-    "table_bytes",
-    "tables_from",
-]
+from fewbits.index._tables import MAX_LENGTH, Tables, entry_bytes
+from fewbits.index._tables import TableCache as TableCache
+from fewbits.index._tables import build_tables as build_tables
 
 _MAGIC = b"fewbits mih 2\r\n\0"
 _FIELDS = struct.Struct("<16sQQQQ")  # then n, n_bytes, m and n_entries
