@@ -23,7 +23,7 @@ sys.exit(lint_imports(no_cache=True))
 
 #: Private modules that another package imports, and why.
 SHARED = {
-    ("fewbits.classify._table_search", "fewbits.index._tables"): "tables of "
+    ("fewbits.classify._code_table", "fewbits.index._tables"): "tables of "
     "multi-index hashing, of class codes in place of a collection",
 }
 

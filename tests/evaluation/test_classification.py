@@ -63,7 +63,7 @@ def test_votes_do_not_depend_on_the_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     codes, labels = rng.integers(0, 256, (50, 2), dtype=np.uint8), np.arange(50) % 7
     whole = knn_predict(codes, labels, codes, k=5)
-    monkeypatch.setattr("fewbits.classify._vote._BLOCK", 1)
+    monkeypatch.setattr("fewbits.classify._votes._BLOCK", 1)
     np.testing.assert_array_equal(knn_predict(codes, labels, codes, k=5), whole)
 
 
