@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from fewbits.classify import Codebook
+from fewbits.classify import Codebook, _code_table
 from fewbits.codes import pack, unpack
 
 LENGTHS = [1, 3, 7, 8, 9, 12, 20, 63, 64, 65, 130]
@@ -86,3 +86,13 @@ def drawn():
 @pytest.fixture(scope="session")
 def nearest_of():
     return nearest
+
+
+@pytest.fixture
+def poor_keys(monkeypatch):
+    """Codes of more than 64 bits get keys of 9 bits: many have the key of another."""
+
+    def words(n_bits, seed):
+        return np.random.default_rng(seed).integers(0, 512, n_bits, dtype=np.uint64)
+
+    monkeypatch.setattr(_code_table, "_words", words)

@@ -1,19 +1,18 @@
-"""Look-ups of many codes at once."""
+"""Look-ups of many codes at once, in the table of a codebook."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import _code_table as module
-from fewbits.classify._code_table import CodeTable
+from fewbits.classify import Codebook, _code_table
 from fewbits.codes import pack
 
 
 @given(data=st.data())
 def test_finds_what_a_dictionary_finds(drawn, data):
     case = drawn(data)
-    table = CodeTable(case.book.codes, case.book.n_bits)
+    table = case.book.table
     firsts = {}
     for row, code in enumerate(case.book.codes):
         firsts.setdefault(code.tobytes(), row)
@@ -28,19 +27,18 @@ def test_finds_what_a_dictionary_finds(drawn, data):
 def test_keys_are_linear(n_bits):
     rng = np.random.default_rng(0)
     bits, flips = rng.random((2, 50, n_bits)) < 0.5
-    table = CodeTable(pack(bits), n_bits)
+    table = Codebook(pack(bits), n_bits).table
     words = [np.bitwise_xor.reduce(table.words[row]) for row in flips]
     flipped = table.keys(pack(bits ^ flips))
     np.testing.assert_array_equal(table.keys(pack(bits)) ^ np.array(words), flipped)
 
 
-def test_many_look_ups_of_any_shape(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 1000)
+def test_many_look_ups_of_any_shape():
     rng = np.random.default_rng(1)
-    codes = rng.integers(0, 256, (5000, 2), dtype=np.uint8)
-    table = CodeTable(codes[:2500], 16)
-    found = table.find(table.keys(codes).reshape(50, 100))
-    assert found.shape == (50, 100)
+    codes = rng.integers(0, 256, (70_000, 2), dtype=np.uint8)
+    table = Codebook(codes[:2500], 16).table
+    found = table.find(table.keys(codes).reshape(700, 100))
+    assert found.shape == (700, 100)
     assert (found.ravel()[:2500] >= 0).all()
     present = {code.tobytes() for code in codes[:2500]}
     expected = [code.tobytes() in present for code in codes]
@@ -48,24 +46,23 @@ def test_many_look_ups_of_any_shape(monkeypatch):
 
 
 def test_words_that_confuse_classes_are_drawn_again(monkeypatch):
-    drawn, real = [], module._words
+    seeds, real = [], _code_table._words
 
     def poor(n_bits, seed):
-        drawn.append(seed)
+        seeds.append(seed)
         return np.zeros(n_bits, np.uint64) if seed == 0 else real(n_bits, seed)
 
-    monkeypatch.setattr(module, "_words", poor)
-    codes = pack(np.eye(70))
-    assert len(CodeTable(codes, 70)) == 70
-    assert drawn == [0, 1]
+    monkeypatch.setattr(_code_table, "_words", poor)
+    assert Codebook(pack(np.eye(70)), 70).n_unique == 70
+    assert seeds == [0, 1]
 
 
-def test_full_buckets_are_walked_through(monkeypatch):
-    """With a factor of 1 the bucket is the first bits, here the same for all codes."""
-    monkeypatch.setattr(module, "_FACTOR", np.uint64(1))
-    codes = np.zeros((200, 8), np.uint8)
-    codes[:, 7] = np.arange(200)
-    table = CodeTable(codes, 64)
-    np.testing.assert_array_equal(table.find(table.keys(codes)), np.arange(200))
-    codes[:, 6] = 1
-    assert (table.find(table.keys(codes)) == -1).all()
+def test_full_buckets_are_walked_through():
+    """Codes whose keys times the table's factor are small share the first bucket."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    numbers = [number * inverse % 2**64 for number in range(400)]
+    codes = np.array(numbers, ">u8").view(np.uint8).reshape(400, 8)
+    table = Codebook(codes[::2], 64).table
+    rows = table.find(table.keys(codes))
+    assert (rows[1::2] == -1).all()
+    np.testing.assert_array_equal(table.rows[rows[::2]], np.arange(200))

@@ -1,4 +1,4 @@
-"""The share of the code space near class codes, by counting, and what it predicts."""
+"""The share of the code space near class codes, and the radius of what is novel."""
 
 from itertools import product
 from math import comb
@@ -15,10 +15,9 @@ from fewbits.ood import (
     acceptance_region,
     bit_marginals,
     covered_share,
+    novelty_radius,
     predicted_region,
 )
-from fewbits.ood import _coverage as coverage_module
-from fewbits.ood._balls import Balls, hamming_ball_volumes
 
 
 def random_codes(n, n_bits, seed=0):
@@ -76,33 +75,24 @@ def test_published_examples():
 
 @pytest.mark.parametrize("radius", [1, 2, 4])
 @pytest.mark.parametrize("biased", [False, True])
-def test_samples_agree_with_counting(monkeypatch, radius, biased):
+def test_samples_agree_with_counting(radius, biased):
+    """Codes of 21 bits, of which the last 9 never differ, and so never count."""
     rng = np.random.default_rng(radius)
-    centres = random_codes(5, 12)
-    noisy = pack(
-        np.unpackbits(centres, axis=1)[:, :12].repeat(8, axis=0)
-        ^ (rng.random((40, 12)) < 0.1)
-    )
+    centres = rng.random((5, 12)) < 0.5
+    noisy = centres.repeat(8, axis=0) ^ (rng.random((40, 12)) < 0.1)
     ones = rng.uniform(0.1, 0.9, 12) if biased else np.full(12, 0.5)
-    exact = covered_share(noisy, 12, radius, ones=ones)
+    exact = covered_share(pack(noisy), 12, radius, ones=ones)
     assert exact.method == "counted"
-    monkeypatch.setattr(coverage_module, "MAX_CUBE_BITS", 0)
+    longer = pack(np.pad(noisy, ((0, 0), (0, 9))))
     errors = []
     for seed in range(20):
-        found = covered_share(noisy, 12, radius, ones=ones, random_state=seed)
+        found = covered_share(
+            longer, 21, radius, ones=np.pad(ones, (0, 9)), random_state=seed
+        )
         assert found.method == "sampled"
         errors.append((found.share - exact.share) / found.standard_error)
     assert np.abs(errors).max() < 4
     assert np.std(errors) == pytest.approx(1, abs=0.5)  # the stated error is the error
-
-
-def test_samples_may_come_in_parts(monkeypatch):
-    codes, ones = random_codes(50, 24), np.full(24, 0.4)
-    whole = covered_share(codes, 24, 7, ones=ones)
-    monkeypatch.setattr("fewbits.ood._balls._TABLE", 25 * 8 * 7)
-    parts = covered_share(codes, 24, 7, ones=ones, random_state=1)
-    errors = np.hypot(whole.standard_error, parts.standard_error)
-    assert abs(whole.share - parts.share) < 4 * errors
 
 
 def test_tiny_shares_have_small_relative_errors():
@@ -123,25 +113,19 @@ def test_what_cannot_be_sampled_is_bounded():
     assert wide == Coverage(1.0, 0.0, 1.0, "bound")
 
 
-@given(st.lists(probabilities, min_size=1, max_size=8))
-def test_balls_by_every_way_to_differ(flips):
-    found = hamming_ball_volumes(np.array([flips]))[0]
-    exactly = np.zeros(len(flips) + 1)
-    for differs in product([0, 1], repeat=len(flips)):
-        chance = np.where(differs, flips, 1 - np.array(flips)).prod()
-        exactly[sum(differs)] += chance
-    assert found == pytest.approx(np.cumsum(exactly))
-
-
-def test_drawn_codes_lie_in_their_ball():
-    codes = random_codes(7, 30)
-    flips = np.random.default_rng(0).uniform(0, 1, (7, 30))
-    balls, rng = Balls(codes, flips, 5), np.random.default_rng(1)
-    which = np.arange(7).repeat(200)
-    drawn = balls._sample(slice(0, 7), which, rng)
-    distances = hamming_distances(drawn, codes)[np.arange(1400), which]
-    assert distances.max() <= 5
-    assert len(np.unique(distances)) > 2
+@given(st.lists(probabilities, min_size=1, max_size=8), st.integers(0, 255), st.data())
+def test_balls_by_every_way_to_differ(ones, code, data):
+    """The bound of a single code is the probability of its ball."""
+    n_bits = len(ones)
+    radius = data.draw(st.integers(0, n_bits))
+    bits = np.array([code >> bit & 1 for bit in range(n_bits)])
+    expected = 0.0
+    for other in product([0, 1], repeat=n_bits):
+        if (bits != other).sum() <= radius:
+            expected += np.where(other, ones, 1 - np.array(ones)).prod()
+    assert covered_share(pack([bits]), n_bits, radius, ones=ones).upper == (
+        pytest.approx(expected)
+    )
 
 
 def test_codes_that_occur_twice_count_once():
@@ -250,3 +234,49 @@ def test_mistakes():
         covered_share(codes, 12, 1, n_samples=1)
     with pytest.raises(ArgumentError, match="random_state is not a seed"):
         covered_share(codes, 12, 1, random_state="x")
+
+
+@pytest.fixture
+def clustered():
+    rng = np.random.default_rng(0)
+    centres = rng.random((20, 64)) < 0.5
+    bits = centres.repeat(30, axis=0) ^ (rng.random((600, 64)) < 0.05)
+    return pack(bits), np.arange(20).repeat(30)
+
+
+def test_covers_the_asked_share_of_hidden_groups(clustered):
+    codes, groups = clustered
+    distances = hamming_distances(codes, codes)
+    distances[groups[:, None] == groups] = 64
+    nearest = distances.min(axis=1)
+    radius = novelty_radius(codes, groups, coverage=0.9)
+    assert (nearest <= radius).mean() >= 0.9
+    assert (nearest < radius).mean() < 0.9
+
+
+def test_novelty_grows_with_coverage(clustered):
+    radii = [novelty_radius(*clustered, coverage=c) for c in (0.5, 0.9, 0.99)]
+    assert radii == sorted(radii)
+
+
+def test_novelty_is_reproducible(clustered):
+    first = novelty_radius(*clustered, n_samples=50, random_state=3)
+    assert first == novelty_radius(*clustered, n_samples=50, random_state=3)
+
+
+def test_mistakes_about_novelty(clustered):
+    codes, groups = clustered
+    with pytest.raises(ArgumentError, match="one label for each of 600 items"):
+        novelty_radius(codes, groups[:3])
+    with pytest.raises(ArgumentError, match="at least 2 groups, got 1"):
+        novelty_radius(codes, np.zeros(600))
+    with pytest.raises(ArgumentError, match="between 0 and 1, got 95"):
+        novelty_radius(codes, groups, coverage=95)
+    with pytest.raises(
+        ArgumentError, match="groups must be classes, but are missing in 300"
+    ):
+        novelty_radius(codes, ["a", None] * 300)
+    with pytest.raises(ArgumentError, match="n_samples must be at least 1, got 0"):
+        novelty_radius(codes, groups, n_samples=0)
+    with pytest.raises(ArgumentError, match="random_state is not a seed"):
+        novelty_radius(codes, groups, random_state=-1)

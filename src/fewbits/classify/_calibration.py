@@ -1,22 +1,27 @@
-"""Calibration of scores: their scale and shifts, learnt on held-out items."""
+"""What scores are worth: calibration, probabilities of classes, choice of labels."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
+from fewbits._checks import check_k
+from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._items import item_scores
+from fewbits.classify._linear import best_scores
+from fewbits.classify._scores import FloatArray, class_sums, item_scores, whole
 from fewbits.codes import unpack
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, ArtefactError
 
-FloatArray = NDArray[np.float64]
-
-_ENTRIES = 1 << 22  # log-likelihoods at a time
+_FORMAT = "fewbits-calibration-1"
+_ENTRIES = 1 << 22  # log-likelihoods, probabilities or scores of labels at a time
+_CLASSES = 8192  # whose codes are unpacked at a time
 _SCALES = 1e-4, 1e4  # of scores whose mean size is 1
 
 
@@ -120,28 +125,18 @@ def calibrate(
         raise ArgumentError(f"{len(checked)} rows of scores, but {len(rows)} labels")
     if not len(rows):
         raise ArgumentError("calibration needs at least one held-out item, got none")
-    none = _check_none(none)
-    size = max(float(np.abs(checked).mean()), 1e-150)
-    found = _minimise(_Loss(codebook, checked / size, rows, none), shifts)
-    return Calibration(float(found[0]) / size, found[1:], none)
-
-
-def _check_none(none: float) -> float:
     if not 0 <= none < 1:
         raise ArgumentError(f"none must be at least 0 and below 1, got {none}")
-    return float(none)
-
-
-def _minimise(loss: "_Loss", shifts: bool) -> FloatArray:
-    """Return the scale and the shifts; the loss is convex in both."""
     from scipy.optimize import minimize
 
-    n_bits = loss.scores.shape[1]
-    limits: Any = [_SCALES] + [(None, None) if shifts else (0, 0)] * n_bits
-    start = np.append(1.0, np.zeros(n_bits))
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits)
-    found: FloatArray = best.x
-    return found
+    # The loss is convex in the scale and in the shifts.
+    size = max(float(np.abs(checked).mean()), 1e-150)
+    loss = _Loss(codebook, checked / size, rows, float(none))
+    start = np.append(1.0, np.zeros(codebook.n_bits))
+    of_shift = (None, None) if shifts else (0, 0)
+    limits: Any = [_SCALES] + [of_shift] * codebook.n_bits
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
+    return Calibration(float(best[0]) / size, best[1:], float(none))
 
 
 class _Loss:
@@ -166,7 +161,9 @@ class _Loss:
 
     def _of_log_odds(self, z: FloatArray, rows: IdArray) -> tuple[float, FloatArray]:
         """Return the loss of some items, and its slopes by their log-odds."""
-        logits = np.append(z @ self.B.T, none_logits(z, self.none, len(self.B)), axis=1)
+        logits = np.append(
+            z @ self.B.T, _none_logits(z, self.none, len(self.B)), axis=1
+        )
         logits -= logits.max(axis=1, keepdims=True)
         weights = np.exp(logits)
         totals = weights.sum(axis=1)
@@ -178,7 +175,7 @@ class _Loss:
         return value, slopes
 
 
-def none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
+def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
     """Return the logit of no class, where that of a class is the sum over its 1 bits.
 
     Both leave out ``sum log p(bit = 0)``. A class has prior ``(1 - none) / n_classes``.
@@ -188,3 +185,287 @@ def none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
     prior = np.log(none) - np.log((1 - none) / n_classes)
     logits: FloatArray = (np.logaddexp(0, z) - np.log(2)).sum(axis=1) + prior
     return logits[:, None]
+
+
+def calibration_bytes(calibration: Calibration) -> bytes:
+    """Return the content of a file that `load_calibration` reads.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     content = calibration_bytes(Calibration(2.5, np.zeros(8)))
+    ...     _ = Path(file.name).write_bytes(content)
+    ...     load_calibration(file.name).scale
+    2.5
+    """
+    tensors: Tensors = {
+        "scale": np.array([calibration.scale], np.float64),
+        "shifts": np.asarray(calibration.shifts, np.float64),
+        "none": np.array([calibration.none], np.float64),
+    }
+    fingerprint = checksum("calibration", tensors)
+    metadata = {"format": _FORMAT, "fingerprint": fingerprint}
+    return tensor_bytes(tensors, metadata)
+
+
+def load_calibration(path: str | Path) -> Calibration:
+    """Read a calibration, and check it against its fingerprint.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    ArtefactError
+        When the file is not a calibration, is damaged, or was written by a newer
+        version.
+    OSError
+        When there is no such file, or it may not be read.
+    """
+    metadata, tensors = read_tensors(path, "calibration", _FORMAT)
+    if checksum("calibration", tensors) != metadata.get("fingerprint"):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    try:
+        scale, shifts, none = (tensors[name] for name in ("scale", "shifts", "none"))
+        calibration = Calibration(float(scale.item()), shifts, float(none.item()))
+    except (LookupError, ValueError) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    # Written so that NaN is refused as well.
+    is_sound = 0 < calibration.scale < np.inf and 0 <= calibration.none < 1
+    if not (is_sound and shifts.ndim == 1 and np.isfinite(shifts).all()):
+        raise ArtefactError(f"{path} is damaged: its numbers are out of range")
+    return calibration
+
+
+class TopClasses(NamedTuple):
+    """The most probable classes of every item, two matrices (n, k)."""
+
+    probabilities: FloatArray
+    rows: IdArray
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+def class_probabilities(
+    codebook: Codebook, scores: ArrayLike, calibration: Calibration | None = None
+) -> FloatArray:
+    """Return the probability of every class, by independent bits.
+
+    Parameters
+    ----------
+    codebook : Codebook
+    scores : array-like of shape (n, n_bits)
+        ``encoder.project(X)``.
+    calibration : Calibration, default=None
+        Of `calibrate`; None takes scores for log-odds as they are.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes), dtype float64
+        In the order of the codebook. Rows add up to 1, or, where the calibration
+        reckons with items of no class, to 1 minus the probability of that. Classes
+        that share a code are equally probable.
+
+    Raises
+    ------
+    FeatureError
+        When scores are not finite, or not one for each bit.
+    ArgumentError
+        When the calibration is of codes of another length.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
+    >>> class_probabilities(book, [[1.0, 1.0, -1.5]]).round(3)
+    array([[0.378, 0.622]])
+    """
+    z, none = _log_odds(codebook, scores, calibration)
+    probabilities = np.empty((len(z), len(codebook)))
+    for items in spans(len(z), _ENTRIES // len(codebook)):
+        probabilities[items] = _softmax(_logits(codebook, z[items], none))[:, :-1]
+    return probabilities
+
+
+def top_classes(
+    codebook: Codebook,
+    scores: ArrayLike,
+    k: int,
+    calibration: Calibration | None = None,
+) -> TopClasses:
+    """Return the `k` most probable classes.
+
+    Parameters
+    ----------
+    codebook : Codebook
+    scores : array-like of shape (n, n_bits)
+    k : int
+        At least 1; more than there are means all.
+    calibration : Calibration, default=None
+        As in `class_probabilities`.
+
+    Returns
+    -------
+    TopClasses
+        ``probabilities`` float64 and ``rows`` int64, each (n, k), most probable first,
+        ties by row. Row -1 stands for no class, one of the choices if the
+        calibration has a prior for it.
+
+    Raises
+    ------
+    FeatureError, ArgumentError
+        As `class_probabilities`, or when `k` is below 1.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1], [1, 0, 0]]), n_bits=3)
+    >>> top_classes(book, [[1.0, 1.0, -1.5]], k=2).rows
+    array([[2, 1]])
+    """
+    z, none = _log_odds(codebook, scores, calibration)
+    k = min(check_k(k), len(codebook) + (none > 0))
+    top = TopClasses(np.empty((len(z), k)), np.empty((len(z), k), np.int64))
+    for items in spans(len(z), _ENTRIES // len(codebook)):
+        logits = _logits(codebook, z[items], none)
+        best = np.array([best_scores(row, k) for row in logits]).reshape(-1, k)
+        top.probabilities[items] = np.take_along_axis(_softmax(logits), best, axis=1)
+        top.rows[items] = np.where(best == len(codebook), -1, best)
+    return top
+
+
+def _log_odds(
+    codebook: Codebook, scores: ArrayLike, calibration: Calibration | None
+) -> tuple[FloatArray, float]:
+    checked = item_scores(scores, codebook)
+    if calibration is None:
+        return checked, 0.0
+    if len(calibration.shifts) != codebook.n_bits:
+        raise ArgumentError(
+            f"the calibration is of codes of {len(calibration.shifts)} bits, the "
+            f"codebook's have {codebook.n_bits}"
+        )
+    return calibration.log_odds(checked), calibration.none
+
+
+def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
+    """Return a logit for each class, and one for none.
+
+    Those of classes are sums of whole numbers, which are exact in any order: equal
+    codes get equal logits in any batch.
+    """
+    numbers, exponents = whole(z)
+    units = np.ldexp(1.0, exponents)
+    logits = np.empty((len(z), len(codebook) + 1))
+    for classes in spans(len(codebook), _CLASSES):
+        sums = class_sums(numbers, codebook.codes[classes])
+        np.multiply(sums, units, out=logits[:, classes])
+    logits[:, -1:] = _none_logits(z, none, len(codebook))
+    return logits
+
+
+def _softmax(logits: FloatArray) -> FloatArray:
+    """Turn logits into probabilities, in their place."""
+    logits -= logits.max(axis=1, keepdims=True)
+    np.exp(logits, out=logits)
+    logits /= logits.sum(axis=1, keepdims=True)
+    return logits
+
+
+def label_scores(codebook: Codebook, scores: ArrayLike) -> FloatArray:
+    """Return how well the scores of each item fit the code of each label.
+
+    It is the cosine between the scores and the code as -1 and 1. An item of several
+    labels is trained towards the mean of their codes, to which all of them are near.
+
+    Parameters
+    ----------
+    codebook : Codebook
+        Of the labels.
+    scores : array-like of shape (n, n_bits)
+        ``encoder.project(X)``.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels), dtype float64
+        Between -1 and 1; 0 for scores that are all 0.
+
+    Raises
+    ------
+    FeatureError
+        When scores are not finite, or not one for each bit.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 1, 1], [1, 1, 1, 1]]), 4, ["sea", "sky"])
+    >>> label_scores(book, [[0.0, 0.0, 1.0, 1.0]]).round(3)
+    array([[0.707, 0.707]])
+    """
+    # Whole numbers add up exactly in any order: no item's scores depend on others.
+    numbers, _ = whole(item_scores(scores, codebook))
+    lengths = np.linalg.norm(numbers, axis=1) * codebook.n_bits**0.5
+    cosines = np.empty((len(numbers), len(codebook)))
+    for items in spans(len(numbers), _ENTRIES // len(codebook)):
+        some = numbers[items]
+        products = 2 * class_sums(some, codebook.codes) - some.sum(axis=1)[:, None]
+        cosines[items] = products / np.maximum(lengths[items], 1)[:, None]
+    return cosines
+
+
+def label_threshold(codebook: Codebook, scores: ArrayLike, labels: ArrayLike) -> float:
+    """Return the least of `label_scores` with which an item has a label.
+
+    It is one for all labels, and that of the largest F1 over all pairs of an item and a
+    label.
+
+    Parameters
+    ----------
+    codebook : Codebook
+        Of the labels.
+    scores : array-like of shape (n, n_bits)
+        Of held-out items, ``encoder.project(X)``.
+    labels : array-like of shape (n, n_labels)
+        1 for each label that an item has, 0 for others.
+
+    Returns
+    -------
+    float
+        2, so that no item has a label, when none of these has one.
+
+    Raises
+    ------
+    FeatureError
+        As `label_scores`.
+    ArgumentError
+        When there is no item, or labels are not one of 0 and 1 for each item and label.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 1, 1], [1, 1, 1, 1]]), 4, ["sea", "sky"])
+    >>> both, sea = [0.0, 0.0, 1.0, 1.0], [-1.0, -1.0, 1.0, 1.0]
+    >>> round(label_threshold(book, [both, sea], [[1, 1], [1, 0]]), 3)
+    0.707
+    """
+    values, Y = label_scores(codebook, scores), as_label_rows(labels)
+    if Y.ndim == 1 and values.shape[1] == 1:
+        Y = Y[:, None]
+    if Y.shape != values.shape or not Y.size or not np.isin(Y, (0, 1)).all():
+        raise ArgumentError(
+            f"labels must be 0 and 1 in shape {values.shape}, got shape {Y.shape}"
+        )
+    if not Y.any():
+        return 2.0
+    order = np.argsort(-values, axis=None, kind="stable")
+    values, right = values.ravel()[order], np.cumsum(Y.ravel()[order])
+    f1 = 2 * right / (np.arange(1, len(values) + 1) + right[-1])
+    f1[:-1][values[:-1] == values[1:]] = 0  # equal scores are of one mind
+    return float(values[f1.argmax()])

@@ -1,13 +1,16 @@
-"""A hash table of codes that answers many look-ups at once."""
+"""Tables in which decoders look codes up: whole codes, or their parts."""
 
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits import _kernels
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, IdArray
+from fewbits.classify._decoded import Answers
 from fewbits.codes import n_bytes
+from fewbits.index.table_files import build_tables
 
 KeyArray = NDArray[np.uint64]
 
@@ -15,15 +18,6 @@ BLOCK = 1 << 15  # look-ups at a time: more would leave the cache
 _WORD = 64  # bits of a key
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing
 _SPARE = 3  # bits of a bucket's number beyond those that count the codes
-
-
-class Buckets(NamedTuple):
-    """Keys sorted by their products with a constant, in buckets by the first bits."""
-
-    products: KeyArray
-    starts: NDArray[np.int32]
-    taken: NDArray[np.bool_]
-    shift: np.uint64
 
 
 @final
@@ -55,28 +49,34 @@ class CodeTable(Immutable):
 
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
         self.is_exact = n_bits <= _WORD
-        n_distinct = len(np.unique(codes, axis=0)) if not self.is_exact else 0
+        n_distinct = 0 if self.is_exact else len(np.unique(codes, axis=0))
         for seed in range(1 << 16):  # a second seed is hardly ever needed
             words = _unit_words(n_bits) if self.is_exact else _words(n_bits, seed)
-            by_byte = None if self.is_exact else _byte_words(words)
-            products = _keys(codes, by_byte) * _FACTOR
-            unique, rows, counts = np.unique(
-                products, return_index=True, return_counts=True
+            by_byte = None if self.is_exact else _byte_keys(words)
+            products, rows, counts = np.unique(
+                _keys(codes, by_byte) * _FACTOR, return_index=True, return_counts=True
             )
-            if self.is_exact or len(unique) == n_distinct:
+            if self.is_exact or len(products) == n_distinct:
                 break
         self.words: KeyArray = frozen_array(words)
-        self._bytes = None if by_byte is None else frozen_array(by_byte)
+        self._by_byte = None if by_byte is None else frozen_array(by_byte)
         self.rows: IdArray = frozen_array(rows.astype(np.int64))
         self.counts: IdArray = frozen_array(counts.astype(np.int64))
-        self._buckets = _buckets(unique)
+        # Keys are sorted by their products, in buckets by the first bits of these.
+        n = len(products).bit_length() + _SPARE
+        self._shift = np.uint64(_WORD - n)
+        firsts = np.arange(1 << n, dtype=np.uint64) << self._shift
+        starts = np.append(np.searchsorted(products, firsts), len(products))
+        self._products = frozen_array(products)
+        self._starts = frozen_array(starts.astype(np.int32))
+        self._is_filled = frozen_array(starts[1:] > starts[:-1])
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def keys(self, codes: CodeArray) -> KeyArray:
         """Return the key of each code, a number."""
-        return _keys(codes, self._bytes)
+        return _keys(codes, self._by_byte)
 
     def find(self, keys: KeyArray) -> IdArray:
         """Return which of the distinct codes has each key, -1 where none has.
@@ -89,9 +89,9 @@ class CodeTable(Immutable):
         -------
         ndarray of the same shape, dtype int64
         """
-        hits, entries = self.hits(keys)
+        places, entries = self.hits(keys)
         found = np.full(keys.size, -1, np.int64)
-        found[hits] = entries
+        found[places] = entries
         return found.reshape(keys.shape)
 
     def hits(self, keys: KeyArray) -> tuple[IdArray, IdArray]:
@@ -116,21 +116,43 @@ class CodeTable(Immutable):
 
     def _hits(self, products: KeyArray, offset: int) -> tuple[IdArray, IdArray]:
         """Walk through the buckets of some keys; most are empty, and cost one byte."""
-        table, starts, taken, shift = self._buckets
-        buckets = (products >> shift).view(np.int64)
-        open_ = np.flatnonzero(taken[buckets])
-        wanted, buckets = products[open_], buckets[open_]
-        entries, ends = starts[buckets].astype(np.int64), starts[buckets + 1]
-        found = np.full(len(open_), -1, np.int64)
-        walking = np.arange(len(open_))
+        buckets = (products >> self._shift).view(np.int64)
+        places = np.flatnonzero(self._is_filled[buckets])
+        products, buckets = products[places], buckets[places]
+        entries, ends = (
+            self._starts[buckets].astype(np.int64),
+            self._starts[buckets + 1],
+        )
+        found = np.full(len(places), -1, np.int64)
+        walking = np.arange(len(places))
         while walking.size:
-            same = table[entries[walking]] == wanted[walking]
+            same = self._products[entries[walking]] == products[walking]
             found[walking[same]] = entries[walking[same]]
             walking = walking[~same]
             entries[walking] += 1
             walking = walking[entries[walking] < ends[walking]]
-        hit = found >= 0
-        return open_[hit] + offset, found[hit]
+        is_hit = found >= 0
+        return places[is_hit] + offset, found[is_hit]
+
+
+def _unit_words(n_bits: int) -> KeyArray:
+    return np.uint64(1) << np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
+
+
+def _words(n_bits: int, seed: int) -> KeyArray:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 1 << _WORD, n_bits, dtype=np.uint64)
+
+
+def _byte_keys(words: KeyArray) -> KeyArray:
+    """Return the keys of all values of each byte, shape (n_bytes, 256)."""
+    padded = np.zeros(8 * n_bytes(len(words)), np.uint64)
+    padded[: len(words)] = words
+    keys = np.zeros((len(padded) // 8, 256), np.uint64)
+    for bit in range(8):
+        is_set = np.arange(256) >> (7 - bit) & 1 == 1
+        keys[:, is_set] ^= padded[bit::8, None]
+    return keys
 
 
 def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:
@@ -144,31 +166,44 @@ def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:
     return keys
 
 
-def _unit_words(n_bits: int) -> KeyArray:
-    return np.uint64(1) << np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
+@final
+class TableSearch(Immutable):
+    """The nearest code by multi-index hashing, with a count of the work.
 
+    The substrings of a query are looked up, then all values with one bit flipped, and
+    so on, until what was found is no farther than whatever could have been missed.
+    """
 
-def _words(n_bits: int, seed: int) -> KeyArray:
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, 1 << _WORD, n_bits, dtype=np.uint64)
+    def __init__(self, codes: CodeArray, n_bits: int) -> None:
+        self._tables = build_tables(frozen_array(codes), n_bits=n_bits)
 
+    def nearest(self, codes: CodeArray, work: int) -> Answers:
+        """Find the nearest row of each code, the lowest if tied.
 
-def _byte_words(words: KeyArray) -> KeyArray:
-    """Return the keys of all values of each byte, shape (n_bytes, 256)."""
-    padded = np.zeros(8 * n_bytes(len(words)), np.uint64)
-    padded[: len(words)] = words
-    values = np.zeros((len(padded) // 8, 256), np.uint64)
-    for bit in range(8):
-        is_set = np.arange(256) >> (7 - bit) & 1 == 1
-        values[:, is_set] ^= padded[bit::8, None]
-    return values
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+        work : int
+            Look-ups and comparisons after which a code is given up: the same ones on
+            every machine.
 
-
-def _buckets(products: KeyArray) -> Buckets:
-    n_bits = len(products).bit_length() + _SPARE
-    shift = np.uint64(_WORD - n_bits)
-    firsts = np.arange(1 << n_bits, dtype=np.uint64) << shift
-    starts = np.append(np.searchsorted(products, firsts), len(products))
-    starts = starts.astype(np.int32)
-    taken = frozen_array(starts[1:] > starts[:-1])
-    return Buckets(frozen_array(products), frozen_array(starts), taken, shift)
+        Returns
+        -------
+        Answers
+            Rows of -1 for the codes that were given up.
+        """
+        answers = Answers.none(len(codes))
+        counts = np.empty((len(codes), 2), np.int64)
+        _kernels.multi_index_nearest(
+            np.ascontiguousarray(codes),
+            self._tables.native,
+            _kernels.Budget(1, 1, work),
+            answers.distances,
+            answers.rows,
+            answers.ties,
+            counts,
+            np.empty(len(codes), np.uint8),
+            _kernels.num_threads(),
+        )
+        answers.lookups, answers.comparisons = counts.T
+        return answers

@@ -1,4 +1,4 @@
-"""Class codes."""
+"""Class codes, and the names of classes."""
 
 from functools import cached_property
 from pathlib import Path
@@ -7,20 +7,17 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._artefacts import Tensors, checksum, tensor_bytes
+from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits._checks import whole_number
 from fewbits._files import atomic_write
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, frozen_array, read_only
+from fewbits._labels import as_labels, check_same_kind, label_kind
 from fewbits._typing import Array, CodeArray, IdArray
-from fewbits.classify._class_codes import check_capacity, class_codes
-from fewbits.classify._code_table import CodeTable
-from fewbits.classify._names import as_names, find_names, name_tensors, names_at
-from fewbits.classify._separation import shared_by
-from fewbits.classify._table_search import TableSearch
-from fewbits.codes import prefix, smallest_distance
-from fewbits.errors import ArgumentError
+from fewbits.classify._code_table import CodeTable, TableSearch
+from fewbits.codes import as_codes, check_unused, prefix, smallest_distance
+from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 
-FORMAT = "fewbits-codebook-1"
+_FORMAT = "fewbits-codebook-1"
 
 
 @final
@@ -90,12 +87,24 @@ class Codebook(Immutable):
         unique: bool = False,
     ) -> None:
         self.n_bits = whole_number(n_bits, "n_bits")
-        self.codes = class_codes(codes, self.n_bits)
-        given = np.arange(len(self.codes)) if names is None else names
-        self.names = as_names(given, len(self.codes))
+        array = as_codes(codes, n_bits=self.n_bits)
+        if not len(array):
+            raise ArgumentError("a codebook needs at least one class, got none")
+        check_unused(array, self.n_bits, "class codes")
+        self.codes = frozen_array(array)
+        self.names = _names(np.arange(len(array)) if names is None else names)
+        if len(self.names) != len(array):
+            raise ArgumentError(
+                f"{len(array)} class codes, but {len(self.names)} names"
+            )
         if unique:
-            check_capacity(len(self.codes), self.n_bits)
-            self._check_unique()
+            check_capacity(len(array), self.n_bits)
+            for rows in self.collisions:
+                first, second = self.labels(rows[:2]).tolist()
+                raise ArgumentError(
+                    f"classes must have codes of their own, got {self.n_unique} codes "
+                    f"for {len(self)} classes: {first!r} and {second!r} share one"
+                )
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -116,7 +125,11 @@ class Codebook(Immutable):
 
         Rows rise within a group, and groups in the order of their first rows.
         """
-        return shared_by(self.table.find(self.table.keys(self.codes)))
+        numbers = self.table.find(self.table.keys(self.codes))
+        order = np.argsort(numbers, kind="stable")
+        starts = np.flatnonzero(np.diff(numbers[order])) + 1
+        groups = [group for group in np.split(order, starts) if len(group) > 1]
+        return tuple(sorted(groups, key=lambda group: int(group[0])))
 
     @cached_property
     def min_distance(self) -> int:
@@ -149,7 +162,20 @@ class Codebook(Immutable):
         ArgumentError
             When a label is none of the classes.
         """
-        return find_names(self.names, labels)
+        wanted = _name_array(labels, "labels")
+        if not wanted.size:
+            return np.empty(0, np.int64)
+        check_same_kind(wanted, self.names, ("labels", "the names of classes"))
+        order = np.argsort(self.names, kind="stable")
+        places = np.searchsorted(self.names, wanted, sorter=order)
+        rows = order[np.minimum(places, len(self) - 1)]
+        unknown = wanted[self.names[rows] != wanted]
+        if unknown.size:
+            raise ArgumentError(
+                f"{unknown.size} of {wanted.size} labels are beyond the codebook of "
+                f"{len(self)} classes: {unknown[0]!s} is the first"
+            )
+        return rows.astype(np.int64)
 
     def labels(self, rows: ArrayLike, *, none: Any = None) -> Array:
         """Return the names of classes by their rows.
@@ -177,7 +203,33 @@ class Codebook(Immutable):
         >>> book.labels([1, -1], none="neither")
         array(['dog', 'neither'], dtype='<U7')
         """
-        return names_at(self.names, rows, none)
+        places = np.asarray(rows)
+        if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+            raise ArgumentError(
+                f"rows must be a list of integers, got {places.dtype} of shape "
+                f"{places.shape}"
+            )
+        places = places.astype(np.int64)
+        if places.size and not (places.min() >= -1 and places.max() < len(self)):
+            raise ArgumentError(
+                f"rows must lie between -1 and {len(self) - 1}, got {places.min()} to "
+                f"{places.max()}"
+            )
+        is_class = places >= 0
+        if is_class.all():
+            return np.asarray(self.names[places])
+        if none is None:
+            raise ArgumentError(
+                f"{np.sum(~is_class)} of {len(places)} rows are -1, no class: say what "
+                "to call them with none=..."
+            )
+        blank = isinstance(none, str) and not none.strip()  # a name for no class only
+        other = np.array([none]) if blank else _name_array([none], "none")
+        if other.dtype.kind != self.names.dtype.kind:
+            raise ArgumentError(
+                f"classes are named by {self.names.dtype}, none by {none!r}"
+            )
+        return np.where(is_class, self.names[places], other)
 
     def sharing(self, row: int) -> IdArray:
         """Return the rows of all classes with the code of one, itself included.
@@ -216,7 +268,14 @@ class Codebook(Immutable):
 
     def tensors(self) -> Tensors:
         """Return everything needed to rebuild the codebook, beside `n_bits`."""
-        return {"codes": self.codes, **name_tensors(self.names)}
+        if self.names.dtype.kind != "U":
+            return {"codes": self.codes, "names": np.asarray(self.names)}
+        texts = [name.encode() for name in self.names.tolist()]
+        return {
+            "codes": self.codes,
+            "names.text": np.frombuffer(b"".join(texts), np.uint8),
+            "names.end": np.cumsum([len(text) for text in texts], dtype=np.int64),
+        }
 
     @property
     def fingerprint(self) -> str:
@@ -252,7 +311,7 @@ class Codebook(Immutable):
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes."""
         metadata = {
-            "format": FORMAT,
+            "format": _FORMAT,
             "n_bits": str(self.n_bits),
             "fingerprint": self.fingerprint,
         }
@@ -268,19 +327,93 @@ class Codebook(Immutable):
         """The tables with which decoders find near codes among very many."""
         return TableSearch(self.codes, self.n_bits)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # Tables that are derived from the codes and kept would not follow a change.
-        if name in self.__dict__:
-            raise AttributeError(f"codebooks are immutable: {name!r} is set already")
-        super().__setattr__(name, value)
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"codebooks are immutable: {name!r} cannot be deleted")
+def load_codebook(path: str | Path) -> Codebook:
+    """Read a codebook written by `Codebook.save`, and check it against its fingerprint.
 
-    def _check_unique(self) -> None:
-        if self.collisions:
-            first, second = self.labels(self.collisions[0][:2]).tolist()
-            raise ArgumentError(
-                f"classes must have codes of their own, got {self.n_unique} codes for "
-                f"{len(self)} classes: {first!r} and {second!r} share one"
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Codebook
+        With the same fingerprint.
+
+    Raises
+    ------
+    ArtefactError
+        When the file is not a codebook, is damaged, or was written by a newer version.
+    OSError
+        When there is no such file, or it may not be read.
+    """
+    metadata, tensors = read_tensors(path, "codebook", _FORMAT)
+    try:
+        names = tensors.get("names")
+        if names is None:
+            text, ends = tensors["names.text"].tobytes(), tensors["names.end"].tolist()
+            spans = zip([0, *ends[:-1]], ends, strict=True)
+            names = np.array(
+                [text[start:end].decode() for start, end in spans], np.str_
             )
+        book = Codebook(tensors["codes"], int(metadata["n_bits"]), names)
+    except (FewbitsError, ValueError, TypeError, LookupError, OverflowError) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    if book.fingerprint != metadata.get("fingerprint"):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    return book
+
+
+def bits_needed(n_classes: int) -> int:
+    """Return the shortest length that has a code for each class.
+
+    Examples
+    --------
+    >>> bits_needed(1000), bits_needed(1025)
+    (10, 11)
+    """
+    n_classes = whole_number(n_classes, "n_classes")
+    if n_classes < 1:
+        raise ArgumentError(f"n_classes must be at least 1, got {n_classes}")
+    return max(1, (n_classes - 1).bit_length())
+
+
+def check_capacity(n_classes: int, n_bits: int) -> None:
+    """Refuse more classes than there are codes.
+
+    Raises
+    ------
+    ArgumentError
+        With the number of bits that would do.
+
+    Examples
+    --------
+    >>> check_capacity(1000, 10)
+    >>> check_capacity(1000, 8)
+    Traceback (most recent call last):
+    fewbits.errors.ArgumentError: 1000 classes need at least 10 bits to get codes of \
+their own, got 8
+    """
+    needed = bits_needed(n_classes)
+    if needed > whole_number(n_bits, "n_bits"):
+        raise ArgumentError(
+            f"{n_classes} classes need at least {needed} bits to get codes of their "
+            f"own, got {n_bits}"
+        )
+
+
+def _names(names: ArrayLike) -> Array:
+    array = _name_array(names, "names of classes")
+    unique, counts = np.unique(array, return_counts=True)
+    if len(unique) < len(array):
+        twice = unique[counts.argmax()]
+        raise ArgumentError(f"names of classes must be unique, got {twice!s} twice")
+    return read_only(array.copy()) if array.dtype.hasobject else frozen_array(array)
+
+
+def _name_array(names: ArrayLike, what: str) -> Array:
+    array = as_labels(names, what)
+    if label_kind(array) == "strings":
+        return array.astype(np.str_)
+    kinds = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
+    return array.astype(kinds[array.dtype.kind])

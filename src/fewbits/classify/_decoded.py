@@ -5,11 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_choice
 from fewbits._repr import one_line
 from fewbits._typing import DistanceArray, IdArray
-
-TIES = ("first", "none")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,12 +71,12 @@ class Answers:
         numbers = [np.zeros(n, np.int64) for _ in range(3)]
         return cls(np.full(n, -1, np.int32), np.full(n, -1, np.int64), *numbers)
 
-    def put(self, queries: IdArray, part: "Answers") -> None:
-        """Take over the answers to some queries; the work adds up."""
-        self.distances[queries], self.rows[queries] = part.distances, part.rows
-        self.ties[queries] = part.ties
-        self.lookups[queries] += part.lookups
-        self.comparisons[queries] += part.comparisons
+    def put(self, items: IdArray, part: "Answers") -> None:
+        """Take over the answers to some items; the work adds up."""
+        self.distances[items], self.rows[items] = part.distances, part.rows
+        self.ties[items] = part.ties
+        self.lookups[items] += part.lookups
+        self.comparisons[items] += part.comparisons
 
     def decided(self, ties: str) -> Decoded:
         """Return the answers, with ties decided as the caller wants."""
@@ -87,21 +84,16 @@ class Answers:
         return Decoded(self.distances, rows, self.ties, self.lookups, self.comparisons)
 
 
-def check_ties(ties: str) -> str:
-    """Return how to decide between equally good classes, if it is known."""
-    return check_choice(ties, "ties", TIES)
-
-
 def first_of_each(
-    n: int, queries: IdArray, rows: IdArray, counts: IdArray
+    n: int, items: IdArray, rows: IdArray, counts: IdArray
 ) -> tuple[IdArray, IdArray]:
-    """Return the lowest row found for each of `n` queries, and how many classes were.
+    """Return the lowest row found for each of `n` items, and how many classes were.
 
     Parameters
     ----------
     n : int
-    queries, rows, counts : ndarray of shape (n_found,)
-        Which query found which row, and the number of classes that the row stands for.
+    items, rows, counts : ndarray of shape (n_found,)
+        Which item found which row, and the number of classes that the row stands for.
         The same row may be found twice.
 
     Returns
@@ -111,17 +103,17 @@ def first_of_each(
 
     Examples
     --------
-    >>> queries, rows = np.array([0, 2, 0, 0]), np.array([5, 1, 4, 5])
-    >>> first_of_each(3, queries, rows, np.array([1, 3, 1, 1]))
+    >>> items, rows = np.array([0, 2, 0, 0]), np.array([5, 1, 4, 5])
+    >>> first_of_each(3, items, rows, np.array([1, 3, 1, 1]))
     (array([ 4, -1,  1]), array([2, 0, 3]))
     """
-    order = np.lexsort((rows, queries))
-    queries, rows, counts = queries[order], rows[order], counts[order]
-    new = np.ones(len(rows), np.bool_)
-    new[1:] = (queries[1:] != queries[:-1]) | (rows[1:] != rows[:-1])
-    queries, rows, counts = queries[new], rows[new], counts[new]
+    order = np.lexsort((rows, items))
+    items, rows, counts = items[order], rows[order], counts[order]
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = (items[1:] != items[:-1]) | (rows[1:] != rows[:-1])
+    items, rows, counts = items[is_new], rows[is_new], counts[is_new]
     lowest = np.full(n, -1, np.int64)
-    lowest[queries[::-1]] = rows[::-1]  # the last write is that of the lowest row
+    lowest[items[::-1]] = rows[::-1]  # the last write is that of the lowest row
     ties = np.zeros(n, np.int64)
-    np.add.at(ties, queries, counts)
+    np.add.at(ties, items, counts)
     return lowest, ties

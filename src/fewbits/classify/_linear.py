@@ -1,4 +1,4 @@
-"""Linear models on bits: how well each code fits a class given by examples."""
+"""Linear models on bits, learnt from examples, and the bits that they need."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._checks import check_k, check_seed
+from fewbits._checks import check_k, check_seed, whole_number
+from fewbits._labels import as_classes, as_label_rows
 from fewbits._repr import one_line
-from fewbits._typing import CodeArray
+from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
 
@@ -59,11 +60,15 @@ class LinearModel:
         >>> model.scores(np.array([[0b10100000], [0b10000000]], np.uint8))
         array([-0.5,  1.5], dtype=float32)
         """
-        codes = as_codes(codes, n_bits=len(self.weights))
-        sums = np.empty((1, len(codes)), np.float32)
-        _kernels.bit_sums(self.weights[None], codes, sums, _kernels.num_threads())
-        scores: NDArray[np.float32] = sums[0] + np.float32(self.bias)
-        return scores
+        sums: NDArray[np.float32] = _bit_sums(self.weights[None], codes)[0]
+        return sums + np.float32(self.bias)
+
+
+def _bit_sums(weights: NDArray[np.float32], codes: CodeArray) -> NDArray[np.float32]:
+    codes = as_codes(codes, n_bits=weights.shape[1])
+    sums = np.empty((len(weights), len(codes)), np.float32)
+    _kernels.bit_sums(weights, codes, sums, _kernels.num_threads())
+    return sums
 
 
 def learn_class(
@@ -121,23 +126,25 @@ def learn_class(
     >>> learn_class(odd, even, 8).scores(np.array([[0b01000001], [64]], np.uint8)) > 0
     array([ True, False])
     """
-    signs, wanted = training_signs(positives, negatives, n_bits)
-    check_cost(C)
+    signs, sides = _training_signs(positives, negatives, n_bits)
+    _check_cost(C)
     check_seed(random_state)
     kept = np.arange(n_bits) if bits is None else _check_bits(bits, n_bits)
     signs = signs[:, kept]
-    check_balance(balance)
-    found, constant = linear_svm(
-        signs, wanted, C / signs.size, random_state, balance=balance
+    is_number = isinstance(balance, Real) and not isinstance(balance, bool)
+    if not is_number or not 0 <= balance <= 1:
+        raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
+    slopes, constant = linear_svm(
+        signs, sides, C / signs.size, random_state, balance=balance
     )
     if balance < 1:
-        constant = _balanced_constant(signs @ found, wanted > 0)
+        constant = _balanced_constant(signs @ slopes, sides > 0)
     weights = np.zeros(n_bits, np.float32)
-    weights[kept] = 2 * found  # from bits as -1 and +1 to bits as 0 and 1
-    return LinearModel(weights, float(constant - found.sum()))
+    weights[kept] = 2 * slopes  # from bits as -1 and +1 to bits as 0 and 1
+    return LinearModel(weights, float(constant - slopes.sum()))
 
 
-def training_signs(
+def _training_signs(
     positives: CodeArray, negatives: CodeArray, n_bits: int
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the bits of both sides as -1 and +1, and 1 or -1 for each code."""
@@ -149,20 +156,13 @@ def training_signs(
     return signs, np.repeat([1, -1], [len(codes) for codes in sides])
 
 
-def check_cost(C: float) -> None:
+def _check_cost(C: float) -> None:
     """Refuse a weight of errors that is none, or with which LIBLINEAR does not end."""
     is_number = isinstance(C, Real) and not isinstance(C, bool)
     if not is_number or not 1 / _LARGEST_COST <= C <= _LARGEST_COST:
         raise ArgumentError(
             f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
         )
-
-
-def check_balance(balance: float) -> None:
-    """Refuse a balance of the sides that is no share."""
-    is_number = isinstance(balance, Real) and not isinstance(balance, bool)
-    if not is_number or not 0 <= balance <= 1:
-        raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
 
 
 def _check_bits(bits: ArrayLike, n_bits: int) -> NDArray[np.int64]:
@@ -216,8 +216,9 @@ def linear_svm(
     if dual is None:  # it crawls where bits are few; of a sparse problem there is none
         dual = not sparse and len(X) <= X.shape[1]
     weights: Any = "balanced"
-    if balance < 1:
-        weights = {side: _weight(y == side, balance) for side in (-1, 1)}
+    if balance < 1:  # a side's examples weigh 1 where both have as many
+        halves = {side: len(y) / (2 * max(1, (y == side).sum())) for side in (-1, 1)}
+        weights = {side: float(half**balance) for side, half in halves.items()}
     svm = LinearSVC(
         C=C,
         penalty=penalty,
@@ -232,11 +233,6 @@ def linear_svm(
             warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y)
     return svm.coef_[0], float(svm.intercept_[0])
-
-
-def _weight(members: NDArray[np.bool_], balance: float) -> float:
-    """Return the weight of an example of a side; 1 where both have as many."""
-    return float((len(members) / (2 * max(1, members.sum()))) ** balance)
 
 
 def _balanced_constant(
@@ -285,3 +281,208 @@ def best_scores(
     order = np.argsort(-scores[rows], kind="stable")[:k]
     best: NDArray[np.int64] = rows[order]
     return best
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LinearClasses:
+    """A linear model for each class; the highest score wins.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_classes, n_bits), dtype float32
+        What a bit adds to the score of a class where it is set.
+    biases : ndarray of shape (n_classes,), dtype float32
+        The scores of a code of zeros.
+    names : ndarray of shape (n_classes,)
+    """
+
+    weights: NDArray[np.float32]
+    biases: NDArray[np.float32]
+    names: Array
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def scores(self, codes: CodeArray) -> NDArray[np.float32]:
+        """Score every code for every class, above 0 where it is rather of the class.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n, n_bytes), dtype uint8
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes), dtype float32
+
+        Raises
+        ------
+        ArgumentError
+            When the codes are not as wide as the models.
+        """
+        return _bit_sums(self.weights, codes).T + self.biases
+
+    def labels(self, codes: CodeArray) -> Array:
+        """Return the class of each code, shape (n,); of equal scores the first."""
+        return np.asarray(self.names[self.scores(codes).argmax(axis=1)])
+
+
+def learn_classes(
+    codes: CodeArray,
+    n_bits: int,
+    labels: ArrayLike,
+    *,
+    C: float = 100.0,
+    most: int = 20_000,
+    random_state: int = 0,
+) -> LinearClasses:
+    """Learn to distinguish classes by their items' bits.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_bytes), dtype uint8
+    n_bits : int
+        Length of the codes.
+    labels : array-like of shape (n,) or (n, n_classes)
+        The class of each item; or 1 for each of its labels and 0 for others, which are
+        then numbered.
+    C : float, default=100
+        As for `learn_class`.
+    most : int, default=20,000
+        Items to learn from: of more, as many are drawn from each class.
+    random_state : int, default=0
+        Seeds the draw and the solver.
+
+    Returns
+    -------
+    LinearClasses
+
+    Raises
+    ------
+    ArgumentError
+        When there is not one label for each code, or a class without items or with all.
+
+    Examples
+    --------
+    >>> codes = np.array([[0b1000], [0b1001], [0b0110], [0b0111]], np.uint8) << 4
+    >>> model = learn_classes(codes, 4, ["cat", "cat", "dog", "dog"])
+    >>> model.labels(np.array([[0b1010_0000], [0b0100_0000]], np.uint8))
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    codes = as_codes(codes, n_bits=n_bits)
+    check_seed(random_state)
+    if whole_number(most, "most") < 1:
+        raise ArgumentError(f"most must be at least 1, got {most}")
+    names, members = _members(labels, len(codes))
+    rows = _drawn(members, most, np.random.default_rng(random_state))
+    codes, members = codes[rows], members[rows]
+    models = [
+        learn_class(
+            codes[own], codes[~own], n_bits, C=C, random_state=int(random_state)
+        )
+        for own in members.T
+    ]
+    weights = np.stack([model.weights for model in models])
+    biases = np.array([model.bias for model in models], np.float32)
+    return LinearClasses(weights, biases, names)
+
+
+def _members(labels: ArrayLike, n: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the names of classes, and for each item which of them it is of."""
+    rows = as_label_rows(labels)
+    if len(rows) != n:
+        raise ArgumentError(f"{n} codes, but {len(rows)} labels")
+    if rows.ndim == 2:
+        names, members = np.arange(rows.shape[1]), rows > 0
+    else:
+        names, numbers = as_classes(rows, n)
+        members = numbers[:, None] == np.arange(len(names))
+    counts = members.sum(axis=0)
+    for wrong, subject in ((counts == 0, "no item is"), (counts == n, "all items are")):
+        if wrong.any():
+            name = names[np.argmax(wrong)]
+            raise ArgumentError(
+                f"{subject} of class {name}: nothing tells it from others"
+            )
+    return names, members
+
+
+def _drawn(
+    members: NDArray[np.bool_], most: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return rows of all classes, and of none, at most `most` or one of each."""
+    if len(members) <= most:
+        return np.arange(len(members))
+    groups = [*members.T, ~members.any(axis=1)]
+    share = max(1, most // len(groups))
+    drawn = [rng.permutation(np.flatnonzero(group))[:share] for group in groups]
+    return np.unique(np.concatenate(drawn))
+
+
+def select_bits(
+    positives: CodeArray,
+    negatives: CodeArray,
+    n_bits: int,
+    *,
+    k: int | None = None,
+    C: float = 100.0,
+    random_state: int = 0,
+) -> NDArray[np.int64]:
+    """Return the bits that are the strongest evidence for or against a class.
+
+    A linear SVM whose weights are held back by their absolute values leaves most of
+    them at 0. The class is then learnt from the others: ``learn_class(..., bits=...)``.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray of shape (n, n_bytes), dtype uint8
+        At least one of each.
+    n_bits : int
+        Length of the codes.
+    k : int, default=None
+        Bits to return, those with the largest weights, ties by the smaller number;
+        fewer where fewer have a weight. None means all that have one.
+    C : float, default=100
+        Weight of the mean error, both sides weighing the same, against the sum of the
+        absolute weights. Larger values keep more bits, and take longer: of 128 bits of
+        40 blocks of ICD-10, 1 keeps 2 for a class, 10 keeps 39, 100 keeps 55. One so
+        small that none is left keeps the bit in which the two sides differ most.
+    random_state : int, default=0
+        Seeds the solver.
+
+    Returns
+    -------
+    ndarray of shape (n_selected,), dtype int64
+        At least one bit, rising.
+
+    Raises
+    ------
+    ArgumentError
+        When one side is empty, or C or `k` is not above 0.
+
+    References
+    ----------
+    Rastegari, Farhadi and Forsyth, "Attribute Discovery via Predictable Discriminative
+    Binary Codes", ECCV 2012: DBC-L1. How many bits it keeps is not told.
+
+    Examples
+    --------
+    >>> members = np.array([[0b10010000], [0b10100001], [0b11000011]], np.uint8)
+    >>> others = np.array([[0b01010001], [0b01100010], [0b00000011]], np.uint8)
+    >>> select_bits(members, others, 8)
+    array([0])
+    """
+    signs, sides = _training_signs(positives, negatives, n_bits)
+    _check_cost(C)
+    check_seed(random_state)
+    if k is not None:
+        check_k(k)
+    # Neither the length of codes nor the number of examples changes what C means.
+    weights, _ = linear_svm(signs, sides, C / len(signs), random_state, penalty="l1")
+    if not weights.any():  # the bit that is the first to get a weight as C grows
+        differences = signs[sides > 0].mean(axis=0) - signs[sides < 0].mean(axis=0)
+        return np.array([np.abs(differences).argmax()], dtype=np.int64)
+    kept = np.flatnonzero(weights)
+    if k is None:
+        return kept
+    order = np.argsort(-np.abs(weights[kept]), kind="stable")
+    return np.sort(kept[order[:k]])

@@ -1,22 +1,23 @@
 """Rejection of items of unknown classes, at rates that hold."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
 from fewbits._checks import check_choice, check_rate
 from fewbits._features import as_finite
 from fewbits._intervals import fewest_values, mean_limits
 from fewbits._labels import as_classes, as_groups
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
-from fewbits.errors import ArgumentError
-from fewbits.ood._copies import copies
-from fewbits.ood._ridge import LeftOut, Matrix
-from fewbits.ood._scores import SCORES, RejectionScore
+from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.ood._scores import SCORES, LeftOut, Matrix, RejectionScore, identical_rows
 
+_FORMAT = "fewbits-rejection-1"
 _MOST_ITEMS, _GRID = 10_000, 1000
 _FEWEST_CLASSES = 5  # whose spread says anything
 _LEVEL = 0.95
@@ -117,11 +118,16 @@ class Rejection:
                 "give either max_false_reject_rate or max_false_accept_rate"
             )
         if max_false_reject_rate is not None:
-            return self._told(self._holding_rejected(max_false_reject_rate))
+            return self._at(self._holding_rejected(max_false_reject_rate))
         assert max_false_accept_rate is not None
-        place = self._holding_accepted(max_false_accept_rate)
-        upper = float(self._upper()[place])
-        return self._told(place)._replace(false_accept_interval=(0.0, upper))
+        # Limits that the false-accept rates of a new class stay below with a confidence
+        # of 95 %. They are nowhere lower than those that hold in expectation, (n r + 1)
+        # / (n + 1) of rates r over n classes (Angelopoulos et al., "Conformal Risk
+        # Control", 2024, theorem 1).
+        upper = self._limits(_BOTH)[1]
+        place = self._holding_accepted(max_false_accept_rate, upper)
+        interval = 0.0, float(upper[place])
+        return self._at(place)._replace(false_accept_interval=interval)
 
     def _holding_rejected(self, rate: float) -> int:
         check_rate(rate, "max_false_reject_rate")
@@ -134,7 +140,7 @@ class Rejection:
             )
         return place
 
-    def _holding_accepted(self, rate: float) -> int:
+    def _holding_accepted(self, rate: float, upper: Matrix) -> int:
         check_rate(rate, "max_false_accept_rate")
         needed = max(_FEWEST_CLASSES, fewest_values(rate, _BOTH))
         if self.n_classes < needed:
@@ -143,7 +149,7 @@ class Rejection:
                 f"classes, but {self.n_classes} were learnt from: hold "
                 "max_false_reject_rate instead"
             )
-        place = int(np.argmax(self._upper() <= rate))
+        place = int(np.argmax(upper <= rate))
         if self.false_reject[place] >= 1:
             raise ArgumentError(
                 f"max_false_accept_rate={rate:g} would reject all known items: raise "
@@ -151,26 +157,17 @@ class Rejection:
             )
         return place
 
-    def _upper(self) -> Matrix:
-        """Return limits that the false-accept rates of a new class stay below.
-
-        With a confidence of 95 %. They are nowhere lower than those that hold in
-        expectation, ``(n r + 1) / (n + 1)`` of rates r over n classes (Angelopoulos et
-        al., "Conformal Risk Control", 2024, theorem 1).
-        """
-        return self._limits(_BOTH)[1]
-
     def _limits(self, confidence: float) -> tuple[Matrix, Matrix]:
         rates, errors = self.false_accept, self.standard_errors
         return mean_limits(rates, errors, self.n_classes, confidence)
 
-    def _told(self, place: int) -> RejectionThreshold:
+    def _at(self, place: int) -> RejectionThreshold:
         threshold = float(self.thresholds[place])
         rejected = float(self.false_reject[place])
         if self.n_classes < _FEWEST_CLASSES:
             return RejectionThreshold(threshold, rejected, None, None)
         mean = float(self.false_accept[place])
-        low, high = (float(each[place]) for each in self._limits(_LEVEL))
+        low, high = (float(limits[place]) for limits in self._limits(_LEVEL))
         return RejectionThreshold(threshold, rejected, mean, (low, high))
 
 
@@ -231,37 +228,54 @@ def learn_rejection(
     learner = SCORES[check_choice(score, "score", SCORES)]
     features = as_finite(X)
     names, classes = as_classes(labels, len(features))
-    given = None if groups is None else as_groups(groups, len(features))
+    numbers = None if groups is None else as_groups(groups, len(features))
     if len(names) < 2:
         raise ArgumentError(f"rejection needs at least 2 classes, got {len(names)}")
-    rows = _some(classes)
-    X, classes = features[rows], classes[rows]
-    alike = copies(X, None if given is None else given[rows])
-    found, left_out = learner.learn(X, classes, alike)
-    return _with_rates(found, left_out, classes, alike)
-
-
-def _some(classes: IdArray) -> IdArray:
-    """Return items to learn from: some at random, and one of each class."""
+    # Some items at random, and one of each class.
     order = np.random.default_rng(0).permutation(len(classes))
     firsts = np.unique(classes[order], return_index=True)[1]
-    return np.union1d(order[:_MOST_ITEMS], order[firsts])
+    rows = np.union1d(order[:_MOST_ITEMS], order[firsts])
+    X, classes = features[rows], classes[rows]
+    copies = _copies(X, None if numbers is None else numbers[rows])
+    learnt, left_out = learner.learn(X, classes, copies)
+    return _with_rates(learnt, left_out, classes, copies)
+
+
+def _copies(X: Any, groups: IdArray | None) -> IdArray:
+    """Return the number of the group of each row, of given ones and identical rows.
+
+    Groups that hold the same row are one.
+    """
+    same = identical_rows(X)
+    if groups is None:
+        return same
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = int(same.max()) + 1
+    ends = same, n + groups
+    size = n + int(groups.max()) + 1
+    graph = coo_array((np.ones(len(same), np.int8), ends), shape=(size, size))
+    numbers = connected_components(graph, directed=False)[1][same]
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64, copy=False)
 
 
 def _with_rates(
     score: RejectionScore, left_out: LeftOut, classes: IdArray, groups: IdArray
 ) -> Rejection:
     shares = np.linspace(0, 1, _GRID)
-    grid = [np.quantile(each, shares, method="nearest") for each in left_out]
+    grid = [np.quantile(values, shares, method="nearest") for values in left_out]
     above = np.nextafter(max(part[-1] for part in grid), np.inf)
     thresholds = np.unique(np.concatenate([*grid, [above]]))
     n_groups = int(groups.max()) + 1
     below = _groups_below(left_out.known, groups, thresholds)
     rejected = (below + 1) / (n_groups + 1)
+    order = np.argsort(classes, kind="stable")
+    ends = np.cumsum(np.bincount(classes))[:-1]
     accepted = np.stack(
         [
             1 - np.searchsorted(np.sort(own), thresholds) / len(own)
-            for own in _by_class(left_out.unknown, classes)
+            for own in np.split(left_out.unknown[order], ends)
         ]
     )
     errors = accepted.std(axis=0, ddof=1) / np.sqrt(len(accepted))
@@ -279,6 +293,51 @@ def _groups_below(values: Matrix, groups: IdArray, thresholds: Matrix) -> Matrix
     return below
 
 
-def _by_class(values: Matrix, classes: IdArray) -> list[Matrix]:
-    order = np.argsort(classes, kind="stable")
-    return np.split(values[order], np.cumsum(np.bincount(classes))[:-1])
+_OF_SCORE = ("mean", "scale", "weights")
+_CURVES = ("thresholds", "false_reject", "false_accept", "standard_errors")
+_COUNTS = ("n_items", "n_classes")
+
+
+def rejection_bytes(rejection: Rejection) -> bytes:
+    """Return the content of a file that `load_rejection` reads.
+
+    Weights are stored in single precision.
+    """
+    score = rejection.score
+    tensors: Tensors = {
+        **{name: getattr(score, name).astype(np.float32) for name in _OF_SCORE},
+        **{name: getattr(rejection, name) for name in _CURVES},
+        "counts": np.array([getattr(rejection, name) for name in _COUNTS], np.int64),
+    }
+    fingerprint = checksum(score.name, tensors)
+    metadata = {"format": _FORMAT, "score": score.name, "fingerprint": fingerprint}
+    return tensor_bytes(tensors, metadata)
+
+
+def load_rejection(path: str | Path) -> Rejection:
+    """Read a rejection, and check it against its fingerprint.
+
+    Raises
+    ------
+    ArtefactError
+        When the file is not one, is damaged, or was written by a newer version.
+    OSError
+        When there is no such file, or it may not be read.
+    """
+    metadata, tensors = read_tensors(path, "rejection", _FORMAT)
+    name = metadata.get("score", "")
+    if name not in SCORES or checksum(name, tensors) != metadata.get("fingerprint"):
+        raise ArtefactError(f"{path} is damaged: its checksum does not match")
+    try:
+        score = SCORES[name](*(tensors[x].astype(np.float64) for x in _OF_SCORE))
+        n_items, n_classes = tensors["counts"].tolist()
+        curves = {name: tensors[name] for name in _CURVES}
+        rejection = Rejection(score, n_items=n_items, n_classes=n_classes, **curves)
+    except (LookupError, ValueError, TypeError) as error:
+        raise ArtefactError(f"{path} is damaged: {error}") from error
+    n = len(rejection.thresholds)
+    is_sound = all(len(curve) == n > 0 for curve in curves.values())
+    is_sound = is_sound and all(np.isfinite(each).all() for each in tensors.values())
+    if not (is_sound and score.weights.ndim == 2 and n_classes > 1):
+        raise ArtefactError(f"{path} is damaged: its numbers are out of range")
+    return rejection

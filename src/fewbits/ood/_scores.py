@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +12,28 @@ from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.errors import FeatureError
-from fewbits.ood._copies import identical_rows
-from fewbits.ood._ridge import LeftOut, Matrix, Ridge
+
+Matrix = NDArray[np.float64]
 
 _PENALTIES = (1e-2, 1e-1, 1.0)
 _MOST_WIDE, _SCALE = 2048, 0.7
 _BLOCK = 4096  # items at a time
+_LEAST = 1e-9  # of 1 - leverage
+
+
+class LeftOut(NamedTuple):
+    """The largest response to each item that a model is learnt from.
+
+    Attributes
+    ----------
+    known : ndarray of shape (n,)
+        Of a model that is learnt without the item and its copies.
+    unknown : ndarray of shape (n,)
+        Of a model that is learnt without the item's class.
+    """
+
+    known: Matrix
+    unknown: Matrix
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -74,15 +90,16 @@ class RejectionScore(ABC):
         seen = cls.expand((X - mean) / scale, width)
         best, weights, left_out = -1.0, np.empty(0), None
         for penalty in _PENALTIES:
-            ridge = Ridge.fit(seen, classes, penalty)
-            found = ridge.left_out(groups)
-            area = _auroc(*found)
+            ridge = _Ridge.fit(seen, classes, penalty)
+            responses = ridge.left_out(groups)
+            area = _auroc(*responses)
             if area > best:
-                best, weights, left_out = area, ridge.weights, found
+                best, weights, left_out = area, ridge.weights, responses
         assert left_out is not None
         # Single precision, as it is stored, so that it decides the same once loaded.
-        rounded = (each.astype(np.float32) for each in (mean, scale, weights))
-        return cls(*(each.astype(np.float64) for each in rounded)), left_out
+        parts = (mean, scale, weights)
+        rounded = (part.astype(np.float32).astype(np.float64) for part in parts)
+        return cls(*rounded), left_out
 
     @final
     def __call__(self, X: ArrayLike) -> Matrix:
@@ -164,13 +181,121 @@ def _signs(n_rows: int, n_columns: int) -> Matrix:
     return 2 * bits.reshape(n_rows, n_columns).astype(np.float64) - 1
 
 
+#: Scores by name; the first is the default.
+SCORES: dict[str, type[RejectionScore]] = {
+    score.name: score for score in (RandomFeaturesScore, RidgeScore)
+}
+
+
+def identical_rows(X: Any) -> IdArray:
+    """Return the number of the group of each row: equal ones, in float32, share it.
+
+    Groups are numbered in the order of their first rows.
+    """
+    rows = np.ascontiguousarray(X, dtype=np.float32) + np.float32(0)  # -0 equals 0
+    groups: dict[bytes, int] = {}
+    numbers = [groups.setdefault(row.tobytes(), len(groups)) for row in rows]
+    return np.array(numbers, np.int64)
+
+
 def _auroc(known: Matrix, unknown: Matrix) -> float:
     order = np.sort(unknown)
     below = np.searchsorted(order, known) + np.searchsorted(order, known, "right")
     return float(below.mean() / (2 * len(order)))
 
 
-#: Scores by name; the first is the default.
-SCORES: dict[str, type[RejectionScore]] = {
-    each.name: each for each in (RandomFeaturesScore, RidgeScore)
-}
+@dataclass(frozen=True, eq=False, slots=True)
+class _Ridge:
+    """Ridge regression from features to indicators of classes.
+
+    Classes weigh the same, whatever their sizes.
+
+    Attributes
+    ----------
+    A : ndarray of shape (n, n_features + 1)
+        Features and a constant, times the square root of each item's weight.
+    roots : ndarray of shape (n, 1)
+        These square roots.
+    classes : ndarray of shape (n,)
+    inverse : ndarray of shape (n_features + 1, n_features + 1)
+        Of the penalised Gram matrix.
+    weights : ndarray of shape (n_features + 1, n_classes)
+    """
+
+    A: Matrix
+    roots: Matrix
+    classes: IdArray
+    inverse: Matrix
+    weights: Matrix
+
+    @classmethod
+    def fit(cls, X: Matrix, classes: IdArray, penalty: float) -> "_Ridge":
+        """Learn from features of unit variance; the penalty is a share of that."""
+        sizes = np.bincount(classes)
+        roots = np.sqrt(1 / sizes[classes])[:, None]
+        A = np.column_stack([X, np.ones(len(X))]) * roots
+        gram = A.T @ A
+        gram[np.diag_indices_from(gram)] += penalty * len(sizes)
+        inverse = np.linalg.inv(gram)
+        sums = np.zeros((len(sizes), len(gram)))
+        np.add.at(sums, classes, A * roots)
+        return cls(A, roots, classes, inverse, inverse @ sums.T)
+
+    def left_out(self, groups: IdArray) -> LeftOut:
+        """Return the largest responses to items, leaving out each and its class.
+
+        Both are exact, without learning again: by the Sherman-Morrison and the Woodbury
+        identity. The items of a class have targets of 0 in all other columns, so that
+        without them only the inverse changes there. Items of one group are left out
+        together.
+        """
+        responses = self.A @ self.weights
+        unknown = np.empty(len(responses))
+        for c in range(self.weights.shape[1]):
+            own = np.flatnonzero(self.classes == c)
+            others = np.delete(responses[own], c, axis=1)
+            unknown[own] = self._without(own, others, c).max(axis=1)
+        known = self._without_groups(responses, groups)
+        return LeftOut(known / self.roots[:, 0], unknown / self.roots[:, 0])
+
+    def _without_groups(self, responses: Matrix, groups: IdArray) -> Matrix:
+        """Return the largest response to each item, learnt without its group."""
+        seen = self.A @ self.inverse
+        sizes = np.bincount(groups)
+        by_group = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
+        together = [
+            (own, self._without_group(own, responses[own], seen[own]).max(axis=1))
+            for own in by_group
+            if len(own) > 1
+        ]
+        leverage = np.einsum("ij,ij->i", seen, self.A)
+        rows = np.arange(len(responses))
+        responses[rows, self.classes] -= leverage * self.roots[:, 0]
+        known: Matrix = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
+        for own, found in together:
+            known[own] = found
+        return known
+
+    def _without_group(
+        self, own: IdArray, responses: Matrix, seen: Matrix
+    ) -> NDArray[Any]:
+        """Return responses to these items, learnt without them, whatever class."""
+        A = self.A[own]
+        targets = np.zeros_like(responses)
+        targets[np.arange(len(own)), self.classes[own]] = self.roots[own, 0]
+        if len(own) <= A.shape[1]:
+            among = seen @ A.T
+            rest = responses - among @ targets
+            return np.linalg.solve(np.eye(len(own)) - among, rest)
+        left = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
+        weights = self.weights - self.inverse @ (A.T @ targets)
+        return A @ np.linalg.solve(left, weights)
+
+    def _without(self, own: IdArray, responses: Matrix, c: int) -> NDArray[Any]:
+        """Return what other classes respond to items of class c, learnt without it."""
+        A = self.A[own]
+        if len(own) <= A.shape[1]:
+            among = A @ self.inverse @ A.T
+            return np.linalg.solve(np.eye(len(own)) - among, responses)
+        left = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
+        return A @ np.linalg.solve(left, np.delete(self.weights, c, axis=1))

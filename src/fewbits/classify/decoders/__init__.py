@@ -9,13 +9,16 @@ A decoder is a small object, of which one does for any codebook:
 array([ 0, -1])
 """
 
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from fewbits._checks import nearest
 from fewbits.classify.decoders._base import CodeDecoder, Decoder, ScoreDecoder
-from fewbits.classify.decoders._bounded import Bounded
-from fewbits.classify.decoders._exact import Exact
-from fewbits.classify.decoders._nearest import Nearest
+from fewbits.classify.decoders._codes import Bounded, Exact, Nearest
 from fewbits.classify.decoders._orbgrand import Orbgrand
-from fewbits.classify.decoders._registry import DECODERS, decoder_of
 from fewbits.classify.decoders._soft import Soft
+from fewbits.errors import ArgumentError
 
 __all__ = [
     "DECODERS",
@@ -29,3 +32,57 @@ __all__ = [
     "Soft",
     "decoder_of",
 ]
+
+#: Decoders by their short names.
+DECODERS: Mapping[str, type[Decoder]] = {
+    "exact": Exact,
+    "bounded": Bounded,
+    "nearest": Nearest,
+    "soft": Soft,
+    "orbgrand": Orbgrand,
+}
+
+
+def decoder_of(decoder: Decoder | str, **parameters: Any) -> Decoder:
+    """Return a decoder by its short name, or the one that is given.
+
+    Parameters
+    ----------
+    decoder : Decoder or str
+        A decoder, or one of `DECODERS`.
+    **parameters
+        Those of the decoder; only with a name.
+
+    Returns
+    -------
+    Decoder
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such decoder, it has no such parameter, or a value is out of
+        range.
+
+    Examples
+    --------
+    >>> decoder_of("bounded", radius=2)
+    Bounded(radius=2)
+    >>> decoder_of("soft")
+    Soft()
+    """
+    if isinstance(decoder, Decoder):
+        if parameters:
+            raise ArgumentError(
+                f"{next(iter(parameters))} belongs into {decoder!r}: give it there"
+            )
+        return decoder
+    if not isinstance(decoder, str) or decoder not in DECODERS:
+        raise ArgumentError(f"no decoder {decoder!r}; known are {', '.join(DECODERS)}")
+    names = [parameter.name for parameter in fields(DECODERS[decoder])]
+    for name in parameters:
+        if name not in names:
+            raise ArgumentError(
+                f"decoder {decoder!r} has no parameter {name!r}"
+                f"{nearest(name, names)}; known are {', '.join(names)}"
+            )
+    return DECODERS[decoder](**parameters)

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from fewbits._checks import check_choice
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, Decoded, check_ties
-from fewbits.classify._items import check_zero_bit, item_codes, item_scores
-from fewbits.classify.decoders._reliability import Reliabilities, reliabilities
+from fewbits.classify._decoded import Answers, Decoded
+from fewbits.classify._scores import SoftBits, item_codes, item_scores, soft_bits
+from fewbits.errors import ArgumentError
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,16 +31,14 @@ class Decoder(ABC):
     ties: str = field(default="first", kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
+        check_choice(self.ties, "ties", ("first", "none"))
 
     def __repr__(self) -> str:
-        ordered = sorted(fields(self), key=lambda each: bool(each.kw_only))
-        values = [(each, getattr(self, each.name)) for each in ordered]
-        shown = [
-            f"{each.name}={value!r}"
-            for each, value in values
-            if not each.kw_only or value != each.default
-        ]
+        shown = []
+        for parameter in sorted(fields(self), key=lambda field: bool(field.kw_only)):
+            value = getattr(self, parameter.name)
+            if not parameter.kw_only or value != parameter.default:
+                shown.append(f"{parameter.name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
@@ -101,7 +100,7 @@ class CodeDecoder(Decoder):
 class ScoreDecoder(Decoder):
     """Decodes the scores of bits, whose magnitudes tell how reliable bits are.
 
-    A subclass implements ``_answers(codebook, said)``, of checked scores.
+    A subclass implements ``_answers(codebook, soft)``, of checked scores.
 
     Attributes
     ----------
@@ -135,9 +134,10 @@ class ScoreDecoder(Decoder):
         FeatureError
             When scores are not finite, or not one for each bit.
         """
-        zero_bit = check_zero_bit(zero_bit)
-        said = reliabilities(item_scores(items, codebook), zero_bit)
-        return self._answers(codebook, said).decided(self.ties)
+        if zero_bit not in (0, 1):
+            raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
+        soft = soft_bits(item_scores(items, codebook), zero_bit)
+        return self._answers(codebook, soft).decided(self.ties)
 
     @abstractmethod
-    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers: ...
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers: ...

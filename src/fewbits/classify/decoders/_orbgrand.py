@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewbits._checks import check_choice, whole_number
+from fewbits._frozen import frozen_array
 from fewbits._typing import IdArray
 from fewbits.classify._code_table import BLOCK, KeyArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers
+from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify._scores import FloatArray, SoftBits, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
-from fewbits.classify.decoders._flips import MAX_QUERIES, cheapest_flips, rank_flips
-from fewbits.classify.decoders._guesses import Guesses
-from fewbits.classify.decoders._reliability import Reliabilities
+from fewbits.codes import pair_distances
 from fewbits.errors import ArgumentError
 
-ORDERS = ("ranks", "costs")
+_MAX_QUERIES = 1 << 20
 _GROWTH = 16  # most items are settled by the first guesses: the others get more
 _SORTED = 1 << 17  # guesses sorted at a time
 _AT_ONCE = 1 << 13  # guesses for all items together that are not worth a pause
@@ -71,65 +75,59 @@ class Orbgrand(ScoreDecoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self.order, "order", ORDERS)
-        self._set("max_queries", _check_max_queries(self.max_queries))
+        check_choice(self.order, "order", ("ranks", "costs"))
+        max_queries = whole_number(self.max_queries, "max_queries")
+        if not 1 <= max_queries <= _MAX_QUERIES:
+            raise ArgumentError(
+                f"max_queries must lie between 1 and {_MAX_QUERIES:,},"
+                f" got {max_queries}"
+            )
+        self._set("max_queries", max_queries)
 
-    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers:
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
         guess = _by_ranks if self.order == "ranks" else _by_costs
-        return guess(codebook, said, self.max_queries)
+        return guess(codebook, soft, self.max_queries)
 
 
-def _check_max_queries(max_queries: int) -> int:
-    max_queries = whole_number(max_queries, "max_queries")
-    if not 1 <= max_queries <= MAX_QUERIES:
-        raise ArgumentError(
-            f"max_queries must lie between 1 and {MAX_QUERIES:,}, got {max_queries}"
-        )
-    return max_queries
-
-
-def _by_ranks(codebook: Codebook, said: Reliabilities, max_queries: int) -> Answers:
-    flips = rank_flips(codebook.n_bits, max_queries)
-    search = Guesses(codebook, said, len(flips))
+def _by_ranks(codebook: Codebook, soft: SoftBits, max_queries: int) -> Answers:
+    flips = _rank_flips(codebook.n_bits, max_queries)
+    guesses = _Guesses(codebook, soft, len(flips))
     # Rank 0 fills up sets that are smaller than others, and flips nothing.
-    words = np.pad(search.words, ((0, 0), (1, 0)))
-    costs = np.pad(search.costs, ((0, 0), (1, 0)))
-    for start, end in _stages(len(flips), _AT_ONCE // max(1, len(said.codes))):
-        some = flips[start:end].astype(np.intp)
-        some = some[:, : max(1, np.count_nonzero(some.any(axis=0)))]
-        for items in search.open_blocks(BLOCK // len(some)):
-            keys = _at_ranks(words[items], some)
-            hits = search.look_up(items, keys)
-            spent = costs[items[hits.items, None], some[hits.guesses]].sum(axis=1)
-            hits = hits.where(search.are_right(items, hits, spent))
+    words = np.pad(guesses.words, ((0, 0), (1, 0)))
+    costs = np.pad(guesses.costs, ((0, 0), (1, 0)))
+    for start, end in _stages(len(flips), _AT_ONCE // max(1, len(soft.codes))):
+        ranks = flips[start:end].astype(np.intp)
+        ranks = ranks[:, : max(1, np.count_nonzero(ranks.any(axis=0)))]
+        for items in guesses.open_blocks(BLOCK // len(ranks)):
+            some = words[items]
+            keys = some[:, ranks[:, 0]]
+            for column in ranks.T[1:]:
+                keys ^= some[:, column]
+            hits = guesses.look_up(items, keys)
+            spent = costs[items[hits.items, None], ranks[hits.guesses]].sum(axis=1)
+            hits = hits.where(guesses.are_right(items, hits, spent))
             numbers = np.arange(start, end, dtype=np.float64)
-            search.settle(items, hits, np.broadcast_to(numbers, keys.shape), start)
-    return search.found
+            guesses.settle(items, hits, np.broadcast_to(numbers, keys.shape), start)
+    return guesses.answers
 
 
-def _at_ranks(words: KeyArray, flips: IdArray) -> KeyArray:
-    """Return the XOR of the words of each item (n, 1 + n_bits) at each set of ranks."""
-    keys = words[:, flips[:, 0]]
-    for ranks in flips.T[1:]:
-        keys ^= words[:, ranks]
-    return keys
-
-
-def _by_costs(codebook: Codebook, said: Reliabilities, max_queries: int) -> Answers:
+def _by_costs(codebook: Codebook, soft: SoftBits, max_queries: int) -> Answers:
     n_guesses = min(max_queries, 1 << min(codebook.n_bits, max_queries.bit_length()))
-    search = Guesses(codebook, said, n_guesses)
-    first = _AT_ONCE // _GROWTH // max(1, len(said.codes))
+    guesses = _Guesses(codebook, soft, n_guesses)
+    first = _AT_ONCE // _GROWTH // max(1, len(soft.codes))
     for _, end in _stages(n_guesses, first, longest=n_guesses):
-        for items in search.open_blocks(_SORTED // end):
-            sums, keys = cheapest_flips(search.costs[items], search.words[items], end)
-            hits = search.look_up(items, keys)
+        for items in guesses.open_blocks(_SORTED // end):
+            sums, keys = _cheapest_flips(
+                guesses.costs[items], guesses.words[items], end
+            )
+            hits = guesses.look_up(items, keys)
             spent = sums[hits.items, hits.guesses]
-            hits = hits.where(search.are_right(items, hits, spent))
+            hits = hits.where(guesses.are_right(items, hits, spent))
             if end < n_guesses:  # guesses to come may cost as much as the last ones
                 spent = sums[hits.items, hits.guesses]
                 hits = hits.where(spent < sums[hits.items, -1])
-            search.settle(items, hits, sums, 0)
-    return search.found
+            guesses.settle(items, hits, sums, 0)
+    return guesses.answers
 
 
 def _stages(
@@ -141,3 +139,184 @@ def _stages(
         end = min(end, n_guesses)
         yield start, end
         start, end = end, min(end * _GROWTH, end + longest)
+
+
+class _Hits(NamedTuple):
+    """Guesses that are class codes: of which item, which guess, which code."""
+
+    items: IdArray
+    guesses: IdArray
+    entries: IdArray
+
+    def where(self, mask: NDArray[np.bool_]) -> Self:
+        return type(self)(*(column[mask] for column in self))
+
+
+class _Guesses:
+    """Answers as guesses are made; `costs` and `words` of each item's bits rise."""
+
+    def __init__(self, codebook: Codebook, soft: SoftBits, max_queries: int) -> None:
+        self._codebook, self._soft, self._table = codebook, soft, codebook.table
+        order = np.argsort(soft.costs, axis=1, kind="stable")
+        self.costs = np.take_along_axis(soft.costs, order, axis=1)
+        self.words = self._table.words[order]
+        self._keys = self._table.keys(soft.codes)
+        self.answers = Answers.none(len(soft.codes))
+        self.answers.lookups[:] = max_queries  # where nothing is found
+
+    def open_blocks(self, size: int) -> Iterator[IdArray]:
+        """Yield the items that nothing was found for, some at a time."""
+        items, size = np.flatnonzero(self.answers.ties == 0), max(1, size)
+        for start in range(0, len(items), size):
+            yield items[start : start + size]
+
+    def look_up(self, items: IdArray, flips: KeyArray) -> _Hits:
+        """Look up codes with some bits flipped; `flips` has a row for each item."""
+        places, entries = self._table.hits(self._keys[items, None] ^ flips)
+        return _Hits(*np.divmod(places, flips.shape[1]), entries)
+
+    def are_right(
+        self, items: IdArray, hits: _Hits, spent: FloatArray
+    ) -> NDArray[np.bool_]:
+        """Return which hits are the guess itself, not another code with the same key.
+
+        `spent` is the cost of each hit's guess.
+        """
+        if self._table.is_exact:
+            return np.ones(len(spent), np.bool_)
+        codes = self._codebook.codes[self._table.rows[hits.entries]]
+        return np.asarray(pair_costs(self._soft, items[hits.items], codes) == spent)
+
+    def settle(
+        self, items: IdArray, hits: _Hits, levels: FloatArray, before: int
+    ) -> None:
+        """Note the class of those items that have a hit, of the lowest level.
+
+        Parameters
+        ----------
+        items : ndarray of shape (n,)
+        hits : _Hits
+            Their items are places in `items`.
+        levels : ndarray of shape (n, n_guesses)
+            Of all guesses, rising in each row; equal ones count as made together.
+        before : int
+            How many guesses were made earlier.
+        """
+        level, least = levels[hits.items, hits.guesses], np.full(len(items), np.inf)
+        np.minimum.at(least, hits.items, level)
+        hits = hits.where(level == least[hits.items])
+        rows, counts = self._table.rows, self._table.counts
+        rows, ties = first_of_each(
+            len(items), hits.items, rows[hits.entries], counts[hits.entries]
+        )
+        settled = np.flatnonzero(ties)
+        items, rows = items[settled], rows[settled]
+        tries = (levels[settled] <= least[settled, None]).sum(axis=1)
+        answers = self.answers
+        answers.rows[items], answers.ties[items] = rows, ties[settled]
+        answers.lookups[items] = before + tries
+        answers.distances[items] = pair_distances(
+            self._soft.codes[items], self._codebook.codes[rows]
+        )
+
+
+@lru_cache(maxsize=4)
+def _rank_flips(n_bits: int, max_queries: int) -> NDArray[np.uint8]:
+    """Return the first sets of ranks in the order of their sums.
+
+    Rank 1 is the least reliable bit. Of equal sums, the set whose largest rank is
+    smaller comes first, then the one whose second largest is, and so on.
+
+    Parameters
+    ----------
+    n_bits : int
+    max_queries : int
+        At most `_MAX_QUERIES`.
+
+    Returns
+    -------
+    ndarray of shape (min(max_queries, 2**n_bits), width), dtype uint8
+        A set in each row, filled up with zeros; the first is empty.
+
+    References
+    ----------
+    Duffy, An and Medard, "Ordered Reliability Bits Guessing Random Additive Noise
+    Decoding", IEEE Transactions on Signal Processing 2022: the basic ORBGRAND, whose
+    sum of ranks is the logistic weight.
+
+    Examples
+    --------
+    >>> _rank_flips(4, 6)
+    array([[0, 0],
+           [1, 0],
+           [2, 0],
+           [2, 1],
+           [3, 0],
+           [3, 1]], dtype=uint8)
+    """
+    sets = list(_rank_sets(n_bits, max_queries))
+    # A million sums come before that of a rank that uint8 does not hold.
+    flips = np.zeros((len(sets), max(1, max(map(len, sets)))), np.uint8)
+    for row, ranks in zip(flips, sets, strict=True):
+        row[: len(ranks)] = ranks
+    return frozen_array(flips)
+
+
+def _rank_sets(n_bits: int, max_queries: int) -> Iterator[tuple[int, ...]]:
+    totals = range(n_bits * (n_bits + 1) // 2 + 1)
+    every = (ranks for total in totals for ranks in _distinct_parts(total, n_bits))
+    return islice(every, max_queries)
+
+
+def _distinct_parts(total: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of numbers from 1 to `largest` that add up to `total`."""
+    if not total:
+        yield ()
+    for part in range(1, min(total, largest) + 1):
+        if part * (part + 1) // 2 >= total:
+            for rest in _distinct_parts(total - part, part - 1):
+                yield (part, *rest)
+
+
+def _cheapest_flips(
+    costs: FloatArray, words: KeyArray, max_queries: int
+) -> tuple[FloatArray, KeyArray]:
+    """Return the cheapest sets of bits to flip, in the order of their costs.
+
+    The first `max_queries` sets of the first j + 1 bits are among those of the first j
+    bits, with and without the next one: two sorted lists, merged for each bit.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n, n_bits), dtype float64
+        Whole numbers, rising within each row.
+    words : ndarray of shape (n, n_bits), dtype uint64
+        The words of the bits, in the same order.
+    max_queries : int
+        At least 1.
+
+    Returns
+    -------
+    sums : ndarray of shape (n, min(max_queries, 2**n_bits)), dtype float64
+        Costs of the sets. Of equal ones, the set whose dearest bit comes earlier is
+        first, then the one whose second dearest does, and so on.
+    keys : ndarray of the same shape, dtype uint64
+        XOR of the words of each set.
+    """
+    n, n_bits = costs.shape
+    sums, keys = np.zeros((n, 1)), np.zeros((n, 1), np.uint64)
+    for bit in range(n_bits):
+        cost, word = costs[:, bit : bit + 1], words[:, bit : bit + 1]
+        with_bit = sums + cost
+        if sums.shape[1] == max_queries:
+            # Sets that would be the last of all are not worth sorting.
+            few = int((with_bit < sums[:, -1:]).sum(axis=1).max())
+            if not few:
+                break  # nor are those of dearer bits
+            with_bit = with_bit[:, :few]
+        keys = np.concatenate([keys, keys[:, : with_bit.shape[1]] ^ word], axis=1)
+        sums = np.concatenate([sums, with_bit], axis=1)
+        order = np.argsort(sums, axis=1, kind="stable")[:, :max_queries]
+        sums = np.take_along_axis(sums, order, axis=1)
+        keys = np.take_along_axis(keys, order, axis=1)
+    return sums, keys

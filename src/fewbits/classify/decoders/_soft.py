@@ -1,23 +1,25 @@
 """Soft decoding: the class that contradicts the scores least."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from fewbits import _kernels
 from fewbits._spans import spans
 from fewbits._typing import IdArray
-from fewbits.classify._class_sums import class_sums
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers
+from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify._scores import SoftBits, class_sums, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
-from fewbits.classify.decoders._reliability import Costs, Reliabilities
-from fewbits.classify.decoders._soft_near import compare_near
-from fewbits.codes import pair_distances, unpack
+from fewbits.codes import hamming_range_search, hamming_topk, pair_distances, unpack
 
 _FEW = 1 << 18  # bits of all class codes that are unpacked for each call
 _ENTRIES = 1 << 20  # bits unpacked, or costs, at a time
 _ITEMS = 256  # of them
+_TRIED = 4  # nearest classes of which one probably costs little
+_SHARE = 64  # more than one class in so many: comparing with all costs less
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,46 +58,99 @@ class Soft(ScoreDecoder):
     # By what the probabilities are of, so that the two never disagree.
     reads_log_odds: ClassVar[bool] = True
 
-    def _answers(self, codebook: Codebook, said: Reliabilities) -> Answers:
-        return least_cost(codebook, said)
+    def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
+        if len(codebook) * codebook.n_bits <= _FEW:
+            return _compare_all(codebook, soft)
+        answers, rest = _compare_near(codebook, soft)
+        some = SoftBits(soft.codes[rest], soft.costs[rest])
+        answers.put(rest, _compare_all(codebook, some))
+        return answers
 
 
-def least_cost(codebook: Codebook, said: Reliabilities) -> Answers:
-    """Find the class of least cost for each item."""
-    if len(codebook) * codebook.n_bits <= _FEW:
-        return compare_all(codebook, said)
-    found, rest = compare_near(codebook, said)
-    if rest.size:
-        some = Reliabilities(said.codes[rest], said.costs[rest])
-        found.put(rest, compare_all(codebook, some))
-    return found
-
-
-def compare_all(codebook: Codebook, said: Reliabilities) -> Answers:
+def _compare_all(codebook: Codebook, soft: SoftBits) -> Answers:
     """Find the class of least cost by computing those of all."""
-    found, least = Answers.none(len(said.codes)), np.full(len(said.codes), np.inf)
-    bits = unpack(said.codes, codebook.n_bits)
-    gains = said.costs * (1 - 2.0 * bits)  # added to a class's cost where its bit is 1
-    base = (said.costs * bits).sum(axis=1)
+    answers, least = Answers.none(len(soft.codes)), np.full(len(soft.codes), np.inf)
+    bits = unpack(soft.codes, codebook.n_bits)
+    gains = soft.costs * (1 - 2.0 * bits)  # added to a class's cost where its bit is 1
+    base = (soft.costs * bits).sum(axis=1)
     for items in spans(len(bits), _ITEMS):
         for classes in spans(len(codebook), _ENTRIES // max(_ITEMS, codebook.n_bits)):
             costs = class_sums(gains[items], codebook.codes[classes])
             costs += base[items, None]
-            _merge(found, least, costs, items, classes.start)
-    found.distances = pair_distances(said.codes, codebook.codes[found.rows])
-    found.comparisons[:] = len(codebook)
-    return found
+            best = costs.min(axis=1)
+            ties = (costs == best[:, None]).sum(axis=1)
+            # Earlier rows win ties.
+            better, same = best < least[items], best == least[items]
+            first = costs.argmin(axis=1) + classes.start
+            answers.rows[items] = np.where(better, first, answers.rows[items])
+            ties = np.where(better, ties, answers.ties[items] + same * ties)
+            answers.ties[items] = ties
+            least[items] = np.where(better, best, least[items])
+    answers.distances = pair_distances(soft.codes, codebook.codes[answers.rows])
+    answers.comparisons[:] = len(codebook)
+    return answers
 
 
-def _merge(
-    found: Answers, least: Costs, costs: Costs, items: slice, first: int
-) -> None:
-    """Take over what costs less than before; earlier rows win ties."""
-    best = costs.min(axis=1)
-    ties: IdArray = (costs == best[:, None]).sum(axis=1)
-    better, same = best < least[items], best == least[items]
-    found.rows[items] = np.where(
-        better, costs.argmin(axis=1) + first, found.rows[items]
+def _compare_near(codebook: Codebook, soft: SoftBits) -> tuple[Answers, IdArray]:
+    """Find the class of least cost among those near enough to be it.
+
+    A class that differs in d bits costs no less than the d least reliable bits
+    together. Where that is more than what a class found already costs, it is out.
+    Returns the items with too many classes near enough, too, which have no answers.
+    """
+    n = len(soft.codes)
+    k = min(_TRIED, len(codebook))
+    rows = hamming_topk(soft.codes, codebook.codes, k).ids.ravel()
+    costs = pair_costs(soft, np.repeat(np.arange(n), k), codebook.codes[rows])
+    affordable = costs.reshape(n, k).min(axis=1)
+    cheapest = np.cumsum(np.sort(soft.costs, axis=1), axis=1)
+    radii: IdArray = (cheapest <= affordable[:, None]).sum(axis=1)
+    counts = np.empty(n, np.int64)
+    for radius, items in _by_radius(radii):
+        some = np.empty(len(items), np.int64)
+        _kernels.hamming_within_count(
+            soft.codes[items],
+            codebook.codes,
+            radius,
+            None,
+            some,
+            _kernels.num_threads(),
+        )
+        counts[items] = some
+    answers = Answers.none(n)
+    answers.comparisons[:] = 2 * len(codebook)
+    few = counts * _SHARE <= len(codebook)
+    step = max(1, _ENTRIES * _SHARE // len(codebook))
+    for radius, items in _by_radius(radii):
+        items = items[few[items]]
+        for start in range(0, len(items), step):
+            some = items[start : start + step]
+            answers.put(some, _cheapest(codebook, soft, some, radius))
+    return answers, np.flatnonzero(~few)
+
+
+def _by_radius(radii: IdArray) -> Iterator[tuple[int, IdArray]]:
+    for radius in np.unique(radii):
+        yield int(radius), np.flatnonzero(radii == radius)
+
+
+def _cheapest(
+    codebook: Codebook, soft: SoftBits, items: IdArray, radius: int
+) -> Answers:
+    """Compute the costs of all classes within a radius."""
+    offsets, distances, rows = hamming_range_search(
+        soft.codes[items], codebook.codes, radius
     )
-    found.ties[items] = np.where(better, ties, found.ties[items] + same * ties)
-    least[items] = np.where(better, best, least[items])
+    sizes = np.diff(offsets)
+    queries = np.repeat(np.arange(len(items)), sizes)
+    costs = pair_costs(soft, items[queries], codebook.codes[rows])
+    least = np.minimum.reduceat(costs, offsets[:-1])
+    best = np.flatnonzero(costs == least[queries])
+    answers = Answers.none(len(items))
+    answers.rows, answers.ties = first_of_each(
+        len(items), queries[best], rows[best], np.ones_like(best)
+    )
+    first = best[rows[best] == answers.rows[queries[best]]]
+    answers.distances[queries[first]] = distances[first]
+    answers.comparisons[:] = len(codebook) + sizes
+    return answers

@@ -1,4 +1,4 @@
-"""Ordered guessing: from exact decoding to soft decoding, look-up by look-up."""
+"""Decoders of scores: soft decoding, and ordered guessing, which comes near to it."""
 
 from itertools import combinations
 
@@ -8,12 +8,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.classify import Codebook
-from fewbits.classify import _code_table as tables
 from fewbits.classify.decoders import Exact, Nearest, Orbgrand, Soft
-from fewbits.classify.decoders import _orbgrand as module
-from fewbits.classify.decoders._flips import cheapest_flips, rank_flips
-from fewbits.codes import pack
+from fewbits.codes import pack, unpack
 from fewbits.errors import ArgumentError
+
+
+def check(case, found, nearest_of):
+    _, rows, ties = nearest_of(case.costs)
+    np.testing.assert_array_equal(found.rows, rows)
+    np.testing.assert_array_equal(found.ties, ties)
+
+
+@given(data=st.data())
+def test_finds_the_least_cost(drawn, nearest_of, data):
+    case = drawn(data)
+    if len(case.scores):
+        check(case, Soft().decode(case.book, case.scores), nearest_of)
+
+
+@given(data=st.data())
+def test_finds_the_largest_score(drawn, data):
+    """Where scores are whole numbers, both sums are exact, ties included."""
+    case = drawn(data)
+    signs = 2.0 * unpack(case.book.codes, case.book.n_bits) - 1
+    if len(case.scores):
+        rows = (case.scores @ signs.T).argmax(axis=1)
+        np.testing.assert_array_equal(Soft().decode(case.book, case.scores).rows, rows)
+
+
+def test_among_many_near_classes_are_enough_or_all_are_compared(make, nearest_of):
+    case = make(7000, 40, 200, 4, largest=100, noise=1.5)
+    found = Soft().decode(case.book, case.scores)
+    check(case, found, nearest_of)
+    with_all = found.comparisons == 3 * len(case.book)
+    assert 0 < with_all.sum() < 200
+
+
+def test_blocks_of_classes_and_of_items_do_not_matter(make, nearest_of):
+    case = make(4200, 12, 260, 1, largest=2)
+    check(case, Soft().decode(case.book, case.scores), nearest_of)
+
+
+def test_only_proportions_count(make):
+    case = make(100, 40, 50, 2)
+    expected = Soft().decode(case.book, case.scores.astype(np.float32))
+    for factor in (2.0**-100, 3e-20, 7.0, 1e100):
+        found = Soft().decode(case.book, case.scores * factor)
+        np.testing.assert_array_equal(found.rows, expected.rows)
+
+
+def test_scores_of_any_real_dtype(make):
+    case = make(30, 12, 20, 3, largest=3)
+    expected = Soft().decode(case.book, case.scores).rows
+    for dtype in ("f2", "f4", "i1", ">f8"):
+        found = Soft().decode(case.book, case.scores.astype(dtype))
+        np.testing.assert_array_equal(found.rows, expected)
+    assert (Soft().decode(case.book, case.scores.tolist()).rows == expected).all()
+
+
+def test_scores_of_zero_cost_nothing(make):
+    case = make(10, 8, 0, 0)
+    found = Soft().decode(case.book, np.zeros((1, 8)))
+    assert (found.rows[0], found.ties[0]) == (0, 10)
+
+
+def test_is_right_more_often_than_nearest(make):
+    case = make(500, 16, 2000, 0, noise=0.8, collide=False)
+    soft = Soft().decode(case.book, case.scores).rows
+    nearest = Nearest().decode(case.book, case.codes).rows
+    assert (soft == case.rows).mean() > (nearest == case.rows).mean() + 0.1
 
 
 def all_sets(weights):
@@ -34,13 +97,13 @@ def guess_by_hand(case, max_queries, order):
         costs = np.abs(score)[places]
         weights = costs if order == "costs" else np.arange(1, n_bits + 1)
         found, level, tried = [], None, 0
-        for each in all_sets(weights)[:max_queries]:
-            total = sum(weights[i] for i in each)
+        for flips in all_sets(weights)[:max_queries]:
+            total = sum(weights[i] for i in flips)
             if found and (order == "ranks" or total > level):
                 break
             tried += 1
             bits = score > 0
-            bits[places[list(each)]] ^= True
+            bits[places[list(flips)]] ^= True
             hit = codes.get(pack([bits])[0].tobytes())
             if hit:
                 found, level = found + hit, total
@@ -123,27 +186,24 @@ def test_accuracy_rises_from_exact_beyond_nearest(make):
         assert rising[-1] > nearest + 0.05
 
 
-@pytest.mark.parametrize("order", ["ranks", "costs"])
-def test_blocks_do_not_matter(make, monkeypatch, order):
-    case = make(100, 65, 60, 2, noise=0.4)
-    expected = Orbgrand(500, order=order).decode(case.book, case.scores)
-    monkeypatch.setattr(module, "BLOCK", 30)
-    monkeypatch.setattr(module, "_SORTED", 1000)
-    found = Orbgrand(500, order=order).decode(case.book, case.scores)
-    for field in ("distances", "rows", "ties", "lookups"):
-        np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
+def test_sums_of_ranks_rise_to_the_last_guess():
+    """The set of rank 55 alone comes behind all sets of a smaller or the same sum."""
+    counts = np.zeros(56, int)  # of sets of different ranks, by their sum
+    counts[0] = 1
+    for rank in range(1, 56):
+        counts[rank:] += counts[: 56 - rank].copy()
+    scores = np.arange(1.0, 101)
+    book = Codebook(pack([scores != 55]), 100)
+    found = Orbgrand(10**5).decode(book, [scores])
+    assert found.lookups.tolist() == [counts.sum()]
+    assert found.rows.tolist() == [0]
 
 
 @pytest.mark.parametrize("order", ["ranks", "costs"])
-def test_long_codes_with_the_same_key_are_told_apart(make, monkeypatch, order):
-    """Keys of 9 bits: most codes that are found are not the ones looked up."""
+def test_long_codes_with_the_same_key_are_told_apart(make, request, order):
     case = make(6, 70, 60, 5, noise=0.5)
     expected = Orbgrand(300, order=order).decode(case.book, case.scores)
-
-    def words(n_bits, seed):
-        return np.random.default_rng(seed).integers(0, 512, n_bits, dtype=np.uint64)
-
-    monkeypatch.setattr(tables, "_words", words)
+    request.getfixturevalue("poor_keys")
     book = Codebook(case.book.codes, 70)
     found = Orbgrand(300, order=order).decode(book, case.scores)
     for field in ("distances", "rows", "ties", "lookups"):
@@ -164,35 +224,3 @@ def test_mistakes(make, max_queries, order, message):
     case = make(3, 8, 2, 0)
     with pytest.raises(ArgumentError, match=message):
         Orbgrand(max_queries, order=order).decode(case.book, case.scores)
-
-
-class TestFlips:
-    @pytest.mark.parametrize("n_bits", [1, 2, 5, 9])
-    def test_of_ranks_come_in_order(self, n_bits):
-        everything = all_sets(range(1, n_bits + 1))
-        for max_queries in (1, 2, 7, 100, 2**n_bits, 2**n_bits + 5):
-            found = [
-                tuple(int(rank) - 1 for rank in row[row > 0][::-1])
-                for row in rank_flips(n_bits, max_queries)
-            ]
-            assert found == everything[:max_queries]
-
-    def test_of_ranks_hold_the_largest_budget(self):
-        flips = rank_flips(65_536, 100_000)
-        sums = flips.astype(int).sum(axis=1)
-        assert len(flips) == 100_000
-        assert (np.diff(sums) >= 0).all()
-        assert sums.max() < 256
-
-    @given(
-        costs=st.lists(st.integers(0, 6), min_size=1, max_size=9),
-        max_queries=st.integers(1, 600),
-    )
-    def test_of_costs_come_in_order(self, costs, max_queries):
-        costs = np.sort(np.array([costs, costs[::-1]], float), axis=1)
-        words = np.uint64(1) << np.arange(costs.shape[1], dtype=np.uint64)
-        sums, keys = cheapest_flips(costs, np.array([words, words]), max_queries)
-        everything = all_sets(costs[0])[:max_queries]
-        for row in range(2):
-            assert keys[row].tolist() == [sum(2**i for i in s) for s in everything]
-            assert sums[row].tolist() == [sum(costs[0][list(s)]) for s in everything]

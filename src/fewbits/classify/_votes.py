@@ -31,7 +31,7 @@ class Votes(NamedTuple):
         return one_line(self)
 
 
-class Ballots(NamedTuple):
+class _Ballots(NamedTuple):
     """Who votes for which query of a block, how far away, with how many votes.
 
     Votes are whole numbers, so that equal counts are equal: where `t` rows share the
@@ -84,10 +84,14 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     array(['low'], dtype='<U4')
     """
     named = as_labels(labels)
-    _check_labels(named, neighbours.ids)
+    n_items = int(neighbours.ids.max(initial=-1)) + 1
+    if len(named) < n_items:
+        raise ArgumentError(
+            f"every item needs a label: got {len(named)} for at least {n_items} items"
+        )
     classes, numbers = as_classes(named, len(named))
     winners, shares = _winners(
-        ballots_of(neighbours, k), numbers, len(neighbours.ids), len(classes)
+        _ballots_of(neighbours, k), numbers, len(neighbours.ids), len(classes)
     )
     return Votes(classes[winners], shares)
 
@@ -139,19 +143,19 @@ def nearest_vote(
     classes, numbers = as_classes(labels, len(database))
     winners = np.empty(len(queries), np.int64)
     shares = np.empty(len(queries))
-    for span, ballots in nearest_ballots(queries, database, k, len(classes), own):
+    for span, ballots in _nearest_ballots(queries, database, k, len(classes), own):
         n = span.stop - span.start
         winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
     return Votes(classes[winners], shares)
 
 
-def nearest_ballots(
+def _nearest_ballots(
     queries: CodeArray,
     database: CodeArray,
     k: int,
     n_classes: int = 1,
     own: IdArray | None = None,
-) -> Iterator[tuple[slice, Ballots]]:
+) -> Iterator[tuple[slice, _Ballots]]:
     """Yield, for blocks of queries, the votes of the `k` nearest codes."""
     # A query that is in the database is as near to itself as can be.
     itself = 0 if own is None else 1
@@ -172,13 +176,13 @@ def nearest_ballots(
         yield slice(start, start + len(block)), ballots
 
 
-def ballots_of(neighbours: Neighbours, k: int | None) -> Ballots:
+def _ballots_of(neighbours: Neighbours, k: int | None) -> _Ballots:
     """Return the votes of neighbours that were found."""
     there = neighbours.ids >= 0
     if not there.any(axis=1).all():
         raise ArgumentError("a query without neighbours has no votes to count")
-    found = there.sum(axis=1)
-    k_of = found if k is None else np.minimum(found, check_count(k, "k"))
+    counts = there.sum(axis=1)
+    k_of = counts if k is None else np.minimum(counts, check_count(k, "k"))
     distances = np.where(there, neighbours.distances, np.inf)
     last = np.take_along_axis(np.sort(distances), k_of[:, None] - 1, axis=1)
     query, place = np.nonzero(there & (distances <= last))
@@ -188,16 +192,16 @@ def ballots_of(neighbours: Neighbours, k: int | None) -> Ballots:
 
 def _shared(
     query: IdArray, row: IdArray, distance: NDArray[Any], last: NDArray[Any], k: Any
-) -> Ballots:
+) -> _Ballots:
     """Share `k` votes among those within the distance `last` of every query."""
     tied = distance == last[query]
     n_tied = np.bincount(query, tied, len(last)).astype(np.int64)
     left = k - np.bincount(query, ~tied, len(last)).astype(np.int64)
-    return Ballots(query, row, distance, np.where(tied, left[query], n_tied[query]))
+    return _Ballots(query, row, distance, np.where(tied, left[query], n_tied[query]))
 
 
 def _winners(
-    ballots: Ballots, numbers: IdArray, n_queries: int, n_classes: int
+    ballots: _Ballots, numbers: IdArray, n_queries: int, n_classes: int
 ) -> tuple[IdArray, NDArray[np.float64]]:
     """Return the number of the class that won every query, and its share."""
     box = ballots.query * n_classes + numbers[ballots.row]
@@ -209,9 +213,106 @@ def _winners(
     return winners, most[:, 0] / counts.sum(axis=1)
 
 
-def _check_labels(labels: NDArray[Any], rows: IdArray) -> None:
-    needed = int(rows.max(initial=-1)) + 1
-    if len(labels) < needed:
+def label_votes(
+    neighbours: Neighbours, labels: ArrayLike, k: int | None = None
+) -> NDArray[np.float64]:
+    """Return the share of the neighbours that have each of several labels.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        Distances and rows of `labels`; entries of -1 do not vote.
+    labels : array-like of shape (n, n_labels)
+        1 where an item of the collection has the label of a column, else 0.
+    k : int or None, default=None
+        How many votes there are, shared among equally near neighbours as by `vote`.
+        None: each neighbour has one vote.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_labels), dtype float64
+        Between 0 and 1.
+
+    Raises
+    ------
+    ArgumentError
+        When a query has no neighbour at all, or a neighbour has no labels.
+
+    Examples
+    --------
+    >>> neighbours = Neighbours(np.array([[0, 1]]), np.array([[2, 0]]))
+    >>> label_votes(neighbours, [[1, 0], [0, 0], [1, 1]])
+    array([[1. , 0.5]])
+    """
+    matrix = _label_matrix(labels, int(neighbours.ids.max(initial=-1)) + 1)
+    return _shares(_ballots_of(neighbours, k), matrix, len(neighbours.ids))
+
+
+def nearest_label_votes(
+    queries: CodeArray,
+    database: CodeArray,
+    labels: ArrayLike,
+    k: int = 1,
+    *,
+    own: IdArray | None = None,
+) -> NDArray[np.float64]:
+    """Return the share of the `k` nearest codes that have each of several labels.
+
+    Codes as far away as the k-th share the votes that are left, as by `nearest_vote`.
+
+    Parameters
+    ----------
+    queries, database : ndarray of shape (n, n_bytes), dtype uint8
+        Packed codes of the same width.
+    labels : array-like of shape (n_database, n_labels)
+        1 where an item has the label of a column, else 0.
+    k : int, default=1
+        How many votes there are; more than there are codes means all.
+    own : ndarray of shape (n_queries,), dtype int64, default=None
+        As of `nearest_vote`: the row of each query, which has no vote.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_labels), dtype float64
+        Between 0 and 1.
+
+    Raises
+    ------
+    ArgumentError
+        When there are no codes, or no labels for one of them.
+
+    Examples
+    --------
+    Two codes are equally near, and share the last vote:
+
+    >>> codes = np.array([[0], [1], [2]], dtype=np.uint8)
+    >>> nearest_label_votes(codes[:1], codes, [[1, 0], [1, 0], [1, 1]], k=2)
+    array([[1.  , 0.25]])
+    """
+    queries, database = as_codes(queries), as_codes(database)
+    matrix = _label_matrix(labels, len(database))
+    shares = np.empty((len(queries), matrix.shape[1]))
+    for span, ballots in _nearest_ballots(queries, database, k, matrix.shape[1], own):
+        shares[span] = _shares(ballots, matrix, span.stop - span.start)
+    return shares
+
+
+def _label_matrix(labels: ArrayLike, n_items: int) -> NDArray[Any]:
+    matrix = np.asarray(labels)
+    if matrix.ndim != 2 or len(matrix) < n_items:
         raise ArgumentError(
-            f"every item needs a label: got {len(labels)} for at least {needed} items"
+            f"labels must be a matrix with a row for each of {n_items} items, got "
+            f"shape {matrix.shape}"
         )
+    return matrix
+
+
+def _shares(
+    ballots: _Ballots, labels: NDArray[Any], n_queries: int
+) -> NDArray[np.float64]:
+    from scipy.sparse import csr_array
+
+    rows, place = np.unique(ballots.row, return_inverse=True)
+    cast = ballots.votes.astype(np.float64), (ballots.query, place)
+    votes = csr_array(cast, shape=(n_queries, len(rows)))
+    return np.asarray(votes @ (labels[rows] > 0)) / votes.sum(axis=1)[:, None]

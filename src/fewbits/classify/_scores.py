@@ -1,0 +1,131 @@
+"""Codes and scores of items: checked against a codebook, and as whole numbers."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewbits._typing import CodeArray, IdArray
+from fewbits.classify._codebook import Codebook
+from fewbits.codes import as_codes, check_unused, pack, unpack
+from fewbits.errors import CodeError, FeatureError
+
+FloatArray = NDArray[np.float64]
+
+_DIGITS = 52  # binary digits of whole numbers whose sums float64 holds exactly
+_ENTRIES = 1 << 20  # bits unpacked at a time
+_FEW = 4  # items for which unpacking the codes takes longer than looking bytes up
+
+
+def item_codes(codes: CodeArray, codebook: Codebook) -> CodeArray:
+    """Return codes that are as long as those of the classes."""
+    array = as_codes(codes)
+    if array.shape[1] != codebook.codes.shape[1]:
+        raise CodeError(
+            f"codes of items have {array.shape[1]} bytes, those of the classes "
+            f"{codebook.codes.shape[1]} ({codebook.n_bits} bits)"
+        )
+    check_unused(array, codebook.n_bits, "codes of items")
+    return array
+
+
+def item_scores(scores: ArrayLike, codebook: Codebook) -> NDArray[np.float64]:
+    """Return finite scores, one for each bit of the classes' codes."""
+    try:
+        array = np.asarray(scores)
+    except ValueError as error:
+        raise FeatureError(f"scores are not a matrix: {error}") from None
+    if array.dtype.kind in "ub":  # of a bit, 0 would be no opinion
+        raise FeatureError(
+            f"scores are real numbers, positive for a 1, got dtype {array.dtype}: "
+            "decode codes by Nearest, or give 2.0 * bits - 1"
+        )
+    if array.dtype.kind not in "fi" or array.ndim != 2:
+        raise FeatureError(
+            "scores must be a matrix of real numbers (n, n_bits), got dtype "
+            f"{array.dtype} and shape {array.shape}"
+        )
+    if array.shape[1] != codebook.n_bits:
+        raise FeatureError(
+            f"scores must have a column for each of the {codebook.n_bits} bits of the "
+            f"codebook, got {array.shape[1]}"
+        )
+    array = array.astype(np.float64)
+    # Sums of larger numbers could overflow; NaN fails the comparison as well.
+    finite = (np.abs(array) <= 1e150).all(axis=1)
+    if not finite.all():
+        raise FeatureError(
+            f"scores must be finite, got NaN or infinity in row {np.argmin(finite)}"
+        )
+    return array
+
+
+class SoftBits(NamedTuple):
+    """Bits of items, and what it costs to contradict each of them, by their scores.
+
+    `costs` are ``|score|`` in units of a power of two, chosen for each item so that
+    they are whole numbers and their sum is below 2**53. So float64 adds them exactly,
+    in any order: equal sums are equal on any machine, in any batch, by any algorithm.
+    What is lost is less than 2**-46 of the largest score for codes of 64 bits: nothing,
+    where float32 scores lie within a factor of 2**22 of each other.
+    """
+
+    codes: CodeArray
+    costs: FloatArray
+
+
+def soft_bits(scores: FloatArray, zero_bit: int) -> SoftBits:
+    """Return what finite scores (n, n_bits) say."""
+    bits = scores >= 0 if zero_bit else scores > 0
+    return SoftBits(pack(bits), np.abs(whole(scores)[0]))
+
+
+def whole(scores: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
+    """Return rows of whole numbers, and the power of two that each is a multiple of."""
+    digits = _DIGITS - (scores.shape[1] - 1).bit_length()
+    largest = np.abs(scores).max(axis=1, keepdims=True)
+    exponents = np.frexp(largest)[1] - digits
+    return np.rint(np.ldexp(scores, -exponents)), exponents
+
+
+def pair_costs(soft: SoftBits, items: IdArray, codes: CodeArray) -> FloatArray:
+    """Return what it costs some items (n_pairs,) to have the codes beside them."""
+    n_bits = soft.costs.shape[1]
+    totals, step = np.empty(len(items)), max(1, _ENTRIES // n_bits)
+    for start in range(0, len(items), step):
+        some = items[start : start + step]
+        differ = unpack(soft.codes[some] ^ codes[start : start + step], n_bits)
+        totals[start : start + step] = (soft.costs[some] * differ).sum(axis=1)
+    return totals
+
+
+def class_sums(numbers: FloatArray, codes: CodeArray) -> FloatArray:
+    """Add up, for each code, the numbers of its bits that are 1.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n, n_bits), dtype float64
+        Whole, and in sum below 2**53 in each row: so that the sums are exact.
+    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes), dtype float64
+
+    Examples
+    --------
+    >>> class_sums(np.array([[1.0, 2, 4]]), np.array([[0b10100000]], np.uint8))
+    array([[5.]])
+    """
+    n, n_bits = numbers.shape
+    if n > _FEW:
+        bits = unpack(codes, n_bits).astype(np.float64)
+        return np.asarray(numbers @ bits.T)
+    padded = np.zeros((n, -(-n_bits // 8), 8))
+    padded.reshape(n, -1)[:, :n_bits] = numbers
+    bytes_ = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    by_byte = padded.transpose(1, 0, 2) @ bytes_.T.astype(np.float64)
+    sums = np.zeros((n, len(codes)))
+    for values, column in zip(by_byte, codes.T, strict=True):
+        sums += values[:, column]
+    return sums

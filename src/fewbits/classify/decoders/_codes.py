@@ -1,0 +1,288 @@
+"""Decoders of codes: the class with the code, the nearest, the nearest in reach."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fewbits import _kernels
+from fewbits._checks import check_choice, check_count
+from fewbits._spans import spans
+from fewbits._typing import CodeArray, DistanceArray, IdArray
+from fewbits.classify._code_table import BLOCK, KeyArray
+from fewbits.classify._codebook import Codebook
+from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify.decoders._base import CodeDecoder
+from fewbits.codes import hamming_distances, hamming_topk, pair_distances
+from fewbits.errors import ArgumentError
+
+_METHODS = ("auto", "look-ups", "exhaustive")
+_FEW = 4096  # classes whose distances are all kept
+_ENTRIES = 1 << 20  # distances at a time
+_QUERIES = 1024  # at a time
+_MANY = 1 << 13  # classes from which looking up pays, for as many items at least
+_ITEMS = 256
+_TRIES = 512  # comparisons with all classes, for each of which one may look up
+_MAX_BALL = 1 << 22  # codes that are looked up for one item
+_LOOKUP = 64  # comparisons that take as long as a look-up
+
+
+@dataclass(frozen=True, repr=False)
+class Exact(CodeDecoder):
+    """Look each code up among those of the classes.
+
+    One look-up in a hash table, however many classes there are. ``distances`` of the
+    answer are 0, or -1 where no class has the code.
+
+    Parameters
+    ----------
+    ties : {"none", "first"}, default="none"
+        What to answer where several classes have the code: no class, or that of the
+        lowest row. ``codebook.sharing(row)`` names them all.
+
+    See Also
+    --------
+    fewbits.evaluation.classification.decoding_accuracy
+        Counts as the paper's repository does, or strictly.
+
+    References
+    ----------
+    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
+    NeurIPS 2021, section 4.1.1: ED.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1], [0, 0, 0]]), n_bits=3)
+    >>> Exact().decode(book, pack([[1, 1, 1], [0, 0, 0], [0, 1, 1]])).rows
+    array([ 1, -1, -1])
+    """
+
+    ties: str = field(default="none", kw_only=True)
+
+    @property
+    def max_distance(self) -> int:
+        """Zero: a class has exactly the code, or is not found."""
+        return 0
+
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+        table = codebook.table
+        queries, entries = table.hits(table.keys(codes))
+        if not table.is_exact:
+            same = (codebook.codes[table.rows[entries]] == codes[queries]).all(axis=1)
+            queries, entries = queries[same], entries[same]
+        answers = Answers.none(len(codes))
+        answers.distances[queries] = 0
+        answers.rows[queries] = table.rows[entries]
+        answers.ties[queries] = table.counts[entries]
+        answers.lookups[:] = 1
+        return answers
+
+
+@dataclass(frozen=True, repr=False)
+class Nearest(CodeDecoder):
+    """Return the class with the smallest Hamming distance.
+
+    Parameters
+    ----------
+    ties : {"first", "none"}, default="first"
+        What to answer where several classes are equally near: that of the lowest row,
+        or no class. Either way ``ties`` of the answer tells how many there are.
+    method : {"auto", "look-ups", "exhaustive"}, default="auto"
+        Compare with every class; or look up parts of the code in tables (multi-index
+        hashing), which takes less time than the number of classes where items lie near
+        theirs, and compare with every class where that does not settle it. The answers
+        are the same; "auto" looks up for many items among very many classes.
+
+    References
+    ----------
+    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
+    NeurIPS 2021, section 4.1.1: MHD.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1], [1, 0, 0]]), n_bits=3)
+    >>> found = Nearest().decode(book, pack([[0, 1, 1], [0, 1, 0]]))
+    >>> found.rows, found.distances, found.ties
+    (array([1, 0]), array([1, 1], dtype=int32), array([1, 1]))
+    """
+
+    method: str = field(default="auto", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.method, "method", _METHODS)
+
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+        return _nearest(codebook, codes, self.method)
+
+
+def _nearest(codebook: Codebook, codes: CodeArray, method: str) -> Answers:
+    many = len(codebook) >= _MANY and len(codes) >= _ITEMS
+    if method == "exhaustive" or (method == "auto" and not many):
+        return _compare_all(codebook, codes)
+    work = len(codebook) // (_TRIES if method == "auto" else 1)
+    answers = codebook.multi_index.nearest(codes, work)
+    rest = np.flatnonzero(answers.rows < 0)
+    answers.put(rest, _compare_all(codebook, codes[rest]))
+    return answers
+
+
+def _compare_all(codebook: Codebook, codes: CodeArray) -> Answers:
+    answers = Answers.none(len(codes))
+    few = len(codebook) <= _FEW
+    for block in spans(len(codes), _ENTRIES // len(codebook) if few else _QUERIES):
+        if few:
+            matrix = hamming_distances(codes[block], codebook.codes)
+            distances = matrix.min(axis=1)
+            answers.rows[block] = matrix.argmin(axis=1)
+            answers.ties[block] = (matrix == distances[:, None]).sum(axis=1)
+        else:
+            top = hamming_topk(codes[block], codebook.codes, 1)
+            distances, answers.rows[block] = top.distances[:, 0], top.ids[:, 0]
+            answers.ties[block] = _count_within(codebook, codes[block], distances)
+        answers.distances[block] = distances
+    answers.comparisons[:] = len(codebook)
+    return answers
+
+
+def _count_within(
+    codebook: Codebook, codes: CodeArray, distances: DistanceArray
+) -> IdArray:
+    """Return how many classes lie within the distance beside each code."""
+    counts = np.empty(len(codes), np.int64)
+    for distance in np.unique(distances):
+        items = np.flatnonzero(distances == distance)
+        some = np.empty(len(items), np.int64)
+        _kernels.hamming_within_count(
+            codes[items],
+            codebook.codes,
+            int(distance),
+            None,
+            some,
+            _kernels.num_threads(),
+        )
+        counts[items] = some
+    return counts
+
+
+@dataclass(frozen=True, repr=False)
+class Bounded(CodeDecoder):
+    """Return the nearest class where it is no farther than `radius`.
+
+    Between exact decoding (radius 0) and nearest (radius n_bits). What is farther from
+    every class is left undecided, as unknown things should be.
+
+    Parameters
+    ----------
+    radius : int, default=1
+        The largest Hamming distance that counts, 0 or more.
+    ties : {"first", "none"}, default="first"
+        What to answer where several classes are equally near: that of the lowest row,
+        or no class.
+    method : {"auto", "look-ups", "exhaustive"}, default="auto"
+        Look up every code of the ball around an item, nearest first until one is a
+        class's; or compare with every class. The answers are the same; "auto" takes
+        what costs less.
+
+    Raises
+    ------
+    ArgumentError
+        When `radius` is below 0; by ``decode``, when there are too many codes within it
+        to look up.
+
+    Examples
+    --------
+    >>> from fewbits.codes import pack
+    >>> book = Codebook(pack([[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]), n_bits=5)
+    >>> codes = pack([[0, 0, 0, 0, 1], [0, 0, 1, 1, 0]])
+    >>> Bounded(radius=1).decode(book, codes).rows
+    array([ 0, -1])
+    """
+
+    radius: int = 1
+    method: str = field(default="auto", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("radius", check_count(self.radius, "radius", 0))
+        check_choice(self.method, "method", _METHODS)
+
+    @property
+    def max_distance(self) -> int:
+        """The radius."""
+        return self.radius
+
+    def _answers(self, codebook: Codebook, codes: CodeArray) -> Answers:
+        radius = min(self.radius, codebook.n_bits)
+        n_bits = codebook.n_bits
+        size = sum(math.comb(n_bits, distance) for distance in range(radius + 1))
+        if self.method == "look-ups" and size > _MAX_BALL:
+            raise ArgumentError(
+                f"{size:,} codes of {n_bits} bits lie within radius {radius}, "
+                "too many to look up; take another method"
+            )
+        few = size <= _MAX_BALL and size * _LOOKUP <= len(codebook)
+        if self.method == "look-ups" or (self.method == "auto" and few):
+            return _look_up(codebook, codes, radius)
+        answers = _nearest(codebook, codes, self.method)
+        far = answers.distances > radius
+        answers.distances[far], answers.rows[far], answers.ties[far] = -1, -1, 0
+        return answers
+
+
+def _look_up(codebook: Codebook, codes: CodeArray, radius: int) -> Answers:
+    answers = Answers.none(len(codes))
+    keys = codebook.table.keys(codes)
+    items = np.arange(len(codes))
+    for distance, flips in enumerate(_shells(codebook.table.words, radius)):
+        step = max(1, BLOCK // len(flips))
+        for start in range(0, len(items), step):
+            some = items[start : start + step]
+            part = _shell(codebook, codes[some], keys[some], flips, distance)
+            answers.put(some, part)
+        items = items[answers.rows[items] < 0]
+        if not items.size:
+            break
+    return answers
+
+
+def _shells(words: KeyArray, radius: int) -> Iterator[KeyArray]:
+    """Yield the keys of all patterns of 0, 1, ... `radius` flipped bits."""
+    keys, last = np.zeros(1, np.uint64), np.full(1, -1)
+    yield keys
+    for _ in range(radius):
+        more = len(words) - 1 - last  # bits after the last one flipped
+        starts = np.cumsum(more) - more
+        parents = np.repeat(np.arange(len(keys)), more)
+        last = np.arange(len(parents)) - starts[parents] + last[parents] + 1
+        keys = keys[parents] ^ words[last]
+        yield keys
+
+
+def _shell(
+    codebook: Codebook,
+    codes: CodeArray,
+    keys: KeyArray,
+    flips: KeyArray,
+    distance: int,
+) -> Answers:
+    """Look up the codes at one distance."""
+    table = codebook.table
+    hits = []
+    for start in range(0, len(flips), BLOCK):
+        some = flips[start : start + BLOCK]
+        places, entries = table.hits(keys[:, None] ^ some)
+        hits.append((places // len(some), entries))
+    items, entries = (np.concatenate(part) for part in zip(*hits, strict=True))
+    rows = table.rows[entries]
+    # Long codes may share a key with another that is not there.
+    right = pair_distances(codes[items], codebook.codes[rows]) == distance
+    items, rows, counts = items[right], rows[right], table.counts[entries[right]]
+    answers = Answers.none(len(codes))
+    answers.rows, answers.ties = first_of_each(len(codes), items, rows, counts)
+    answers.distances[items] = distance
+    answers.lookups[:] = len(flips)
+    return answers
