@@ -208,13 +208,7 @@ def _id_of(network: bytes) -> str:
 
 
 def session_of(network: bytes, needed: str) -> Any:
-    """Return a session of an ONNX model, in one thread.
-
-    Raises
-    ------
-    MissingExtraError
-        That says what is `needed`, when ONNX Runtime or Pillow is not installed.
-    """
+    """Return a session of an ONNX model, in one thread."""
     try:
         import PIL  # noqa: F401
         from onnxruntime import InferenceSession, SessionOptions

@@ -21,23 +21,12 @@ _FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on a server.
-
-    Attributes
-    ----------
-    url : str
-    name : str
-        Path of the file below the folder of downloads.
-    checksum : str
-        Algorithm and digest, such as "sha256:9f86...".
-    size : int or None
-        Bytes, if known.
-    """
+    """A file on a server."""
 
     url: str
-    name: str
-    checksum: str
-    size: int | None = None
+    name: str  # below the folder of downloads
+    checksum: str  # algorithm and digest, such as "sha256:9f86..."
+    size: int | None = None  # bytes, if known
 
 
 def fetch(
@@ -51,22 +40,6 @@ def fetch(
 
     What has arrived is kept in a file named ``.part``; a later call resumes from
     there. The file gets its name only when it is complete and its checksum is right.
-
-    Parameters
-    ----------
-    remote : Remote
-    folder : str or Path
-    progress : callable, optional
-        Called with the bytes that are here and those there will be.
-    timeout : float
-        Seconds without an answer after which the server counts as unreachable.
-
-    Raises
-    ------
-    MissingDataError
-        When the server cannot be reached, lacks the file or stops too early.
-    ArtefactError
-        When the file is not the expected one.
     """
     path = Path(folder, remote.name)
     if path.is_file() and _is_right(path, remote):

@@ -45,22 +45,7 @@ def _search_path(data_dir: str | Path | None = None) -> list[Path]:
 
 
 def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) -> Path:
-    """Return the first of `paths` that exists in a folder of the search path.
-
-    Parameters
-    ----------
-    name : str
-        The data set, for the message.
-    paths : sequence of str
-        Relative paths, the preferred one first.
-    data_dir : str or Path, optional
-        The folder to look in, or the very file.
-
-    Raises
-    ------
-    MissingDataError
-        When there is none; the message is one line that says how to get the data.
-    """
+    """Return the first of `paths` that exists in a folder of the search path."""
     if data_dir is not None and Path(data_dir).is_file():
         return Path(data_dir)
     folders = _search_path(data_dir)
@@ -76,13 +61,7 @@ def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) 
 
 
 def package_folder(package: str, what: str, extra: str) -> Path:
-    """Return the folder of an installed package, which is not imported.
-
-    Raises
-    ------
-    MissingExtraError
-        When it is not installed; the message names `what` and how to get the `extra`.
-    """
+    """Return the folder of an installed package, which is not imported."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise missing_extra(f"{what} comes with a package", extra)
@@ -115,11 +94,6 @@ def list_files(path: Path) -> dict[str, Region]:
     `path` is a folder or a tar, which may be compressed by gzip or xz. Names use
     slashes and are relative. Links and members that point out of the archive are
     ignored; a compressed tar is unpacked into memory.
-
-    Raises
-    ------
-    ArtefactError
-        When `path` is neither, or the tar is damaged.
     """
     if path.is_dir():
         return _list_folder(path)

@@ -203,8 +203,8 @@ def _dense(encoder: SparseEncoder | BlockDiagonalEncoder) -> NDArray[np.float32]
     # the sign of a total of zero may change, and both are zero to a threshold.
     weights = np.zeros((encoder.n_features, encoder.n_bits), np.float32)
     if isinstance(encoder, BlockDiagonalEncoder):
-        for features, each, matrix in encoder.blocks():
-            weights[features, each] = matrix
+        for features, columns, matrix in encoder.blocks():
+            weights[features, columns] = matrix
         return weights
     bits = np.repeat(np.arange(encoder.n_bits), np.diff(encoder.indptr))
     weights[encoder.indices, bits] = encoder.values
@@ -225,12 +225,12 @@ def _model(encoder: Encoder, layers: list[_Layer], *, exact: bool, scores: bool)
     from onnx import helper
 
     g = _Graph()
-    found = _exact_scores(g, layers, scores) if exact else _fast_scores(g, layers)
+    values = _exact_scores(g, layers, scores) if exact else _fast_scores(g, layers)
     outputs = []
     if scores:
-        found = g.promise("scores")
-        outputs = [_described(found, np.float32, ["n", encoder.n_bits])]
-    _packed(g, found, encoder)
+        values = g.promise("scores")
+        outputs = [_described(values, np.float32, ["n", encoder.n_bits])]
+    _packed(g, values, encoder)
     codes = _described(g.promise("codes"), np.uint8, ["n", n_bytes(encoder.n_bits)])
     features = _described("features", np.float32, ["n", encoder.n_features])
     model = helper.make_model(
