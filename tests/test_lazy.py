@@ -5,7 +5,6 @@ import importlib
 import pytest
 
 import fewbits
-from fewbits.backbones import _registry
 
 PACKAGES = ["fewbits", "fewbits.backbones", "fewbits.bundle"]
 
@@ -36,10 +35,3 @@ def test_they_are_those_of_the_subpackages():
 
 def test_they_are_few():
     assert len({*fewbits.__all__} - {"__version__"}) <= 12
-
-
-@pytest.mark.parametrize("name", _registry._BACKBONES)
-def test_backbones_have_the_ids_they_are_registered_by(name):
-    module, cls = _registry._BACKBONES[name]
-    found = getattr(importlib.import_module(f"fewbits.backbones.{module}"), cls)
-    assert found.id == name

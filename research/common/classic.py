@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits.backbones import Backbone, ClassicDescriptors, cached_features
-from fewbits.backbones._cache import cache_folder
-from fewbits.backbones._classic_gist import colour_gist
-from fewbits.backbones._classic_image import as_image
+from fewbits.backbones._descriptors import as_image, colour_gist
+from fewbits.backbones._features import cache_folder
 from fewbits.datasets import Dataset
 from fewbits.learners import HomogeneousKernelMap
 from fewbits.learners._core._rows import line_spans

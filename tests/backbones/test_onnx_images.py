@@ -1,25 +1,30 @@
 """Networks that are found by the checksum of their file."""
 
 import sys
+from itertools import count
 
 import numpy as np
 import pytest
 
 from fewbits import backbones
-from fewbits.backbones import OnnxImages, _registry, pixels
-from fewbits.backbones._onnx_files import id_of, keep_network
+from fewbits.backbones import OnnxImages, keep_network, pixels
 from fewbits.errors import ArtefactError, MissingDataError, MissingExtraError
 
+numbers = count()
 image = np.random.default_rng(0).integers(0, 256, (12, 12, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def network(make_network):
+    """Return a network that none has read: what was read by its name is remembered."""
+    return make_network(OnnxImages.format, next(numbers))
 
 
 @pytest.fixture
 def path(network, tmp_path, monkeypatch):
     """Keep a network in a cache of its own, from which it has not been read."""
     monkeypatch.setenv("FEWBITS_CACHE", str(tmp_path / "cache"))
-    _registry.read.cache_clear()
-    keep_network(network)
-    return tmp_path / "cache" / f"{id_of(network)}.onnx"
+    return tmp_path / "cache" / f"{keep_network(network)}.onnx"
 
 
 def test_pixels_are_from_0_to_1(network):
@@ -65,9 +70,9 @@ def test_no_network(content, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_network_for_other_pixels(foreign_network):
+def test_a_network_for_other_pixels(make_network):
     with pytest.raises(ArtefactError, match="its format is 'another', expected"):
-        OnnxImages(foreign_network)
+        OnnxImages(make_network("another"))
 
 
 def test_without_onnxruntime(network, monkeypatch):

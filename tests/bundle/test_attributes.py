@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 
 from fewbits import backbones, inputs
-from fewbits.backbones import Backbone
-from fewbits.backbones._images import as_rgb
+from fewbits.backbones import Backbone, pixels
 from fewbits.bundle import Bundle, write_attributes
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError
@@ -27,7 +26,7 @@ class Colours(Backbone):
     fingerprint = "f"
 
     def extract(self, items, *, progress=None):
-        return np.array([as_rgb(item, 8).mean(axis=(0, 1)) for item in items], "f4")
+        return pixels(items, 8).mean(axis=(2, 3)).astype(np.float32)
 
 
 @pytest.fixture

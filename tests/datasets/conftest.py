@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fewbits.datasets import _locate
+from fewbits.datasets import _files
 
 
 @pytest.fixture(autouse=True)
 def _only_the_tests_data(monkeypatch, tmp_path):
     monkeypatch.delenv("FEWBITS_DATA", raising=False)
-    monkeypatch.setattr(_locate, "user_folder", lambda: tmp_path / "user")
-    monkeypatch.setattr(_locate, "DEBIAN", (tmp_path / "debian",))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(_files, "DEBIAN", (tmp_path / "debian",))
 
 
 def jpeg(seed=0, mode="RGB"):

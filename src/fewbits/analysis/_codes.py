@@ -65,15 +65,7 @@ class Members(NamedTuple):
 
 
 def read_members(labels: ArrayLike, n: int) -> Members:
-    """Return the members of every class that has some.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n,) or (n, n_labels)
-        A class for each item, or 0 and 1 for each item and label.
-    n : int
-        Number of items.
-    """
+    """Return the members of every class that has some."""
     array = as_label_rows(labels, n=n)
     if array.ndim != 2:
         classes, numbers = as_classes(array, n)

@@ -141,16 +141,19 @@ def name_bits(
     {3: ('natural', 'boxy'), 5: ('', 'round')}
     """
     names = (
-        {bit: found.names for bit, found in proposals.bits.items()} if proposals else {}
+        {bit: proposal.names for bit, proposal in proposals.bits.items()}
+        if proposals
+        else {}
     )
     for bit, sides in (by_hand or {}).items():
         if isinstance(sides, str) or len(sides) != 2:
             raise ArgumentError(f"bit {bit} needs two names, got {sides!r}")
         if not all(side is None or isinstance(side, str) for side in sides):
             raise ArgumentError(f"the names of bit {bit} must be texts, got {sides!r}")
-        known = names.get(bit, ("", ""))
+        proposed = names.get(bit, ("", ""))
         zeros, ones = (
-            old if new is None else new for old, new in zip(known, sides, strict=True)
+            old if new is None else new
+            for old, new in zip(proposed, sides, strict=True)
         )
         names[bit] = zeros, ones
     return names

@@ -6,13 +6,10 @@ from fewbits._lazy import lazy_names
 from fewbits.backbones._base import Backbone
 
 if TYPE_CHECKING:
-    from fewbits.backbones._cache import cached_features
     from fewbits.backbones._classic import ClassicDescriptors
     from fewbits.backbones._efficientnet import EfficientNetLite0
-    from fewbits.backbones._features import features
-    from fewbits.backbones._network_images import pixels
-    from fewbits.backbones._onnx_files import keep_network
-    from fewbits.backbones._onnx_images import OnnxImages
+    from fewbits.backbones._features import cached_features, features
+    from fewbits.backbones._networks import OnnxImages, keep_network, pixels
     from fewbits.backbones._registry import available, load
     from fewbits.backbones._wordllama import WordLlama
 else:  # who embeds texts needs none of what looks at images
@@ -21,14 +18,14 @@ else:  # who embeds texts needs none of what looks at images
         {
             "ClassicDescriptors": "fewbits.backbones._classic",
             "EfficientNetLite0": "fewbits.backbones._efficientnet",
-            "OnnxImages": "fewbits.backbones._onnx_images",
+            "OnnxImages": "fewbits.backbones._networks",
             "WordLlama": "fewbits.backbones._wordllama",
             "available": "fewbits.backbones._registry",
-            "cached_features": "fewbits.backbones._cache",
+            "cached_features": "fewbits.backbones._features",
             "features": "fewbits.backbones._features",
-            "keep_network": "fewbits.backbones._onnx_files",
+            "keep_network": "fewbits.backbones._networks",
             "load": "fewbits.backbones._registry",
-            "pixels": "fewbits.backbones._network_images",
+            "pixels": "fewbits.backbones._networks",
         },
     )
 

@@ -1,15 +1,28 @@
-"""Features of items of any kind; those of image files are extracted once."""
+"""Features of items of any kind, and the cache on disk."""
 
+import contextlib
 import hashlib
+import io
+import json
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
+from fewbits._files import atomic_write
 from fewbits.backbones._base import Backbone, Progress
-from fewbits.backbones._cache import cached_features
+
+_PART = 1024
+HOW_TO_LEARN = (
+    "learn one with fewbits.backbones.ClassicDescriptors.learn(images), or put the "
+    "file of one there"
+)
+_KEPT = {"classic": ".safetensors", "onnx": ".onnx"}
 
 
 def features(
@@ -49,8 +62,118 @@ def _files_key(items: Sequence[Any]) -> str | None:
     try:
         for item in items:
             status = Path(item).stat()
-            known = (str(Path(item).absolute()), status.st_size, status.st_mtime_ns)
-            digest.update(f"{known!r}\n".encode())
+            facts = (str(Path(item).absolute()), status.st_size, status.st_mtime_ns)
+            digest.update(f"{facts!r}\n".encode())
     except (OSError, ValueError):  # the backbone says which file is missing
         return None
     return digest.hexdigest()
+
+
+def cached_features(
+    backbone: Backbone,
+    items: Sequence[Any],
+    key: str,
+    *,
+    progress: Progress | None = None,
+) -> NDArray[np.float32]:
+    """Return the features of `items`, extracted once and then read from disk.
+
+    Every 1,024 items are written as they are done, so an interrupted extraction goes on
+    where it stopped. A damaged part is extracted again. Where nothing can be written,
+    nothing is kept.
+
+    Parameters
+    ----------
+    backbone : Backbone
+    items : sequence
+    key : str
+        What identifies the items, such as a hash of their names. Other items under the
+        same key would get the wrong features.
+    progress : callable, default=None
+        Called with (items done, items in all).
+
+    Returns
+    -------
+    ndarray of shape (n, n_features), dtype float32
+    """
+    name = hashlib.sha256(f"{backbone.fingerprint} {key} {len(items)}".encode())
+    folder = cache_folder() / f"{backbone.id}-{name.hexdigest()[:16]}"
+    features = np.empty((len(items), backbone.n_features), np.float32)
+    for start in range(0, len(items), _PART):
+        stop = min(start + _PART, len(items))
+        path = folder / f"{start:08d}.npy"
+        part = _read(path, (stop - start, backbone.n_features))
+        if part is None:
+            some = [items[row] for row in range(start, stop)]
+            part = backbone.extract(some, progress=_from(start, len(items), progress))
+            buffer = io.BytesIO()
+            np.save(buffer, part)
+            with contextlib.suppress(OSError):  # it is a cache: time is lost, no answer
+                write_checked(path, buffer.getvalue())
+        elif progress is not None:
+            progress(stop, len(items))
+        features[start:stop] = part
+    return features
+
+
+def _from(start: int, total: int, progress: Progress | None) -> Progress | None:
+    """Return a `progress` for the part that begins at `start`."""
+    if progress is None:
+        return None
+    return lambda done, _: progress(start + done, total)
+
+
+def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+    """Return a part that is there and undamaged, else None."""
+    data = read_checked(path)
+    if data is None:
+        return None
+    try:
+        part: NDArray[np.float32] = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError):
+        return None
+    return part if part.shape == shape and part.dtype == np.float32 else None
+
+
+def write_checked(path: Path, data: bytes) -> None:
+    """Write a file and, beside it, its checksum; make their folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as file:
+        file.write(data)
+    with atomic_write(path.with_suffix(".json")) as file:
+        file.write(json.dumps({"sha256": hashlib.sha256(data).hexdigest()}).encode())
+
+
+def read_checked(path: Path) -> bytes | None:
+    """Return what `write_checked` wrote, None when it is missing or damaged."""
+    try:
+        stated = json.loads(path.with_suffix(".json").read_text("utf-8"))["sha256"]
+        data = path.read_bytes()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return data if hashlib.sha256(data).hexdigest() == stated else None
+
+
+def cache_folder() -> Path:
+    """Return the folder of caches: ``FEWBITS_CACHE``, or the user's cache folder.
+
+    It may be deleted at any time.
+    """
+    chosen = os.environ.get("FEWBITS_CACHE")
+    return Path(chosen) if chosen else user_cache_path("fewbits")
+
+
+def kept_path(name: str) -> Path:
+    """Return the file in the cache folder of what was learnt, or exported, here."""
+    return cache_folder() / f"{name}{_KEPT[name.partition('-')[0]]}"
+
+
+def kept_ids(kind: str) -> list[str]:
+    """Return the ids of this kind that have a file in the cache folder."""
+    names = (path.stem for path in cache_folder().glob(f"{kind}-*{_KEPT[kind]}"))
+    return sorted(name for name in names if is_kept_id(name, kind))
+
+
+def is_kept_id(name: str, kind: str) -> bool:
+    """Return whether this can be an id: the kind and 8 digits of a checksum."""
+    return re.fullmatch(f"{kind}-[0-9a-f]{{8}}", name) is not None

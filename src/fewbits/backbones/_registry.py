@@ -1,32 +1,29 @@
 """Backbones by name."""
 
 from functools import cache
-from importlib import import_module
 
-from fewbits.backbones import _classic_files, _onnx_files
 from fewbits.backbones._base import Backbone
-from fewbits.errors import ArgumentError
+from fewbits.backbones._features import (
+    HOW_TO_LEARN,
+    cache_folder,
+    is_kept_id,
+    kept_ids,
+)
+from fewbits.errors import ArgumentError, MissingDataError
 
-#: Module and class by id, imported on first use.
-_BACKBONES = {
-    "wordllama-256": ("_wordllama", "WordLlama"),
-    "efficientnet-lite0-96": ("_efficientnet", "EfficientNetLite0At96"),
-    "efficientnet-lite0-128": ("_efficientnet", "EfficientNetLite0At128"),
-    "efficientnet-lite0-128-2x2": (
-        "_efficientnet",
-        "EfficientNetLite0At128Quarters",
-    ),
-    "efficientnet-lite0-128-3x3": (
-        "_efficientnet",
-        "EfficientNetLite0At128Ninths",
-    ),
+#: Pixels on each side and cells by id of EfficientNet-Lite0.
+_EFFICIENTNETS = {
+    "efficientnet-lite0-96": (96, 1),
+    "efficientnet-lite0-128": (128, 1),
+    "efficientnet-lite0-128-2x2": (128, 2),
+    "efficientnet-lite0-128-3x3": (128, 3),
 }
 
 
 def available() -> list[str]:
     """Return the ids that `load` takes."""
-    kept = [*_classic_files.kept_ids(), *_onnx_files.kept_ids()]
-    return sorted([*_BACKBONES, *kept])
+    kept = [*kept_ids("classic"), *kept_ids("onnx")]
+    return sorted(["wordllama-256", *_EFFICIENTNETS, *kept])
 
 
 def load(name: str) -> Backbone:
@@ -50,22 +47,39 @@ def load(name: str) -> Backbone:
     ArtefactError
         When the vocabulary or the network is damaged.
     """
-    return read(_classic_files.only_id() if name == "classic" else name)
+    if name == "classic":
+        ids = kept_ids("classic")
+        if not ids:
+            raise MissingDataError(
+                "there is no vocabulary of classic descriptors in "
+                f"{cache_folder()}: {HOW_TO_LEARN}"
+            )
+        if len(ids) > 1:
+            raise ArgumentError(
+                f"there are several vocabularies: take {' or '.join(ids)}"
+            )
+        name = ids[0]
+    return read(name)
 
 
 @cache
 def read(name: str) -> Backbone:
-    """Return the backbone with that id."""
-    if _classic_files.is_id(name):
-        from fewbits.backbones._classic import ClassicDescriptors
+    """Return the backbone with that id; its packages are imported on first use."""
+    if name == "wordllama-256":
+        from fewbits.backbones._wordllama import WordLlama
 
-        return ClassicDescriptors(_classic_files.kept_vocabulary(name))
-    if _onnx_files.is_id(name):
-        from fewbits.backbones._onnx_images import OnnxImages
+        return WordLlama()
+    if name in _EFFICIENTNETS:
+        from fewbits.backbones._efficientnet import EfficientNetLite0
 
-        return OnnxImages(_onnx_files.kept_network(name))
-    if name not in _BACKBONES:
-        raise ArgumentError(f"no backbone {name!r}; known are {', '.join(available())}")
-    module, cls = _BACKBONES[name]
-    made: Backbone = getattr(import_module(f"fewbits.backbones.{module}"), cls)()
-    return made
+        size, cells = _EFFICIENTNETS[name]
+        return EfficientNetLite0(size, cells=cells)
+    if is_kept_id(name, "classic"):
+        from fewbits.backbones._classic import ClassicDescriptors, kept_vocabulary
+
+        return ClassicDescriptors(kept_vocabulary(name))
+    if is_kept_id(name, "onnx"):
+        from fewbits.backbones._networks import OnnxImages, kept_network
+
+        return OnnxImages(kept_network(name))
+    raise ArgumentError(f"no backbone {name!r}; known are {', '.join(available())}")

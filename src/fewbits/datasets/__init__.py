@@ -1,16 +1,25 @@
 """Public data sets with the field's standard splits."""
 
-from fewbits.datasets._base import Dataset
-from fewbits.datasets._caltech101 import load_caltech101
-from fewbits.datasets._cifar10 import load_cifar10
-from fewbits.datasets._digits import load_digits
-from fewbits.datasets._export import export, hold_out
-from fewbits.datasets._fashion_mnist import load_fashion_mnist
-from fewbits.datasets._glove import load_glove
-from fewbits.datasets._icd10 import load_icd10
-from fewbits.datasets._images import ArrayImages, ImageItem
+from fewbits.datasets._dataset import (
+    ArrayImages,
+    Dataset,
+    ImageItem,
+    export,
+    hold_out,
+)
+from fewbits.datasets._image_sets import (
+    load_caltech101,
+    load_cifar10,
+    load_fashion_mnist,
+)
 from fewbits.datasets._registry import Entry, available, download, load
-from fewbits.datasets._wordnet import hypernym_paths, load_wordnet
+from fewbits.datasets._texts_and_vectors import (
+    hypernym_paths,
+    load_digits,
+    load_glove,
+    load_icd10,
+    load_wordnet,
+)
 
 __all__ = [
     "ArrayImages",

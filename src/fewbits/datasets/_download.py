@@ -16,27 +16,17 @@ from fewbits.errors import ArtefactError, MissingDataError
 
 Progress = Callable[[int, int], None]
 _CHUNK = 2**18
+_FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on a server.
-
-    Attributes
-    ----------
-    url : str
-    name : str
-        Path of the file below the folder of downloads.
-    checksum : str
-        Algorithm and digest, such as "sha256:9f86...".
-    size : int or None
-        Bytes, if known.
-    """
+    """A file on a server."""
 
     url: str
-    name: str
-    checksum: str
-    size: int | None = None
+    name: str  # below the folder of downloads
+    checksum: str  # algorithm and digest, such as "sha256:9f86..."
+    size: int | None = None  # bytes, if known
 
 
 def fetch(
@@ -50,22 +40,6 @@ def fetch(
 
     What has arrived is kept in a file named ``.part``; a later call resumes from
     there. The file gets its name only when it is complete and its checksum is right.
-
-    Parameters
-    ----------
-    remote : Remote
-    folder : str or Path
-    progress : callable, optional
-        Called with the bytes that are here and those there will be.
-    timeout : float
-        Seconds without an answer after which the server counts as unreachable.
-
-    Raises
-    ------
-    MissingDataError
-        When the server cannot be reached, lacks the file or stops too early.
-    ArtefactError
-        When the file is not the expected one.
     """
     path = Path(folder, remote.name)
     if path.is_file() and _is_right(path, remote):
@@ -140,8 +114,8 @@ def _request(url: str, start: int, timeout: float) -> Any:
 def _starts_at(response: Any, start: int) -> bool:
     if response.status != http.client.PARTIAL_CONTENT:
         return start == 0
-    given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
-    if not given or int(given[1]) != start:
+    sent = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
+    if not sent or int(sent[1]) != start:
         raise ValueError("the server sent another part than asked for")
     return True
 
@@ -170,3 +144,54 @@ def _is_right(path: Path, remote: Remote) -> bool:
     algorithm, _, digest = remote.checksum.partition(":")
     with open(path, "rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest() == digest
+
+
+_FASHION_FILES = {
+    "train-images-idx3-ubyte.gz": (
+        26421880,
+        "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    ),
+    "train-labels-idx1-ubyte.gz": (
+        29515,
+        "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    ),
+    "t10k-images-idx3-ubyte.gz": (
+        4422102,
+        "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    ),
+    "t10k-labels-idx1-ubyte.gz": (
+        5148,
+        "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+    ),
+}
+FASHION_MNIST = [
+    Remote(f"{_FASHION}/{name}", f"fashion-mnist/{name}", f"sha256:{digest}", size)
+    for name, (size, digest) in _FASHION_FILES.items()
+]
+CIFAR10 = [
+    Remote(
+        "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+        "cifar-10-binary.tar.gz",
+        "sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+        170052171,
+    )
+]
+
+
+# The archive publishes MD5 only; against damage on the way that is enough.
+CALTECH101 = [
+    Remote(
+        "https://data.caltech.edu/records/mzrjq-6wc02/files/caltech-101.zip",
+        "caltech-101.zip",
+        "md5:3138e1922a9193bfa496528edbbc45d0",
+    )
+]
+
+
+WORDNET = [
+    Remote(
+        "https://wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz",
+        "WNdb-3.0.tar.gz",
+        "sha256:658b1ba191f5f98c2e9bae3e25c186013158f30ef779f191d2a44e5d25046dc8",
+    )
+]

@@ -5,13 +5,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fewbits._extras import install_hint
-from fewbits.datasets import _caltech101, _cifar10, _fashion_mnist, _glove, _wordnet
-from fewbits.datasets._base import Dataset
-from fewbits.datasets._digits import load_digits
-from fewbits.datasets._download import Progress, Remote, fetch
-from fewbits.datasets._icd10 import load_icd10
-from fewbits.datasets._locate import locate, package_folder, user_folder
-from fewbits.datasets._sources import CALTECH101, CIFAR10, FASHION_MNIST, WORDNET
+from fewbits.datasets._dataset import Dataset
+from fewbits.datasets._download import (
+    CALTECH101,
+    CIFAR10,
+    FASHION_MNIST,
+    WORDNET,
+    Progress,
+    Remote,
+    fetch,
+)
+from fewbits.datasets._files import locate, package_folder, user_folder
+from fewbits.datasets._image_sets import (
+    CALTECH101_PATHS,
+    CIFAR10_PATHS,
+    FASHION_MNIST_PATHS,
+    load_caltech101,
+    load_cifar10,
+    load_fashion_mnist,
+)
+from fewbits.datasets._texts_and_vectors import (
+    GLOVE_PACKAGE,
+    WORDNET_PATHS,
+    load_digits,
+    load_glove,
+    load_icd10,
+    load_wordnet,
+)
 from fewbits.errors import ArgumentError, MissingDataError, MissingExtraError
 
 _GET = "fewbits data get"
@@ -39,7 +59,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Source:
     load: Callable[..., Dataset]
     kind: str
     size: str
@@ -51,8 +71,8 @@ class _Known:
     command: str = ""
 
 
-_KNOWN: Mapping[str, _Known] = {
-    "digits": _Known(
+_SOURCES: Mapping[str, _Source] = {
+    "digits": _Source(
         load_digits,
         "vectors",
         "1,797 x 64",
@@ -60,7 +80,7 @@ _KNOWN: Mapping[str, _Known] = {
         package="sklearn",
         command="comes with fewbits",
     ),
-    "icd10": _Known(
+    "icd10": _Source(
         load_icd10,
         "texts",
         "about 74,000 diagnoses",
@@ -68,46 +88,46 @@ _KNOWN: Mapping[str, _Known] = {
         package="simple_icd_10_cm",
         extra="text",
     ),
-    "wordnet": _Known(
-        _wordnet.load_wordnet,
+    "wordnet": _Source(
+        load_wordnet,
         "texts",
         "82,115 senses of nouns (20 MB)",
         "WordNet 3.0 licence",
-        _wordnet.PATHS,
+        WORDNET_PATHS,
         WORDNET,
         command=f"{_GET} wordnet, or apt install wordnet-base",
     ),
-    "glove": _Known(
-        _glove.load_glove,
+    "glove": _Source(
+        load_glove,
         "vectors",
         "400,000 x 50 (84 MB)",
         "PDDL 1.0",
-        package=_glove.PACKAGE,
-        extra=_glove.EXTRA,
+        package=GLOVE_PACKAGE,
+        extra="glove",
     ),
-    "fashion-mnist": _Known(
-        _fashion_mnist.load_fashion_mnist,
+    "fashion-mnist": _Source(
+        load_fashion_mnist,
         "images",
         "70,000 of 28 x 28 (31 MB)",
         "MIT",
-        _fashion_mnist.PATHS,
+        FASHION_MNIST_PATHS,
         FASHION_MNIST,
         command=f"{_GET} fashion-mnist, or apt install dataset-fashion-mnist",
     ),
-    "cifar10": _Known(
-        _cifar10.load_cifar10,
+    "cifar10": _Source(
+        load_cifar10,
         "images",
         "60,000 of 32 x 32 (170 MB)",
         "research use",
-        _cifar10.PATHS,
+        CIFAR10_PATHS,
         CIFAR10,
     ),
-    "caltech101": _Known(
-        _caltech101.load_caltech101,
+    "caltech101": _Source(
+        load_caltech101,
         "images",
         "9,144 photographs (137 MB)",
         "CC BY 4.0 (collection)",
-        _caltech101.PATHS,
+        CALTECH101_PATHS,
         CALTECH101,
     ),
 }
@@ -123,22 +143,27 @@ def load(name: str, **options: object) -> Dataset:
     MissingDataError, MissingExtraError
         When it is not on this machine.
     """
-    return _known(name).load(**options)
+    return _source(name).load(**options)
 
 
 def available() -> list[Entry]:
     """Return the data sets that can be loaded."""
-    return [
-        Entry(
-            name,
-            known.kind,
-            known.size,
-            known.licence,
-            _is_here(name, known),
-            _how(name, known),
-        )
-        for name, known in _KNOWN.items()
-    ]
+    entries = []
+    for name, source in _SOURCES.items():
+        how = source.command or f"{_GET} {name}"
+        if source.extra:
+            how = install_hint(source.extra)
+        try:
+            if source.package:
+                package_folder(source.package, name, source.extra)
+            else:
+                locate(name, source.paths)
+            present = True
+        except (MissingDataError, MissingExtraError):
+            present = False
+        facts = source.kind, source.size, source.licence
+        entries.append(Entry(name, *facts, present, how))
+    return entries
 
 
 def download(
@@ -169,39 +194,22 @@ def download(
     MissingDataError, ArtefactError
         When the download fails; calling again resumes it.
     """
-    known = _known(name)
-    if known.package:
-        return package_folder(known.package, name, known.extra)
+    source = _source(name)
+    if source.package:
+        return package_folder(source.package, name, source.extra)
     target = user_folder() if folder is None else Path(folder)
-    total = sum(remote.size or 0 for remote in known.remotes)
+    total = sum(remote.size or 0 for remote in source.remotes)
     before = 0
-    for remote in known.remotes:
+    for remote in source.remotes:
         path = fetch(remote, target, progress=_shifted(progress, before, total))
         before += path.stat().st_size
-    return path if len(known.remotes) == 1 else path.parent
+    return path if len(source.remotes) == 1 else path.parent
 
 
-def _known(name: str) -> _Known:
-    if name not in _KNOWN:
-        raise ArgumentError(f"no data set {name!r}; there are {', '.join(_KNOWN)}")
-    return _KNOWN[name]
-
-
-def _how(name: str, known: _Known) -> str:
-    if known.extra:
-        return install_hint(known.extra)
-    return known.command or f"{_GET} {name}"
-
-
-def _is_here(name: str, known: _Known) -> bool:
-    try:
-        if known.package:
-            package_folder(known.package, name, known.extra)
-        else:
-            locate(name, known.paths)
-    except (MissingDataError, MissingExtraError):
-        return False
-    return True
+def _source(name: str) -> _Source:
+    if name not in _SOURCES:
+        raise ArgumentError(f"no data set {name!r}; there are {', '.join(_SOURCES)}")
+    return _SOURCES[name]
 
 
 def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:

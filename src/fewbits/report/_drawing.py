@@ -80,15 +80,7 @@ class Drawing:
 def picture(
     pixels: Pixels, palette: Pixels, x: float, y: float, width: float, height: float
 ) -> Html:
-    """Draw a matrix of colour numbers, enlarged without smoothing.
-
-    Parameters
-    ----------
-    pixels : ndarray of shape (rows, columns), dtype uint8
-    palette : ndarray of shape (n_colours, 3), dtype uint8
-    x, y, width, height : float
-        Place in the drawing.
-    """
+    """Draw a matrix of colour numbers, enlarged without smoothing."""
     # Not all programs enlarge without smoothing; a picture large enough needs none.
     down, across = round(height / pixels.shape[0]), round(width / pixels.shape[1])
     enlarged = pixels.repeat(max(1, down), axis=0).repeat(max(1, across), axis=1)

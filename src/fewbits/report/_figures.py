@@ -84,7 +84,7 @@ def map_section(
     """Return the maps side by side; images at their places as far as they fit."""
     if not maps:
         return Html("")
-    drawings = [_map(drawn, words, pictures, classes) for drawn in maps]
+    drawings = [_map(code_map, words, pictures, classes) for code_map in maps]
     return element(
         "section",
         element("h2", "Maps"),
@@ -93,13 +93,13 @@ def map_section(
 
 
 def _map(
-    drawn: CodeMap,
+    code_map: CodeMap,
     words: Sequence[Any] | None,
     pictures: Pictures | None,
     classes: Sequence[str] | None,
 ) -> Html:
-    places, (width, height) = _places(drawn.coordinates)
-    rows = drawn.rows.tolist()
+    places, (width, height) = _places(code_map.coordinates)
+    rows = code_map.rows.tolist()
     common, colours = [], [0] * len(rows)
     if classes is not None:
         counts = Counter(classes[row] for row in rows)
@@ -140,14 +140,14 @@ def _map(
         *images,
         viewBox=f"0 0 {width} {height}",
         role="img",
-        aria_label=f"Map of {len(places)} codes, stress {drawn.stress:.2f}",
+        aria_label=f"Map of {len(places)} codes, stress {code_map.stress:.2f}",
     )
     keys = [
         element("span", text(name, 40), class_=f"key class-{i}")
         for i, name in enumerate(common)
     ]
-    size = f"({len(places):,} items, stress {drawn.stress:.2f})"
-    caption = f"{_TITLES[drawn.method]} {size}"
+    size = f"({len(places):,} items, stress {code_map.stress:.2f})"
+    caption = f"{_TITLES[code_map.method]} {size}"
     title = element("figcaption", caption, element("span", *keys))
     return element("figure", title, figure, class_="card")
 
@@ -185,17 +185,7 @@ def histogram(
     ticks: Mapping[float, str],
     description: str,
 ) -> Html:
-    """Draw shares per bin, the first series filled, further ones as lines.
-
-    Parameters
-    ----------
-    title : str
-    series : mapping of str to ndarray of shape (n_bins,)
-    ticks : mapping of float to str
-        Texts below the axis, by place in bins.
-    description : str
-        Alternative text for readers who cannot see the chart.
-    """
+    """Draw shares per bin, the first series filled, further ones as lines."""
     n_bins = len(next(iter(series.values())))
     highest = max(float(values.max()) for values in series.values()) or 1.0
     shapes = [

@@ -182,10 +182,10 @@ def _check_sizes(
             )
     if max(side.rows.max() for side in extremes) >= report.n_codes:
         raise ArgumentError("the extreme items are of a larger collection")
-    for drawn in maps:
-        if not len(drawn.rows):
+    for code_map in maps:
+        if not len(code_map.rows):
             raise ArgumentError("need a map of at least one item, got none")
-        if drawn.rows.max() >= report.n_codes:
+        if code_map.rows.max() >= report.n_codes:
             raise ArgumentError("the map is of a larger collection")
 
 

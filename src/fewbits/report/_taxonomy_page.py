@@ -103,10 +103,10 @@ def write_taxonomy_page(
     """
     codes = as_codes(codes, n_bits)
     tree = taxonomy(codes, n_bits, names, linkage=linkage)
-    known = other = groups = None
+    agreement = other = groups = None
     maps = [code_heat_map(codes, n_bits, tree.names, order=tree.order)]
     if paths is not None:
-        known = tree_agreement(tree, paths, n_permutations=n_permutations)
+        agreement = tree_agreement(tree, paths, n_permutations=n_permutations)
         groups = [str(next(iter(path), "")) for path in paths]
     if vectors is not None:
         if (n := len(class_vectors(vectors)[1])) != len(codes):
@@ -134,7 +134,7 @@ def write_taxonomy_page(
         title,
         f"{len(codes):,} classes, {n_bits} bits each",
         summary("The codes", [*map(text, _notes(codes, n_bits, tree))], metrics),
-        _agreement_section(known, other),
+        _agreement_section(agreement, other),
         _tree_section(tree, groups),
         element("h2", "All pairs of classes"),
         element("p", "In the order of the tree; dark means similar.", class_="soft"),
@@ -145,7 +145,7 @@ def write_taxonomy_page(
         element("p", _BITS, class_="soft"),
         table(header, bit_rows, ", ".join(header)),
     )
-    return TaxonomyMetrics(tree, known, other)
+    return TaxonomyMetrics(tree, agreement, other)
 
 
 def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:

@@ -76,7 +76,7 @@ class BitReport:
         How often a pair of one class is nearer than a pair of different classes, ties
         counting half: .5 is chance, 1 is perfect.
     warnings : tuple of str
-        What deserves attention, in plain _sentences; empty when nothing does.
+        What deserves attention, in plain sentences; empty when nothing does.
     """
 
     n_codes: int

@@ -96,8 +96,8 @@ def map_codes(
     --------
     >>> import numpy as np
     >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8)
-    >>> drawn = map_codes(codes, method="classical")
-    >>> abs(drawn.coordinates[:, 0]).round(2), drawn.stress < 1e-6
+    >>> code_map = map_codes(codes, method="classical")
+    >>> abs(code_map.coordinates[:, 0]).round(2), code_map.stress < 1e-6
     (array([1.33, 0.33, 1.67]), True)
     """
     codes = as_codes(codes)
@@ -108,8 +108,8 @@ def map_codes(
         raise ArgumentError(f"a map takes at most {_MAX_ITEMS} items, got {max_items}")
     rng = generator(random_state)
     rows = np.arange(len(codes))[sampled_rows(len(codes), max_items, rng)]
-    chosen = codes[rows]
-    distances = hamming_distances(chosen, chosen).astype(np.float64)
+    sample = codes[rows]
+    distances = hamming_distances(sample, sample).astype(np.float64)
     coordinates = np.zeros((len(rows), 2))
     if distances.any():
         coordinates = _principal_coordinates(distances)

@@ -112,11 +112,11 @@ class _Near(NamedTuple):
         way out is uphill.
         """
         x, y = ([axis[rows] for rows in self.rows] for axis in points)
-        drawn = np.zeros(points.shape[1])
+        pull_now = np.zeros(points.shape[1])
         for at_x, at_y, weight in zip(x, y, self.weights, strict=True):
-            drawn += weight / (1 + (at_x - points[0]) ** 2 + (at_y - points[1]) ** 2)
+            pull_now += weight / (1 + (at_x - points[0]) ** 2 + (at_y - points[1]) ** 2)
         to_x, to_y, pull = among_neighbours(x, y, self.weights)
-        stuck = pull > _STUCK * drawn
+        stuck = pull > _STUCK * pull_now
         return np.where(stuck, (to_x, to_y), points), stuck
 
 
@@ -128,9 +128,10 @@ def _gradient(
     kernel, push_x, push_y = RepulsionField(x, y).at(x, y)
     total = float(kernel.sum()) - len(x)  # without the pairs of one point
     across, down = x[first] - x[second], y[first] - y[second]
-    drawn = weights / (1 + across * across + down * down)
+    attraction = weights / (1 + across * across + down * down)
     pulls = [
-        np.bincount(first, drawn * part, minlength=len(x)) for part in (across, down)
+        np.bincount(first, attraction * part, minlength=len(x))
+        for part in (across, down)
     ]
     return 4 * (np.array(pulls) - np.array([push_x, push_y]) / max(total, 1e-12))
 
@@ -172,20 +173,8 @@ def neighbour_weights(distances: DistanceArray, perplexity: float) -> list[Float
 
     They are ``exp(-b d)`` with the Hamming distance ``d``, which is the squared
     Euclidean distance of bits, and the ``b`` of the item that gives them this
-    perplexity.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, k), dtype int32
-        Rising in each row.
-    perplexity : float
-        Below `k`; where more codes than that are equally near, all of them count.
-
-    Returns
-    -------
-    list of k ndarrays of shape (n,)
-        Columns, each computed entry by entry: sums along rows may depend on how many
-        rows there are.
+    perplexity. Columns of shape (n,) for distances (n, k) that rise in each row, each
+    computed entry by entry: sums along rows may depend on how many rows there are.
     """
     k = distances.shape[1]
     gaps = [(distances[:, j] - distances[:, 0]).astype(np.float64) for j in range(k)]
@@ -207,18 +196,8 @@ def among_neighbours(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a place in the middle of those neighbours that are near each other.
 
-    Their common middle would lie between groups, where nothing belongs.
-
-    Parameters
-    ----------
-    x, y, weights : list of k ndarrays of shape (n,)
-        Places of the neighbours of each item, and how much they count.
-
-    Returns
-    -------
-    x, y : ndarray of shape (n,)
-    pull : ndarray of shape (n,)
-        The sum of ``weight / (1 + d^2)`` around the neighbour at which it is largest.
+    Their common middle would lie between groups, where nothing belongs. The last of the
+    three is the pull there, the sum of ``weight / (1 + d^2)``.
     """
     best = np.full(len(x[0]), -1.0)
     best_x, best_y = np.zeros_like(best), np.zeros_like(best)
@@ -226,10 +205,10 @@ def among_neighbours(
         pull, sum_x, sum_y = np.zeros((3, len(best)))
         for at_x, at_y, weight in zip(x, y, weights, strict=True):
             across, down = at_x - centre_x, at_y - centre_y
-            drawn = weight / (1 + across * across + down * down)
-            pull += drawn
-            sum_x += drawn * at_x
-            sum_y += drawn * at_y
+            attraction = weight / (1 + across * across + down * down)
+            pull += attraction
+            sum_x += attraction * at_x
+            sum_y += attraction * at_y
         better = pull > best
         best = np.where(better, pull, best)
         best_x = np.where(better, sum_x / pull, best_x)

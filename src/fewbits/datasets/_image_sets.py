@@ -1,0 +1,388 @@
+"""Caltech-101, CIFAR-10 and Fashion-MNIST."""
+
+import gzip
+import struct
+import zlib
+from collections.abc import Collection, Mapping
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits.datasets._dataset import ArrayImages, Dataset, ImageItem
+from fewbits.datasets._files import Region, list_files, list_tar_in_zip, locate
+from fewbits.errors import ArgumentError, ArtefactError, MissingDataError
+
+_BACKGROUND = "BACKGROUND_Google"
+_FOLDER = "101_ObjectCategories"
+CALTECH101_PATHS = [
+    f"caltech101/{_FOLDER}",
+    "caltech101.tar",
+    _FOLDER,
+    f"caltech-101/{_FOLDER}",
+    f"caltech-101/{_FOLDER}.tar.gz",
+    f"{_FOLDER}.tar.gz",
+    "caltech-101.zip",
+]
+_CIFAR10_CLASSES = np.array(
+    [
+        "airplane",
+        "automobile",
+        "bird",
+        "cat",
+        "deer",
+        "dog",
+        "frog",
+        "horse",
+        "ship",
+        "truck",
+    ]
+)
+# The official bytes first: the other archives hold JPEGs made from them.
+CIFAR10_PATHS = [
+    "cifar-10-binary.tar.gz",
+    "cifar-10-batches-bin/data_batch_1.bin",
+    "cifar10/train/airplane",
+    "cifar10.tar.xz",
+    "cifar10.tar",
+    "data_batch_1.bin",
+    "train/airplane",
+]
+_BATCHES = {
+    "train": [f"data_batch_{number}.bin" for number in range(1, 6)],
+    "test": ["test_batch.bin"],
+}
+_PIXELS = 3 * 32 * 32
+_FASHION_CLASSES = np.array(
+    [
+        "T-shirt/top",
+        "Trouser",
+        "Pullover",
+        "Dress",
+        "Coat",
+        "Sandal",
+        "Shirt",
+        "Sneaker",
+        "Bag",
+        "Ankle boot",
+    ]
+)
+_FIRST = "train-images-idx3-ubyte.gz"
+FASHION_MNIST_PATHS = [f"fashion-mnist/{_FIRST}", _FIRST]
+# A header that asks for more than this is not one of these files.
+_MAX_VALUES = 2**30
+
+
+def load_caltech101(
+    data_dir: str | Path | None = None,
+    *,
+    leave_out: Collection[str] = (),
+    n_train: int = 30,
+    seed: int = 0,
+) -> Dataset:
+    """Return the photographs, by class and name.
+
+    The archive may come with lists of training and test images, ``train.txt`` and
+    ``test.txt``; they are the splits then. Otherwise, as is customary, `n_train`
+    images of each class are drawn for training and all others are for testing.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        Where ``caltech101.tar``, the official ``caltech-101.zip`` or an extracted
+        folder is; or that file. The zip is unpacked into memory (150 MB).
+    leave_out : collection of str
+        Classes to drop, such as ``Faces_easy``, which shows the images of ``Faces``.
+    n_train, seed : int
+        Used only when there are no lists.
+
+    Returns
+    -------
+    Dataset
+        Items are references to images of any size, a few of them grey. The label is
+        ``class``; splits are ``train`` and ``test``, of the 101 classes only, and
+        ``background``, images of something else.
+
+    Raises
+    ------
+    MissingDataError
+        When no archive is found.
+    ArtefactError
+        When the archive is damaged.
+    ArgumentError
+        When a class to leave out is unknown, or `n_train` is below 1.
+    """
+    if n_train < 1:
+        raise ArgumentError(f"n_train must be at least 1, not {n_train}")
+    path = locate("caltech101", CALTECH101_PATHS, data_dir)
+    files = _caltech101_files(path)
+    images = _caltech101_images(path, files, leave_out)
+    classes = np.array([key.split("/")[0] for key in images])
+    splits = _splits_of_lists(path, files, images, leave_out)
+    if not splits:
+        splits = _drawn_splits(classes, n_train, seed)
+    splits["background"] = np.flatnonzero(classes == _BACKGROUND)
+    return Dataset(
+        name="caltech101",
+        kind="images",
+        items=[ImageItem(key, region) for key, region in images.items()],
+        keys=list(images),
+        labels={"class": classes},
+        splits=splits,
+        source="https://data.caltech.edu/records/mzrjq-6wc02",
+        licence="CC BY 4.0 (collection); the photographs are their owners'",
+    )
+
+
+def _caltech101_files(path: Path) -> dict[str, Region]:
+    if path.suffix == ".zip":
+        return list_tar_in_zip(path, f"{_FOLDER}.tar.gz")
+    files = list_files(path)
+    if path.is_dir() and path.name == _FOLDER:
+        for name in ("train.txt", "test.txt"):
+            beside = path.parent / name
+            if beside.is_file():
+                files[name] = Region(beside, 0, beside.stat().st_size)
+    return files
+
+
+def _caltech101_images(
+    path: Path, files: Mapping[str, Region], leave_out: Collection[str]
+) -> dict[str, Region]:
+    """Return the images as CLASS/NAME, sorted, whatever folders they lie in."""
+    images = {}
+    for name, region in files.items():
+        parts = name.split("/")[-2:]
+        # A name that starts with a dot is not an image but what some systems add to it.
+        if len(parts) == 2 and parts[1].endswith(".jpg") and parts[1][0] != ".":
+            images["/".join(parts)] = region
+    if not images:
+        raise ArtefactError(f"{path}: there is no CLASS/NAME.jpg in it")
+    unknown = set(leave_out) - {key.split("/")[0] for key in images}
+    if unknown:
+        raise ArgumentError(f"caltech101 has no class {', '.join(sorted(unknown))}")
+    return {k: images[k] for k in sorted(images) if k.split("/")[0] not in leave_out}
+
+
+def _splits_of_lists(
+    path: Path,
+    files: Mapping[str, Region],
+    images: Mapping[str, Region],
+    leave_out: Collection[str],
+) -> dict[str, NDArray[np.int64]]:
+    """Return the splits of the lists; nothing unless both lists are there."""
+    if not {"train.txt", "test.txt"} <= set(files):
+        return {}
+    rows = {key: row for row, key in enumerate(images)}
+    splits = {}
+    for split in ("train", "test"):
+        text = files[f"{split}.txt"].read().decode("utf-8", "replace")
+        keys = [line.strip() for line in text.splitlines()]
+        # The lists of images may name other files that lie in a class's folder.
+        keys = [key for key in keys if key.endswith(".jpg")]
+        dropped = {_BACKGROUND, *leave_out}
+        keys = [key for key in keys if key.split("/")[0] not in dropped]
+        missing = [key for key in keys if key not in rows]
+        if missing:
+            raise ArtefactError(f"{path}: {split}.txt names {missing[0]}, not there")
+        splits[split] = np.array(sorted(rows[key] for key in keys), dtype=np.int64)
+    return splits
+
+
+def _drawn_splits(
+    classes: NDArray[np.str_], n_train: int, seed: int
+) -> dict[str, NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    train: list[int] = []
+    test: list[int] = []
+    for name in np.unique(classes):
+        if name != _BACKGROUND:
+            rows = rng.permutation(np.flatnonzero(classes == name))
+            train += rows[:n_train].tolist()
+            test += rows[n_train:].tolist()
+    return {
+        "train": np.array(sorted(train), dtype=np.int64),
+        "test": np.array(sorted(test), dtype=np.int64),
+    }
+
+
+def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
+    """Return the images, training set first.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        Where the official ``cifar-10-binary.tar.gz`` is, or ``cifar10.tar.xz`` with
+        files ``train/CLASS/NAME.jpg``, or what they unpack to; or that file.
+
+    Returns
+    -------
+    Dataset
+        Items are references to images. The label is ``class``; splits are ``train``
+        and ``test``. For the splits of the hashing literature see
+        `fewbits.evaluation.splits.standard_split`.
+
+    Raises
+    ------
+    MissingDataError
+        When no archive is found.
+    ArtefactError
+        When the archive is damaged.
+    """
+    path = _cifar10_folder(locate("cifar10", CIFAR10_PATHS, data_dir))
+    files = list_files(path)
+    by_name = {name.rpartition("/")[2]: region for name, region in files.items()}
+    if _BATCHES["train"][0] in by_name:
+        return _from_batches(path, by_name)
+    return _from_jpegs(path, files)
+
+
+def _cifar10_folder(path: Path) -> Path:
+    """Return the folder of an extracted set, given what shows that it is one."""
+    if path.is_dir():
+        return path.parents[1]
+    return path.parent if path.suffix == ".bin" else path
+
+
+def _from_jpegs(path: Path, files: Mapping[str, Region]) -> Dataset:
+    images = {}
+    for split in ("train", "test"):
+        for name in sorted(files):
+            parts = name.split("/")[-3:]
+            if len(parts) == 3 and parts[0] == split and parts[2].endswith(".jpg"):
+                images["/".join(parts)] = files[name]
+    classes = np.array([key.split("/")[1] for key in images])
+    unknown = set(classes.tolist()) - set(_CIFAR10_CLASSES.tolist())
+    if not images or unknown:
+        raise ArtefactError(f"{path}: there are no files SPLIT/CLASS/NAME.jpg in it")
+    n_train = sum(key.startswith("train/") for key in images)
+    items = [ImageItem(key, region) for key, region in images.items()]
+    return _cifar10(items, list(images), classes, n_train)
+
+
+def _from_batches(path: Path, files: Mapping[str, Region]) -> Dataset:
+    images, labels, names = [], [], []
+    for split, batches in _BATCHES.items():
+        row = 0
+        for batch in batches:
+            if batch not in files:
+                raise ArtefactError(f"{path}: there is no {batch} in it")
+            pixels, numbers = _read_batch(path, batch, files[batch])
+            images.append(pixels)
+            labels.append(numbers)
+            names += [f"{split}/{i:05d}" for i in range(row, row + len(numbers))]
+            row += len(numbers)
+    n_train = sum(name.startswith("train/") for name in names)
+    items = ArrayImages(np.concatenate(images), names)
+    return _cifar10(items, names, _CIFAR10_CLASSES[np.concatenate(labels)], n_train)
+
+
+def _read_batch(
+    path: Path, name: str, region: Region
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return pixels of shape (n, 32, 32, 3) and labels of one binary file."""
+    records = np.frombuffer(region.read(), dtype=np.uint8)
+    if not len(records) or len(records) % (1 + _PIXELS):
+        raise ArtefactError(f"{path}: {name} does not hold whole records")
+    records = records.reshape(-1, 1 + _PIXELS)
+    labels, planes = records[:, 0], records[:, 1:].reshape(-1, 3, 32, 32)
+    if np.any(labels >= len(_CIFAR10_CLASSES)):
+        raise ArtefactError(
+            f"{path}: {name} has labels above {len(_CIFAR10_CLASSES) - 1}"
+        )
+    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels
+
+
+def _cifar10(
+    items: list[ImageItem] | ArrayImages,
+    names: list[str],
+    classes: NDArray[np.str_],
+    n_train: int,
+) -> Dataset:
+    return Dataset(
+        name="cifar10",
+        kind="images",
+        items=items,
+        keys=names,
+        labels={"class": classes},
+        splits={"train": np.arange(n_train), "test": np.arange(n_train, len(names))},
+        source="https://www.cs.toronto.edu/~kriz/cifar.html",
+        licence="research use, with the authors' report cited",
+    )
+
+
+def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
+    """Return the pictures, training set first.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        Where the four files are, or their folder ``fashion-mnist``.
+
+    Returns
+    -------
+    Dataset
+        Items are references to images of 28 x 28 pixels; all pixels are
+        ``items.array``. The label is ``class``; splits are ``train`` and ``test``.
+
+    Raises
+    ------
+    MissingDataError
+        When the files are not found.
+    ArtefactError
+        When a file is damaged.
+    """
+    folder = locate("fashion-mnist", FASHION_MNIST_PATHS, data_dir).parent
+    parts = [_read_part(folder, prefix) for prefix in ("train", "t10k")]
+    n_train, n = len(parts[0][1]), sum(len(labels) for _, labels in parts)
+    names = [f"train/{i:05d}" for i in range(n_train)]
+    names += [f"test/{i:05d}" for i in range(n - n_train)]
+    return Dataset(
+        name="fashion-mnist",
+        kind="images",
+        items=ArrayImages(np.concatenate([images for images, _ in parts]), names),
+        keys=names,
+        labels={
+            "class": _FASHION_CLASSES[np.concatenate([labels for _, labels in parts])]
+        },
+        splits={"train": np.arange(n_train), "test": np.arange(n_train, n)},
+        source="https://github.com/zalandoresearch/fashion-mnist",
+        licence="MIT",
+    )
+
+
+def _read_part(
+    folder: Path, prefix: str
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    images = _read_idx(folder / f"{prefix}-images-idx3-ubyte.gz", 3)
+    path = folder / f"{prefix}-labels-idx1-ubyte.gz"
+    labels = _read_idx(path, 1)
+    if len(labels) != len(images) or images.shape[1:] != (28, 28):
+        raise ArtefactError(f"{path}: does not fit the images beside it")
+    if np.any(labels >= len(_FASHION_CLASSES)):
+        raise ArtefactError(
+            f"{path}: there are labels above {len(_FASHION_CLASSES) - 1}"
+        )
+    return images, labels
+
+
+def _read_idx(path: Path, n_dims: int) -> NDArray[np.uint8]:
+    """Return the bytes of an idx file compressed by gzip, in their shape."""
+    try:
+        with gzip.open(path) as file:
+            if file.read(4) != bytes([0, 0, 8, n_dims]):
+                raise ArtefactError(f"{path}: not an idx file of {n_dims} dimensions")
+            header = file.read(4 * n_dims)
+            shape = struct.unpack(f">{len(header) // 4}I", header[: len(header) & ~3])
+            if len(shape) < n_dims or prod(shape) > _MAX_VALUES:
+                raise ArtefactError(f"{path}: the header is damaged")
+            # Reading one byte more than needed reveals a file that is too long.
+            data = file.read(prod(shape) + 1)
+    except FileNotFoundError:
+        raise MissingDataError(f"fashion-mnist is incomplete: no {path}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ArtefactError(f"{path}: cannot be unpacked ({error})") from None
+    if len(data) != prod(shape):
+        raise ArtefactError(f"{path}: not as long as its header says")
+    return np.frombuffer(data, dtype=np.uint8).reshape(shape)
