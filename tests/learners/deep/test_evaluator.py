@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from numpy.random import RandomState
 from torch import nn
 
-from fewbits.codes import pack
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners.deep import LLC, DeepHash
-from fewbits.learners.deep._evaluator import Evaluator, split_off
 from fewbits.learners.deep.losses import HashNet
 from tests.learners._made import made
 
@@ -74,30 +71,22 @@ def test_map_is_that_of_held_out_items_among_the_others(labels):
     assert fitted.history_[0]["map"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_figures_are_of_the_rows_that_are_asked_for():
-    train, held_out = split_off(y, 0.2, RandomState(0))
-    evaluator = Evaluator(y, train, held_out, RandomState(1))
-    assert np.array_equal(np.sort(evaluator.items), train)
-    assert np.array_equal(np.sort(evaluator.queries), held_out)
-    scores = rng.normal(size=(120, 8)).astype(np.float32)
-    codes = pack(scores >= 0)
-    relevant = same_label(y[held_out], y[train])
-    found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
-    expected = mean_average_precision(codes[held_out], codes[train], relevant).value
-    assert found["map"] == pytest.approx(expected)
+def held_out_of(labels, share):
+    """Return the rows that a fit holds out."""
+    features = rng.normal(size=(len(labels), 4)).astype(np.float32)
+    options = {"max_epochs": 1, "eval_every": 0, "hidden": (), "random_state": 0}
+    return made(DeepHash, 8, validation=share, **options).fit(features, labels).held_out_
 
 
 @pytest.mark.parametrize("share", [0, 0.2, 0.9])
 def test_every_label_is_trained_on(share):
-    labels = (rng.random((200, 30)) < 0.02).astype(np.float32)
-    labels[:, 29] = 0  # on no item, which others refuse
-    train, held_out = split_off(labels, share, RandomState(0))
-    assert np.array_equal(np.union1d(train, held_out), np.arange(200))
-    assert len(train) + len(held_out) == 200
-    there = labels.any(axis=0)
-    assert there.sum() > 25
-    assert np.array_equal(labels[train].any(axis=0), there)
+    labels = (rng.random((200, 29)) < 0.03).astype(int)
+    labels[:29] |= np.eye(29, dtype=int)
+    held_out = held_out_of(labels, share)
+    train = np.setdiff1d(np.arange(200), held_out)
+    assert labels[train].any(axis=0).all()
     labelled = labels.any(axis=1)
+    assert not labelled.all()
     assert labelled[held_out].all()  # others have no place in a ranking
     assert 0 <= round(share * labelled.sum()) - len(held_out) <= 29
 
@@ -111,25 +100,32 @@ def test_most_items_may_have_no_label():
     assert np.isfinite(fitted.history_[0]["map"])
 
 
+def test_held_out_items_rank_one_another():
+    """Where those of a class are all alike, it does not matter which are in a half."""
+    alike = np.repeat(np.random.default_rng(1).normal(size=(12, 8)), 10, axis=0)
+    labels = np.repeat(np.arange(12), 10)
+    options = {"max_epochs": 1, "validation": 0.4, "random_state": 0, "hidden": ()}
+    rate = {"learning_rate": 1e-6}  # or all classes would get codes of their own
+    fitted, plain = (
+        made(DeepHash, 4, **options, **rate, validation_base=base).fit(alike, labels)
+        for base in ("held_out", "trained")
+    )
+    half = fitted.held_out_[::2]  # two of four of each class
+    assert np.array_equal(np.bincount(labels[half]), np.full(12, 2))
+    codes, relevant = fitted.encode(alike[half]), same_label(labels[half], labels[half])
+    expected = mean_average_precision(codes, codes, relevant).value
+    assert fitted.history_[0]["map"] == pytest.approx(expected)
+    assert plain.history_[0]["map"] != pytest.approx(expected)
+
+
 @pytest.mark.parametrize("labels", [y, Y], ids=["single", "several"])
-def test_held_out_items_rank_one_another(labels):
-    train, held_out = split_off(labels, 0.4, RandomState(0))
-    evaluator = Evaluator(labels, train, held_out, RandomState(1), "held_out")
-    asked, base = evaluator.queries[::2], evaluator.queries[1::2]
-    assert np.array_equal(np.sort(evaluator.queries), held_out)
-    if labels is y:  # as many of each class in both halves
-        assert np.array_equal(np.bincount(y[asked]), np.bincount(y[base]))
-    scores = rng.normal(size=(120, 8)).astype(np.float32)
-    codes = pack(scores >= 0)
-    values = []
-    for one, other in ((asked, base), (base, asked)):
-        relevant = same_label(labels[one], labels[other])
-        found = mean_average_precision(codes[one], codes[other], relevant)
-        values.append(found.value)
-    found = evaluator.metrics(scores[evaluator.items], scores[evaluator.queries])
-    assert found["map"] == pytest.approx(np.mean(values))
-    fitted = fit(labels, validation=0.4, validation_base="held_out")
-    assert fitted.history_[0]["map"] != fit(labels, validation=0.4).history_[0]["map"]
+def test_another_base_gives_another_figure(labels):
+    one, other = (
+        fit(labels, validation=0.4, validation_base=base).history_[0]["map"]
+        for base in ("held_out", "trained")
+    )
+    assert one != other
+    assert 0 < one < 1
 
 
 def test_too_few_held_out_to_rank_one_another():
@@ -190,20 +186,18 @@ def test_looking_changes_no_step():
 
 
 def test_only_what_a_label_needs_goes_back():
-    labels = np.zeros((10, 2), np.float32)
-    labels[:, 0] = 1
-    wanted = split_off(labels, 0.5, RandomState(0))[1]
-    labels[wanted[:3], 1] = 1  # a label of three items, all of them held out
-    train, held_out = split_off(labels, 0.5, RandomState(0))
-    assert len(held_out) == 4
-    assert np.isin(held_out, wanted).all()
-    assert labels[train, 1].sum() == 1
+    labels = np.tile([[1, 0, 0], [1, 1, 0]], (6, 1))
+    drawn = held_out_of(labels[:, :2], 0.5)
+    labels[drawn[:3], 2] = 1  # a label of three items, all of them held out
+    held_out = held_out_of(labels, 0.5)
+    assert len(held_out) == len(drawn) - 1
+    assert np.isin(held_out, drawn).all()
 
 
 @pytest.mark.parametrize("options", [{"codebook": "cca"}, {"init": "cca"}])
 def test_rare_label_has_a_mean(options):
     labels = np.column_stack([Y, np.zeros(120, int)])
-    labels[split_off(Y, 0.3, RandomState(0))[1][0], 4] = 1
+    labels[held_out_of(Y, 0.3)[0], 4] = 1
     llc = made(
         LLC,
         4,

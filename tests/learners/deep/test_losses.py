@@ -12,23 +12,21 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._torch import signs
-from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses import (
     CSQ,
     DBDH,
     DCH,
     DSDH,
     LOSSES,
+    ClassLoss,
+    CodebookLoss,
+    CodeLoss,
     GreedyHash,
     HashNet,
     LossContext,
     OrthoHash,
+    Targets,
 )
-from fewbits.learners.deep.losses._dsdh import discrete_descent, ridge
-from fewbits.learners.deep.losses._llc import ClassLoss, CodebookLoss, CodeLoss
-from fewbits.learners.deep.losses._pairs import share_of_similar
 
 N, B, K, C = 30, 8, 6, 4
 BOOK = np.array([[1, 1, -1, -1, 1, -1], [-1] * 6, [1] * 6, [1, -1, 1, -1, 1, -1]])
@@ -44,6 +42,10 @@ ALL = {
 }
 every_loss = pytest.mark.parametrize("name", ALL)
 every_kind = pytest.mark.parametrize("kind", ["one label", "several"])
+
+
+def signs(x):
+    return torch.where(x >= 0, 1.0, -1.0).to(x.dtype)
 
 
 def labels(kind):
@@ -268,12 +270,11 @@ def test_gradients_pass_the_sign(kind):
         torch.testing.assert_close(u.grad, expected)
 
 
-def test_sign_of_zero_and_its_gradient():
-    x = torch.tensor([-2.0, -0.0, 0.0, 3.0], requires_grad=True)
-    b = straight_through(x)
-    assert b.tolist() == [-1, 1, 1, 1]
-    (b * torch.arange(4.0)).sum().backward()
-    assert x.grad.tolist() == [0, 1, 2, 3]
+def test_a_score_of_zero_is_a_one():
+    loss, u, batch, _ = problem("dbdh", "one label")
+    zero = u.clone()
+    u[0], zero[0] = 1.0, torch.tensor([0.0, -0.0] * (K // 2))
+    assert torch.equal(loss(zero, batch), loss(u, batch))
 
 
 EXTREMES = {
@@ -388,74 +389,53 @@ class TestHashNet:
         expected = hashnet(loss, u.numpy(), Y[batch.rows], Y)
         assert float(loss(u, batch)) == pytest.approx(expected, rel=1e-6)
 
-    @pytest.mark.parametrize("kind", ["one label", "several"])
-    def test_share_of_similar_pairs(self, kind):
-        Y = labels(kind)
-        found = share_of_similar(targets(Y, kind), torch.Generator())
-        assert found == pytest.approx(1 / weights(Y)[1])
-
-    @pytest.mark.parametrize(
-        ("y", "share"), [([0, 1, 2], 1 / 6), ([0, 0, 0], 5 / 6), ([0], 1 / 2)]
-    )
-    def test_share_is_never_0_or_1(self, y, share):
-        made = Targets(torch.tensor(y), None, 3)
-        assert share_of_similar(made, torch.Generator()) == share
-
 
 class TestDSDH:
-    def make(self, seed, n=5, n_bits=3, n_classes=2):
+    def after(self, U, n_classes=2, **options):
+        """Return the loss after its first epoch with these scores, and the labels."""
+        Y = torch.eye(n_classes, dtype=torch.float64)[torch.arange(len(U)) % n_classes]
+        loss = DSDH(**options)
+        loss.start(LossContext(U.shape[1], targets(Y.numpy(), "one label"), 0))
+        loss.double()
+        loss.start_epoch(0, lambda: U)
+        return loss, Y
+
+    def scores(self, seed, n=5, n_bits=3):
         g = torch.Generator().manual_seed(seed)
-
-        def normal(*shape):
-            return torch.randn(shape, generator=g, dtype=torch.float64)
-
-        bits, W, U = (
-            signs(normal(n, n_bits)),
-            normal(n_bits, n_classes),
-            normal(n, n_bits),
-        )
-        Y = torch.eye(n_classes, dtype=torch.float64)[torch.arange(n) % n_classes]
-        return bits, W, Y, U
+        return torch.randn((n, n_bits), generator=g, dtype=torch.float64)
 
     @staticmethod
     def objective(bits, W, Y, U, weight):
         return ((Y - bits @ W) ** 2).sum() + weight * ((bits - U) ** 2).sum()
 
-    def test_ridge(self):
-        bits, _, Y, _ = self.make(0, n=40)
-        W = ridge(bits, Y, 0.7).requires_grad_()
-        (((Y - bits @ W) ** 2).sum() + 0.7 * (W**2).sum()).backward()
+    def test_the_classifier_is_ridge_regression(self):
+        U = self.scores(0, n=40)
+        loss, Y = self.after(U, mu=2.0, nu=1.4)
+        W = loss.W.clone().requires_grad_()
+        (((Y - signs(U) @ W) ** 2).sum() + 0.7 * (W**2).sum()).backward()
         torch.testing.assert_close(W.grad, torch.zeros_like(W), atol=1e-9, rtol=0)
+        assert torch.equal(loss.classifier, loss.W.T)
 
     @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 55.0]))
-    def test_descent_never_rises(self, seed, weight):
-        bits, W, Y, U = self.make(seed, n=9, n_bits=5)
-        values = [self.objective(bits, W, Y, U, weight)]
-        for n_sweeps in range(1, 5):
-            after = discrete_descent(bits, W, Y, U, weight, n_sweeps)
-            values.append(self.objective(after, W, Y, U, weight))
+    def test_descent_never_rises(self, seed, eta):
+        U = self.scores(seed, n=9, n_bits=5)
+        losses = [self.after(U, eta=eta, n_sweeps=n) for n in (1, 2, 4)]
+        W, Y = losses[0][0].W, losses[0][1]
+        bits = [signs(U), *(loss.B for loss, _ in losses)]
+        values = [self.objective(B, W, Y, U, eta) for B in bits]
         assert all(b <= a + 1e-9 for a, b in pairwise(values))
 
-    @given(st.integers(0, 10_000))
-    def test_one_bit_is_the_best_of_all(self, seed):
-        bits, W, Y, U = self.make(seed, n_bits=1)
-        found = discrete_descent(bits, W, Y, U, 0.3, 1)
-        everything = [
-            self.objective(torch.tensor(b, dtype=torch.float64)[:, None], W, Y, U, 0.3)
-            for b in product((-1, 1), repeat=5)
-        ]
-        assert self.objective(found, W, Y, U, 0.3) == pytest.approx(min(everything))
-
     @settings(max_examples=25)
-    @given(st.integers(0, 10_000))
-    def test_no_column_could_be_better(self, seed):
-        bits, W, Y, U = self.make(seed)
-        found = discrete_descent(bits, W, Y, U, 0.3, 100)
-        least = self.objective(found, W, Y, U, 0.3)
-        for k, column in product(range(3), product((-1, 1), repeat=5)):
-            other = found.clone()
+    @given(st.integers(0, 10_000), st.sampled_from([1, 3]))
+    def test_no_column_could_be_better(self, seed, n_bits):
+        """Of one bit, none at all."""
+        U = self.scores(seed, n_bits=n_bits)
+        loss, Y = self.after(U, eta=0.3, n_sweeps=100)
+        least = self.objective(loss.B, loss.W, Y, U, 0.3)
+        for k, column in product(range(n_bits), product((-1, 1), repeat=5)):
+            other = loss.B.clone()
             other[:, k] = torch.tensor(column)
-            assert self.objective(other, W, Y, U, 0.3) >= least - 1e-9
+            assert self.objective(other, loss.W, Y, U, 0.3) >= least - 1e-9
 
     def test_gradient_is_that_of_the_whole_objective(self):
         """Of the sum over all pairs and items, divided by the pairs, halved."""
@@ -471,15 +451,6 @@ class TestDSDH:
         total = pairs_ + 55 * ((loss.B - whole) ** 2).sum()
         (total / (2 * N * (N - 1))).backward()
         torch.testing.assert_close(u.grad, whole.grad)
-
-    def test_an_epoch_solves_for_the_classifier_and_the_bits(self):
-        loss, _, _, Y = problem("dsdh", "several")
-        U = torch.randn(N, K, dtype=torch.float64)
-        before, Y = loss.B.clone(), torch.from_numpy(Y)
-        loss.start_epoch(2, lambda: U)
-        torch.testing.assert_close(loss.W, ridge(before, Y, 1.0))
-        assert torch.equal(loss.B, discrete_descent(before, loss.W, Y, U, 55.0, 10))
-        assert torch.equal(loss.classifier, loss.W.T)
 
     def test_batches_are_remembered_but_not_while_evaluating(self):
         loss, u, batch, _ = problem("dsdh", "one label")

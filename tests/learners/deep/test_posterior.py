@@ -10,11 +10,14 @@ from torch.autograd import gradcheck
 from torch.nn.functional import log_softmax, silu
 
 from fewbits.errors import ArgumentError
-from fewbits.learners.deep import CentreControl, PosteriorControl
-from fewbits.learners.deep._objective import Objective
-from fewbits.learners.deep._surrogate import ClassTargets, Surrogate
-from fewbits.learners.deep._targets import Targets
-from fewbits.learners.deep.losses import CSQ, LossContext
+from fewbits.learners.deep import (
+    CentreControl,
+    DeepHash,
+    NetworkConfig,
+    PosteriorControl,
+    TrainingConfig,
+)
+from fewbits.learners.deep.losses import LossContext, Targets
 
 B, C = 7, 5
 LENGTHS = (1, 7, 8, 9, 20, 64)
@@ -77,19 +80,6 @@ class TestBlocks:
         assert sizes.max() - sizes.min() <= 1
         real = control.places[control.places < n_bits]
         assert real.tolist() == list(range(n_bits))
-
-    def test_first_bit_is_lowest(self):
-        control, *_ = started(9)  # blocks of 5 and 4
-
-        def values(bits):
-            return control._values(control._blocks(bits)).T.tolist()
-
-        bits = -torch.ones(1, 9)
-        for k, value in enumerate([[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1]]):
-            one = bits.clone()
-            one[0, k] = 1
-            assert values(one) == [value]
-        assert values(-bits) == [[31, 15]]
 
     @every_length
     def test_probabilities(self, n_bits):
@@ -260,39 +250,38 @@ class TestTerms:
         assert torch.isfinite(alone(scores.float(), batch).codes)
 
 
-class TestUnits:
-    def surrogate(self, dropout):
-        made = Surrogate(torch.tensor([3, 2]), 10, dropout)
-        made.reset(torch.Generator().manual_seed(0))
-        return made
+class TestDropout:
+    def networks(self, dropout):
+        """Return those of blocks of 3 and 2 bits, with 10 units each."""
+        control, *_ = started(5, block=3, n_hidden=10, dropout=dropout)
+        return control.surrogate.float()
 
-    def test_dropout_keeps_a_share_of_each_block(self):
-        made = self.surrogate(0.3)
+    def test_a_share_of_each_block_is_kept(self):
+        networks = self.networks(0.3)
         counts = torch.zeros(2, 10)
         for _ in range(400):
-            units = made.units()
+            units = networks.units()
             assert units.W1.shape == (2, 7, 3)
             assert units.scale == 10 / 7
             for k in range(2):
-                place = (made.b1[k] == units.b1[k][:, None]).nonzero()[:, 1]
+                place = (networks.b1[k] == units.b1[k][:, None]).nonzero()[:, 1]
                 assert len(set(place.tolist())) == 7
-                assert torch.equal(units.W1[k], made.W1[k, place])
-                assert torch.equal(units.W2[k], made.W2[k, place])
+                assert torch.equal(units.W1[k], networks.W1[k, place])
+                assert torch.equal(units.W2[k], networks.W2[k, place])
                 counts[k, place] += 1
         assert (counts / 400 - 0.7).abs().max() < 0.1
 
-    def test_no_dropout(self):
-        made = self.surrogate(0.0)
-        assert made.units().W1 is made.W1
-        dropping = self.surrogate(0.5).eval()
-        assert dropping.units().scale == 1
+    def test_none_is_dropped_without_it_or_in_evaluation(self):
+        networks = self.networks(0.0)
+        assert networks.units().W1 is networks.W1
+        assert self.networks(0.5).eval().units().scale == 1
 
     def test_weights_are_those_of_linear_layers(self):
-        made = Surrogate(torch.full((4,), 8), 256, 0.5)
-        made.reset(torch.Generator().manual_seed(0))
+        control, *_ = started(32, n_hidden=256)
+        networks = control.surrogate
         for ours, linear in (
-            ((made.W1, made.b1), nn.Linear(8, 256)),
-            ((made.W2, made.b2), nn.Linear(256, 256)),
+            ((networks.W1, networks.b1), nn.Linear(8, 256)),
+            ((networks.W2, networks.b2), nn.Linear(256, 256)),
         ):
             bound = linear.in_features**-0.5
             for p in (*ours, linear.weight, linear.bias):
@@ -305,22 +294,20 @@ class TestBeside:
 
     @pytest.mark.parametrize("kind", [PosteriorControl, CentreControl])
     def test_add_and_replace(self, kind):
-        targets = Targets(torch.arange(B) % C, None, C)
-        context, batch = LossContext(16, targets, 0), targets[torch.arange(B)]
-        scores = torch.randn(B, 16)
-        for mode in ("add", "replace"):
-            loss, control = CSQ(), kind(weight=0.3, mode=mode)
-            loss.start(context)
-            control.start(context)
-            objective = Objective(loss, control)
-            torch.manual_seed(0)
-            found = objective(scores, batch)
-            torch.manual_seed(0)
-            terms = control(scores, batch)
-            expected = 0.3 * terms.codes + terms.own
-            if mode == "add":
-                expected = expected + loss(scores, batch)
-            torch.testing.assert_close(found, expected)
+        """In the first step, of all items, the losses are of the same scores."""
+        y = np.arange(40) % 4
+        X = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32)
+        training = TrainingConfig(max_epochs=1, validation=0, batch_size=40)
+        options = {"network": NetworkConfig(hidden=()), "training": training}
+
+        def value(control):
+            learner = DeepHash(16, control=control, random_state=0, **options)
+            return learner.fit(X, y).objective_[0]
+
+        own, whole, part = (value(kind(weight=w, mode="replace")) for w in (0, 1, 0.3))
+        assert part == pytest.approx(own + 0.3 * (whole - own), rel=1e-5)
+        both = value(kind(weight=0.3, mode="add"))
+        assert both == pytest.approx(part + value(None), rel=1e-5)
 
     @every_kind
     @pytest.mark.parametrize("reduction", ["sum", "mean"])
@@ -375,7 +362,7 @@ class TestBeside:
         assert torch.equal(again(scores, batch).codes, expected)
         assert torch.equal(copied(scores, batch).codes, expected)
         control.train()
-        control.start(LossContext(20, Targets(batch.classes, batch._labels, C), 3))
+        control.start(LossContext(20, Targets(batch.classes, batch.labels if several else None, C), 3))
         new, *_ = started(20, several, permute_every=1)
         state = new.state_dict()
         assert control.state_dict().keys() == state.keys()
@@ -438,38 +425,38 @@ class TestBeside:
             )
 
 
-@pytest.mark.parametrize(("seed", "shown"), [(0, "the sample"), (1, "nothing")])
-def test_toy_of_the_paper(seed, shown):
+@pytest.mark.parametrize(("seed", "size"), [(0, 1.0), (1, 1e-9)])
+def test_toy_of_the_paper(seed, size):
     """It estimates an 8-bit multivariate Bernoulli distribution; a product does not.
 
     Joint probabilities are the softmax of 256 numbers from N(0, 1), 10,000 samples are
-    learnt from, and the estimate is the mean of what the network says of them. Shown
-    the sample, as in the paper, or a constant. The floor of 10,000 samples is 0.0128.
+    learnt from, and the estimate is the mean of what the network says of them. They are
+    shown as in the paper, or so small that the network sees nothing. The floor of
+    10,000 samples is 0.0128.
     """
     rng = np.random.default_rng(seed)
     p = np.exp(rng.normal(size=256))
     p /= p.sum()
-    values = rng.choice(256, 10_000, p=p)
-    bits = values[:, None] >> np.arange(8) & 1
+    bits = rng.choice(256, 10_000, p=p)[:, None] >> np.arange(8) & 1
     marginals = bits.mean(axis=0)
     every = np.arange(256)[:, None] >> np.arange(8) & 1
     naive = np.where(every, marginals, 1 - marginals).prod(axis=1)
-    x = torch.from_numpy(2.0 * bits - 1).float() * (shown == "the sample")
-    surrogate = Surrogate(torch.tensor([8]), 64, 0.0)
-    surrogate.reset(torch.Generator().manual_seed(seed))
-    optimizer = torch.optim.Adam(surrogate.parameters(), 1e-2)
+    x = size * torch.from_numpy(2.0 * bits - 1).float()
+    targets = Targets(torch.zeros(len(x)).long(), None, 1)
+    control = PosteriorControl(n_hidden=64, dropout=0.0)
+    control.start(LossContext(8, targets, seed))
+    optimizer = torch.optim.Adam(control.parameters(), 1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 300)
     order = torch.Generator().manual_seed(seed)
     for _ in range(300):
         rows = torch.randint(len(x), (500,), generator=order)
-        own = ClassTargets.one_each(torch.from_numpy(values)[None, rows])
-        _, loss = surrogate.losses(x[None, rows], None, own, True)
+        loss = control(x[rows], targets[rows]).own
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
     with torch.inference_mode():
-        estimate = surrogate(x[None])[0].exp().double().mean(dim=0).numpy()
+        estimate = control.log_posterior(x)[:, 0].exp().double().mean(dim=0).numpy()
     divergence, other = (np.sum(p * np.log(p / q)) for q in (estimate, naive))
     assert divergence < 0.02
     assert divergence < other / 20

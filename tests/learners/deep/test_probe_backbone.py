@@ -8,7 +8,6 @@ from torch import nn
 from fewbits.errors import FeatureError, FewbitsError
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.learners.deep import LLC, DeepHash
-from fewbits.learners.deep._probe_backbone import probe_backbone
 from fewbits.learners.deep.losses import HashNet
 from tests.learners._made import made
 
@@ -72,9 +71,8 @@ def test_integers_come_as_float32_first():
             seen.append(items.dtype)
             return items[:, :4]
 
-    assert probe_backbone(Noted(), X) == (4, False)
-    assert probe_backbone(words(), tokens) == (12, True)
-    assert seen == [torch.float32]
+    learner(Noted(), max_epochs=1).fit(X, y)
+    assert set(seen) == {torch.float32}
 
 
 def test_both_refusals_are_told():
@@ -191,4 +189,4 @@ def test_a_backbone_that_gives_one_number_in_all():
             return X.mean()
 
     with pytest.raises(FeatureError, match="one row of features for each"):
-        probe_backbone(Mean(), np.zeros((2, 5), np.float32))
+        learner(Mean()).fit(X, y)

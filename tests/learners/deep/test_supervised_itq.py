@@ -1,10 +1,8 @@
 """Supervised ITQ beside a network: its ends, its formula and its encoder."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from scipy.special import logit, softmax
+from scipy.special import logsumexp
 
 from fewbits.encoders import LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
@@ -16,11 +14,7 @@ from fewbits.learners.deep import (
     DeepSupervisedITQ,
     NetworkConfig,
     TrainingConfig,
-    _supervised_itq,
 )
-from fewbits.learners.deep._linear_path import with_linear_path
-from fewbits.learners.deep._memberships import LIMIT, Memberships, memberships
-from fewbits.learners.deep._supervised_itq import blocks
 from fewbits.learners.deep.losses import CSQ
 from fewbits.training import fit_bundle
 
@@ -50,92 +44,75 @@ def test_without_supervision_it_is_itq():
     np.testing.assert_array_equal(found.objective_, itq.objective_)
 
 
-@pytest.mark.parametrize("n_bits", [5, D + 3])
-@pytest.mark.parametrize("n_classes", [0, 7])
-@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
-def test_paths_beside_a_network(hidden, n_classes, n_bits):
-    sizes = (D, *hidden, 4)
-    weights = [rng.normal(size=s) for s in pairwise(sizes)]
-    biases = [rng.normal(size=n) for n in sizes[1:]]
-    alone = (
-        MLPEncoder(weights, biases) if hidden else LinearEncoder(weights[0], biases[0])
-    )
-    scores = X
-    for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
-        scores = (np.maximum(scores, 0) if i else scores) @ W + b
-    parts, members = [X, scores], None
-    if n_classes:
-        of_class = rng.normal(size=(4, n_classes)) / 10, rng.normal(size=n_classes)
-        members = Memberships(*of_class)
-        parts.append(np.clip(scores @ of_class[0] + of_class[1], -LIMIT, LIMIT))
-        assert 0.05 < np.mean(np.abs(parts[-1]) == LIMIT) < 0.95
-    Z = np.hstack(parts)
-    outer, bias = rng.normal(size=(Z.shape[1], n_bits)), rng.normal(size=n_bits)
-    found = with_linear_path(alone, members, outer, bias)
-    expected = Z @ outer + bias
-    np.testing.assert_allclose(found.project(X), expected, rtol=1e-3, atol=2e-3)
-
-
-def test_memberships_are_softmax_between_limits():
-    centres = np.sign(rng.normal(size=(N_CLASSES, 64))).astype(np.int8)
-    scores = (centres[y] * 0.5 + rng.normal(size=(len(y), 64))).astype(np.float32)
-    found = memberships(scores, centres).of(scores)
-    products = scores @ centres.T
-    products = (products - products.mean()) / products.std()
-    expected = softmax(products, axis=1)
-    assert np.all(np.argmax(found, axis=1) == np.argmax(expected, axis=1))
-    near = np.abs(logit(expected)) < 1
-    assert near.sum() > 20
-    # The denominator is the same for all items.
-    np.testing.assert_allclose(found[near], logit(expected[near]), atol=1)
-    assert np.abs(found).max() == LIMIT
-
-
-def test_it_is_itq_of_all_blocks():
-    found = learnt(0.3)
-    network, centres, _ = found._network_of(X, y)
-    scores = network.project(X)
-    Z, *_ = blocks(X, scores, memberships(scores, centres), 0.3)
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-5)
-    total = np.split(Z.var(axis=0), [D, D + scores.shape[1]])
-    assert [each.sum() for each in total] == pytest.approx([0.7, 0.09, 0.21], rel=1e-4)
-    itq = ITQ(16, n_iter=5, random_state=0).fit(Z).encoder_
-    # Margins are far above what the order of the sums changes.
-    expected = itq.project(Z)
-    clear = np.abs(expected) > 1e-4
-    assert clear.mean() > 0.99
-    np.testing.assert_array_equal(
-        (found.encoder_.project(X) >= 0)[clear], (expected >= 0)[clear]
-    )
-
-
-def test_of_many_classes_scores_have_the_share(monkeypatch):
-    hidden = NetworkConfig().hidden
-    assert len(learnt(0.3).encoder_.weights) == len(hidden or (0,)) + 2
-    monkeypatch.setattr(_supervised_itq, "_MOST_CLASSES", N_CLASSES - 1)
-    found = learnt(0.3)
-    assert len(found.encoder_.weights) == len(hidden or (0,)) + 1
-    Z, *_ = blocks(X, found._network_of(X, y)[0].project(X), None, 0.3)
-    assert Z[:, D:].var(axis=0).sum() == pytest.approx(0.3, rel=1e-4)
-
-
-def test_at_its_end_it_is_csq_with_predictable_centres(monkeypatch):
-    assert learnt(1).n_iter_ == 5  # of few classes, scores are rotated
-    monkeypatch.setattr(_supervised_itq, "_FEW_CLASSES", N_CLASSES)
-    found = learnt(1)
+def network(n_bits=64, centres="hadamard", hidden=None, X=X, y=y):
+    """Return the encoder and the centres that a fit with `random_state=0` trains."""
     seed = np.random.RandomState(0).randint(2**31 - 1)
-    loss = CSQ(centres="predictable")
-    csq = DeepHash(16, loss=loss, training=SHORT, random_state=seed).fit(X, y)
-    np.testing.assert_array_equal(found.encode(X), csq.encode(X))
-    assert len(found.encoder_.weights) == len(NetworkConfig().hidden or (0,)) + 1
+    config = NetworkConfig(hidden=hidden)
+    learner = DeepHash(n_bits, loss=CSQ(centres), training=SHORT, network=config)
+    fitted = learner.set_params(random_state=seed).fit(X, y)
+    return fitted.encoder_, fitted.centres_
+
+
+def scaled(block, share):
+    block = block - block.mean(axis=0)
+    return block * np.sqrt(share / block.var(axis=0).sum())
+
+
+def memberships(scores, centres):
+    """Return log odds of classes by softmax, with one denominator for all items."""
+    products = scores @ centres.T.astype(np.float64)
+    products = (products - products.mean()) / products.std()
+    others = logsumexp(np.sort(products, axis=1)[:, :-1], axis=1)
+    return np.clip(products - np.median(others), -3, 3)
+
+
+@pytest.mark.parametrize("n_bits", [5, D + 3])
+@pytest.mark.parametrize("share", [0.3, 1])
+@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
+def test_it_is_itq_of_all_blocks(hidden, share, n_bits):
+    """The rotation of features, scores and memberships, in one encoder of features."""
+    found = learnt(share, n_bits, network=NetworkConfig(hidden=hidden))
+    encoder, centres = network(hidden=hidden)
+    scores = encoder.project(X)
+    Z = [scaled(X, 1 - share), scaled(scores, share if share == 1 else share**2)]
+    if share < 1:
+        members = memberships(scores, centres)
+        assert 0.05 < np.mean(np.abs(members) == 3) < 0.95
+        Z.append(scaled(members, share * (1 - share)))
+    Z = np.hstack(Z).astype(np.float32)
+    itq = ITQ(n_bits, n_iter=5, random_state=0).fit(Z).encoder_
+    expected = itq.project(Z)
+    np.testing.assert_allclose(found.encoder_.project(X), expected, rtol=1e-2, atol=2e-3)
+    linear = not hidden and share == 1
+    assert isinstance(found.encoder_, LinearEncoder if linear else MLPEncoder)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Return items of so many classes that there are no memberships."""
+    y = np.repeat(np.arange(1025), 2)
+    X = rng.normal(size=(len(y), 6)) + 3 * rng.normal(size=(1025, 6))[y]
+    return X.astype(np.float32), y
+
+
+def test_of_many_classes_scores_have_the_share(many):
+    X, y = many
+    options = {"training": TrainingConfig(max_epochs=1, validation=0, eval_every=0)}
+    options |= {"network": NetworkConfig(hidden=()), "random_state": 0, "n_iter": 2}
+    found = DeepSupervisedITQ(16, supervision=0.3, **options).fit(X, y)
+    assert isinstance(found.encoder_, LinearEncoder)  # ReLU would give memberships
+
+
+def test_at_its_end_it_is_csq_with_predictable_centres():
+    assert learnt(1).n_iter_ == 5  # of few classes, scores are rotated
+    more = 2 * y + (X[:, -1] > 0)
+    options = {"training": SHORT, "random_state": 0, "n_iter": 5}
+    found = DeepSupervisedITQ(16, supervision=1, **options).fit(X, more)
+    encoder, _ = network(16, "predictable", y=more)
+    np.testing.assert_array_equal(found.encode(X), encoder.encode(X))
     assert found.n_iter_ == len(found.objective_) == 0
-
-
-def test_where_codes_are_fewer_than_classes_scores_are_rotated_too(monkeypatch):
-    monkeypatch.setattr(_supervised_itq, "_FEW_CLASSES", 0)
-    found = learnt(1, n_bits=3)
-    assert found.encoder_.n_bits == 3
-    assert found.n_iter_ == 5
+    few = DeepSupervisedITQ(4, supervision=1, **options).fit(X, more)
+    assert few.n_iter_ == 5  # of more classes than codes, too
 
 
 def test_it_takes_several_labels_of_an_item():
@@ -159,18 +136,17 @@ def test_supervision_ranks_known_classes_better():
 
 
 def test_validation_chooses_a_share_and_trains_a_network_a_fold(monkeypatch):
-    trained = []
-    real = DeepSupervisedITQ._network_of
+    fitted = []
+    real = DeepHash.fit
 
     def counted(self, *args):
-        found = real(self, *args)
-        trained.append(found[0])
-        return found
+        fitted.append(self.n_bits)
+        return real(self, *args)
 
-    monkeypatch.setattr(DeepSupervisedITQ, "_network_of", counted)
+    monkeypatch.setattr(DeepHash, "fit", counted)
     found = learnt("validated", n_iter=2)
     assert found.supervision_ in found.validation_.shares
-    assert len({id(each) for each in trained}) <= 7 < len(trained)
+    assert 3 <= len(fitted) <= 7
 
 
 def test_a_bundle_classifies_by_it():

@@ -173,8 +173,8 @@ class DeepLearner(Learner):
                 network = self.network_.to(device)
             source = ArrayItems(items, pixels=True, integers=self._integers)
             features = self._features_of(network, source, torch.arange(len(items)))
-            found: NDArray[np.float32] = features.numpy()
-            return found
+            array: NDArray[np.float32] = features.numpy()
+            return array
 
     def encode(self, X: ArrayLike) -> CodeArray:
         """Return packed codes: what an index stores.

@@ -105,14 +105,16 @@ class TrainingConfig(Config):
 
     def needing_held_out(self) -> list[str]:
         """Return what was chosen and has no effect without held-out items."""
-        found = [] if self.patience is None else [f"training.patience={self.patience}"]
+        needing = []
+        if self.patience is not None:
+            needing.append(f"training.patience={self.patience}")
         if self.validation_base == "held_out":
-            found.append("training.validation_base='held_out'")
-        return found
+            needing.append("training.validation_base='held_out'")
+        return needing
 
-    def check_held_out(self, asked: list[str]) -> None:
+    def check_held_out(self, needing: list[str]) -> None:
         """Refuse what would have no effect for want of held-out items."""
-        for name in asked:
+        for name in needing:
             if self.validation == 0:
                 raise ArgumentError(
                     f"{name} needs held-out items, but training.validation=0"

@@ -179,17 +179,17 @@ def balanced_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
     """
     check_sizes(n_classes, n_bits)
     rng = check_random_state(random_state)
-    known = np.empty((0, n_bits), np.int8)
+    codes = np.empty((0, n_bits), np.int8)
     for _ in range(_BALANCED_DRAWS):
         ranks = rng.random_sample((n_classes, n_bits)).argsort(axis=1)
         drawn = np.where(ranks < n_bits // 2, 1, -1).astype(np.int8)
-        known = np.unique(np.concatenate([known, drawn]), axis=0)
-        chosen: Centres = known[rng.permutation(len(known))[:n_classes]]
+        codes = np.unique(np.concatenate([codes, drawn]), axis=0)
+        chosen: Centres = codes[rng.permutation(len(codes))[:n_classes]]
         if len(chosen) == n_classes and (n_classes == 1 or all_live(chosen)):
             return chosen
     if len(chosen) < n_classes:
         raise ArgumentError(
-            f"{_BALANCED_DRAWS} draws gave {len(known)} balanced codes of {n_bits} "
+            f"{_BALANCED_DRAWS} draws gave {len(codes)} balanced codes of {n_bits} "
             f"bits, too few for {n_classes} classes: take more bits"
         )
     return chosen if n_bits % 2 else opposed(chosen)

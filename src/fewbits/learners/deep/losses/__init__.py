@@ -8,7 +8,12 @@ from fewbits.learners.deep.losses._base import (
     changed_options,
 )
 from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
-from fewbits.learners.deep.losses._classes import GreedyHash
+from fewbits.learners.deep.losses._classes import (
+    ClassLoss,
+    CodebookLoss,
+    CodeLoss,
+    GreedyHash,
+)
 from fewbits.learners.deep.losses._pairs import DBDH, DCH, DSDH, HashNet
 
 #: The losses by the names that learners and the command line know them by.
@@ -29,6 +34,9 @@ __all__ = [
     "DSDH",
     "LOSSES",
     "Batch",
+    "ClassLoss",
+    "CodeLoss",
+    "CodebookLoss",
     "GreedyHash",
     "HashNet",
     "Loss",

@@ -135,8 +135,8 @@ class HashNet(PairLoss):
         self.step = state
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        known, others = self.others(scores, batch)
-        h, g = (torch.tanh(self.beta * u) for u in (scores, known))
+        V, others = self.others(scores, batch)
+        h, g = (torch.tanh(self.beta * u) for u in (scores, V))
         if self.training:
             self.step += 1
         s = batch.similar(others)
@@ -221,10 +221,10 @@ class DBDH(PairLoss):
         self._factor = usual if self.alpha is None else self.alpha
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        known, others = self.others(scores, batch)
+        V, others = self.others(scores, batch)
         b = self._bits(scores)
         s = batch.similar(others)
-        products = self._factor * (b @ self._bits(known).T)
+        products = self._factor * (b @ self._bits(V).T)
         losses = softplus(products) - s * products
         if self._weighs:
             losses = balancing_weights(s, self._share) * losses
@@ -394,8 +394,8 @@ class DSDH(PairLoss):
         self.B.copy_(bits)
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
-        known, others = self.others(scores, batch)
-        products = scores @ known.T / 2
+        V, others = self.others(scores, batch)
+        products = scores @ V.T / 2
         losses = softplus(products) - batch.similar(others) * products
         pairs = mean_over(losses, different(batch, others))
         quantized = ((self.B[batch.rows] - scores) ** 2).sum(dim=1).mean()
