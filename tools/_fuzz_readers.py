@@ -160,7 +160,7 @@ def _read_csv(path: Path) -> Any:
     with path.open("rb") as file:
         table = _csv.read_csv(file, str(path), path=path)
     with suppress(ArgumentError):  # cells that make no items
-        inputs.read(path, keep=True)
+        inputs.read(path)
     return table
 
 
@@ -248,7 +248,7 @@ def _read_json(path: Path) -> Any:
     with path.open("rb") as file:
         table = read_json_lines(file, str(path))
     with suppress(ArgumentError):  # cells that make no items
-        inputs.read(path, keep=True)
+        inputs.read(path)
     return _without_nulls(table.to_pylist())
 
 
@@ -439,10 +439,10 @@ def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
 
 
 def _read_kept(path: Path, *, skip: bool) -> Any:
-    found = inputs.read(path, column="item", keep=True, skip_blank=skip)
+    found = inputs.read(path, column="item", skip_blank=skip)
     items = found.values
     items = list(items) if found.kind == "texts" else np.asarray(items).tolist()
-    kept = {name: _pylist(column) for name, column in found.beside.items()}
+    kept = {name: _pylist(column) for name, column in found.columns.items()}
     return {**kept, "item": items}
 
 

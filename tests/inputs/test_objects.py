@@ -149,7 +149,7 @@ def test_plain_numbers_are_texts_where_these_are_meant():
     assert inputs.as_texts(numbers) == numbers
     for texts in (["1 2", "3 4"], ["5%", "7%"], ["[1, 2]"], ["[1, 2]", "[3, x]"]):
         said = (
-            r"expected texts, got .* written as text.*(give them one at a time|is non)"
+            r"expected texts, but .* written as text.*(give them one at a time|is non)"
         )
         with pytest.raises(FewbitsError, match=said):
             inputs.as_texts(texts)
@@ -160,7 +160,7 @@ def test_plain_numbers_are_texts_where_these_are_meant():
 
 
 @pytest.mark.parametrize(
-    "options", [{"column": "a"}, {"id_column": "a"}, {"keep": ["a"]}]
+    "options", [{"column": "a"}, {"id": "a"}, {"columns": ["a"]}]
 )
 def test_arrays_and_lists_have_no_columns(options):
     for items in (X, np.array(X), TEXTS, pd.Series(TEXTS)):
@@ -175,13 +175,13 @@ def test_columns_of_a_frame():
     )
     for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         found = inputs.read(
-            table, column=["y", "x"], label_column="kind", id_column="id", keep=True
+            table, column=["y", "x"], label="kind", id="id"
         )
         np.testing.assert_array_equal(found.values, [[2, 1], [4, 3]])
         assert found.names == ("y", "x")
         assert found.labels.tolist() == ["u", "v"]
         assert found.ids.to_pylist() == ["a", "b"]
-        assert "kind" in found.beside
+        assert "kind" in found.columns
 
 
 def test_images():

@@ -111,7 +111,7 @@ def read_table(
     if not (options.column or options.images or options.codes):
         choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
         _warn_of_left_out(table, choice, {*kept, label, id_}, source)
-    columns = _kept_columns(table, kept, source)
+    columns = _kept_columns(table, kept, set(choice.places), source)
     if options.label is not None:
         columns[options.label] = table.kept(label)
     kinds = {"written": "vectors", "numbers": "vectors"}
@@ -470,13 +470,15 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
     return None
 
 
-def _kept_columns(table: Table, kept: list[int], source: str) -> dict[str, Any]:
+def _kept_columns(
+    table: Table, kept: list[int], items: set[int], source: str
+) -> dict[str, Any]:
     """Return other columns by name, and warn of those kept as texts for a few cells."""
     columns = {}
     for i in kept:
         name = table.names[i]
         place_of(table, name, source)  # of two of one name, one only would come back
-        if is_text(table.fields[i].type):
+        if is_text(table.fields[i].type) and i not in items:
             mixed = exceptions(table.column(i), PLAIN_NUMBER)
             if mixed is not None:
                 warn_user(
