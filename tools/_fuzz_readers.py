@@ -21,6 +21,8 @@ from unittest import mock
 import h5py
 import numpy as np
 import pyarrow as pa
+from fewbits.inputs._csv_cells import MISSING
+from fewbits.inputs._json_lines import read_json_lines
 from PIL import Image, ImageOps
 from pyarrow import feather, parquet
 
@@ -28,8 +30,6 @@ from fewbits import inputs
 from fewbits._images import open_rgb
 from fewbits.errors import ArgumentError
 from fewbits.inputs import _csv
-from fewbits.inputs._csv_cells import MISSING
-from fewbits.inputs._json_lines import read_json_lines
 
 WORDS = ["one", "é", "日本", "a b", "", " ", "\u2028", "x\ny", "x\r\ny", "x\ry", 'q"q']
 WORDS += ["a,b", "a;b", "1", "-2.5", "007", "1_000", "5%", "NA", "nan", "[0.1, 0.2]"]

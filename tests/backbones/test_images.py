@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageOps
 
-from fewbits._images import open_rgb
-from fewbits._pixels import to_bytes
+from fewbits._images import open_rgb, to_bytes
 from fewbits.backbones import OnnxImages
 from fewbits.backbones._images import as_rgb, as_rgb_within
 from fewbits.datasets import ImageItem

@@ -240,9 +240,7 @@ def test_mistakes_in_files_of_labels(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no .*none\.npy"):
         inputs.read(tmp_path / "x.npy", label=str(tmp_path / "none.npy"))
     with pytest.raises(ArgumentError, match="got column='v'"):
-        inputs.read(
-            tmp_path / "x.npy", column="v", label=str(tmp_path / "short.npy")
-        )
+        inputs.read(tmp_path / "x.npy", column="v", label=str(tmp_path / "short.npy"))
 
 
 def test_real_numbers_are_no_classes(tmp_path):
@@ -286,7 +284,7 @@ def test_several_labels_stay_numbers(tmp_path, dtype):
     for name in ("x.npz", "x.parquet"):
         found = inputs.read(tmp_path / name, column="X", label="y")
         assert found.labels.dtype == np.uint8
-        kept = found.stored_columns()["label"] if name == "x.npz" else found.columns["y"]
+        kept = found.stored_columns()["label" if name == "x.npz" else "y"]
         assert np.array_equal(kept if name == "x.npz" else kept.to_pylist(), y)
 
 
@@ -394,9 +392,7 @@ def test_archives_that_may_not_be_read(tmp_path, monkeypatch):
 
 
 def test_labels_of_images_need_no_name(tmp_path):
-    said = (
-        "got label='kind'; the labels of images are the names of the subfolders"
-    )
+    said = "got label='kind'; the labels of images are the names of the subfolders"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(tmp_path, label="kind")
 
