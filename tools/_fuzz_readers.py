@@ -27,9 +27,9 @@ from pyarrow import feather, parquet
 from fewbits import inputs
 from fewbits._images import open_rgb
 from fewbits.errors import ArgumentError
-from fewbits.inputs import _csv
-from fewbits.inputs._csv_cells import MISSING
-from fewbits.inputs._json_lines import read_json_lines
+from fewbits.inputs._csv import MISSING, read_csv
+from fewbits.inputs._input import Options
+from fewbits.inputs._text_files import read_json_lines
 
 WORDS = ["one", "é", "日本", "a b", "", " ", "\u2028", "x\ny", "x\r\ny", "x\ry", 'q"q']
 WORDS += ["a,b", "a;b", "1", "-2.5", "007", "1_000", "5%", "NA", "nan", "[0.1, 0.2]"]
@@ -59,14 +59,14 @@ def patched_blocks(rng: random.Random) -> Iterator[None]:
     head = rng.choice((128, 1024, 1 << 16))
     with (
         mock.patch("fewbits.inputs._csv._BATCH", rng.randrange(1, 5)),
-        mock.patch("fewbits.inputs._csv_arrow._BLOCK", rng.choice((16, 64, 1 << 20))),
-        mock.patch("fewbits.inputs._csv_arrow._HEAD", rng.choice((16, 64, 1 << 18))),
+        mock.patch("fewbits.inputs._csv._BLOCK", rng.choice((16, 64, 1 << 20))),
+        mock.patch("fewbits.inputs._csv._START", rng.choice((16, 64, 1 << 18))),
         mock.patch("fewbits.inputs._csv.HEAD", head),
-        mock.patch("fewbits.inputs._csv_head.HEAD", head),
         mock.patch("fewbits.inputs._streams.HEAD", head),
-        mock.patch("fewbits.inputs._pipes.HEAD", head),
-        mock.patch("fewbits.inputs._lines._BATCH", rng.randrange(1, 5)),
-        mock.patch("fewbits.inputs._json_lines._BATCH", rng.randrange(1, 5)),
+        mock.patch("fewbits.inputs._read.HEAD", head),
+        mock.patch("fewbits.inputs._text_files.HEAD", head),
+        mock.patch("fewbits.inputs._text_files._BATCH", rng.randrange(1, 5)),
+        mock.patch("fewbits.inputs._tables._BATCH", rng.randrange(1, 5)),
     ):
         yield
 
@@ -158,9 +158,9 @@ def _near_vector(rng: random.Random) -> str:
 
 def _read_csv(path: Path) -> Any:
     with path.open("rb") as file:
-        table = _csv.read_csv(file, str(path), path=path)
+        table = read_csv(file, str(path), Options(), path)
     with suppress(ArgumentError):  # cells that make no items
-        inputs.read(path, keep=True)
+        inputs.read(path)
     return table
 
 
@@ -248,7 +248,7 @@ def _read_json(path: Path) -> Any:
     with path.open("rb") as file:
         table = read_json_lines(file, str(path))
     with suppress(ArgumentError):  # cells that make no items
-        inputs.read(path, keep=True)
+        inputs.read(path)
     return _without_nulls(table.to_pylist())
 
 
@@ -439,10 +439,10 @@ def _written(rng: random.Random, table: Any, suffix: str) -> bytes:
 
 
 def _read_kept(path: Path, *, skip: bool) -> Any:
-    found = inputs.read(path, column="item", keep=True, skip_blank=skip)
+    found = inputs.read(path, column="item", skip_blank=skip)
     items = found.values
     items = list(items) if found.kind == "texts" else np.asarray(items).tolist()
-    kept = {name: _pylist(column) for name, column in found.beside.items()}
+    kept = {name: _pylist(column) for name, column in found.columns.items()}
     return {**kept, "item": items}
 
 
@@ -465,6 +465,47 @@ def _pylist(column: Any) -> list[Any]:
     is_time = pa.types.is_timestamp(column.type)  # Python's own end in the year 9999
     found: list[Any] = (column.cast(pa.int64()) if is_time else column).to_pylist()
     return found
+
+
+# Codes: bytes, hexadecimal digits, or 0 and 1
+
+
+def codes_case(rng: random.Random) -> Case:
+    """Return a column of codes of one length, seldom of two."""
+    n_bytes, n = rng.randrange(1, 9), rng.randrange(1, 6)
+    rows = [rng.randbytes(n_bytes) for _ in range(n)]
+    if rng.random() < 0.1:
+        rows[rng.randrange(n)] = rng.randbytes(n_bytes + 1)
+    suffix = rng.choice((".csv", ".parquet", ".jsonl"))
+    head = rng.choice(("", "0x", "\\x"))
+    written = [head + row.hex() for row in rows]
+    if rng.random() < 0.3:
+        written = ["".join(f"{byte:08b}" for byte in row) for row in rows]
+    if suffix == ".csv":
+        content = "\n".join(["h,n", *(f"{text},1" for text in written)]).encode()
+    elif suffix == ".jsonl":
+        content = "\n".join(json.dumps({"h": text}) for text in written).encode()
+    else:
+        values = [*map(list, rows)] if rng.random() < 0.3 else rows
+        kind = pa.list_(pa.uint8()) if values is not rows else pa.binary()
+        content = _written(rng, pa.table({"h": pa.array(values, kind)}), suffix)
+
+    def truth(path: Path) -> Any:
+        if path.read_bytes() != content:
+            raise ValueError("what a damaged file holds is not known")
+        return [*map(list, rows)]
+
+    return Case(suffix, content, partial(_codes, n_bytes=n_bytes), truth, _same_codes)
+
+
+def _codes(path: Path, n_bytes: int) -> Any:
+    found = inputs.read(path, codes="h")
+    # Digits that happen to be 0 and 1 alone are bits.
+    return found.values.tolist() if found.n_bits == 8 * n_bytes else None
+
+
+def _same_codes(found: Any, rows: Any) -> bool:
+    return found is None or found == rows
 
 
 # Standard input
@@ -539,6 +580,7 @@ READERS: dict[str, Callable[[random.Random], Case]] = {
     "vecs": vecs_case,
     "hdf5": hdf5_case,
     "table": table_case,
+    "codes": codes_case,
     "pipe": pipe_case,
     "image": image_case,
 }

@@ -10,8 +10,7 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image, ImageOps
 
 from fewbits import backbones
-from fewbits._images import open_rgb
-from fewbits._pixels import to_bytes
+from fewbits._images import open_rgb, to_bytes
 from fewbits.backbones import OnnxImages
 from fewbits.datasets import ImageItem
 from fewbits.errors import FeatureError

@@ -46,7 +46,7 @@ def bundle(tmp_path, monkeypatch):
     empty = Bundle(encoder, backbone="colours")
     built = {
         keep: empty.with_items(
-            source.values, columns=source.columns(), keep_vectors=keep
+            source.values, columns=source.stored_columns(), keep_vectors=keep
         )
         for keep in ("float32", None)
     }

@@ -38,7 +38,7 @@ def bundles(tmp_path_factory):
     parquet.write_table(table, folder / "x.parquet")
     bundle = Bundle(LinearEncoder(np.eye(2), np.zeros(2)))
     return [
-        bundle.with_items(read(folder / name, column=["a", "b"], keep=True))
+        bundle.with_items(read(folder / name, column=["a", "b"]))
         for name in ("x.csv", "x.parquet")
     ]
 

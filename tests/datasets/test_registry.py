@@ -114,7 +114,7 @@ def test_exported_texts_are_read_again(tmp_path):
     texts = ["a, b", 'say "c"', "naïve\nline"]
     data = made("texts", texts, {"coarse": ["x", "y", "x"], "fine": [1, 2, 3]})
     datasets.export(data, tmp_path / "t.csv")
-    found = inputs.read(tmp_path / "t.csv", column="text", label_column="fine")
+    found = inputs.read(tmp_path / "t.csv", column="text", label="fine")
     assert found.values == texts
     assert found.labels.tolist() == ["1", "2", "3"]
 
@@ -124,7 +124,7 @@ def test_exported_vectors_are_read_again(tmp_path):
     data = made("vectors", X, {"kind": np.array(["x", "y", "x"], dtype=object)})
     for name, labels in (("v.npz", "kind"), ("v.npy", None)):
         datasets.export(data, tmp_path / name)
-        found = inputs.read(tmp_path / name, label_column=labels)
+        found = inputs.read(tmp_path / name, label=labels)
         np.testing.assert_array_equal(found.values, X)
         assert labels is None or found.labels.tolist() == ["x", "y", "x"]
 

@@ -39,7 +39,7 @@ def test_word_vectors_are_words_and_vectors(tmp_path, monkeypatch, header, name)
     if name == "stdin":
         source = "-"
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    found = read(source, id_column="word", keep=True)
+    found = read(source, id="word")
     assert found.kind == "vectors"
     np.testing.assert_array_equal(found.values, VECTORS)
     assert found.ids.to_pylist() == WORDS
@@ -49,7 +49,7 @@ def test_words_that_are_left_out_are_told(tmp_path):
     path = tmp_path / "w.txt"
     path.write_text(word_vectors(True))
     with pytest.warns(UserWarning, match="left out: 'word'"):
-        assert read(path).kind == "vectors"
+        assert read(path, columns=()).kind == "vectors"
 
 
 def test_a_line_without_its_numbers_is_named(tmp_path):
@@ -144,15 +144,15 @@ def test_partitions_are_columns(tmp_path, way, kind):
     ds.write_dataset(PARTED, tmp_path, format=kind, partitioning=parts)
     expected = ds.dataset(tmp_path, format=kind, partitioning=parts).to_table()
     source = str(tmp_path / "**" / f"*.{kind}") if way == "pattern" else tmp_path
-    found = read(source, column="v", keep=True)
-    columns = (found.beside["city"].to_pylist(), found.beside["year"].to_pylist())
+    found = read(source, column="v")
+    columns = (found.columns["city"].to_pylist(), found.columns["year"].to_pylist())
     rows = zip(found.values.tolist(), *columns, strict=True)
     assert sorted(rows, key=str) == sorted(
         zip(*(expected[x].to_pylist() for x in ("v", "city", "year")), strict=True),
         key=str,
     )
     with pytest.warns(UserWarning, match="left out: 'city' .*, 'year'"):
-        read(source)
+        read(source, columns=())
 
 
 def test_files_of_other_partitions_are_refused(tmp_path):
@@ -185,11 +185,11 @@ def test_shards_match_by_name_and_widen(tmp_path, ending, order):
     write = pq.write_table if ending == ".parquet" else feather.write_feather
     for place, table in enumerate(order):
         write(table, tmp_path / f"{place}{ending}")
-    found = read(tmp_path, column="v", id_column="id", keep=True)
+    found = read(tmp_path, column="v", id="id")
     expected = pa.concat_tables(order, promote_options="permissive")
     assert found.ids.to_pylist() == expected["id"].to_pylist()
     assert found.values.tolist() == expected["v"].to_pylist()
-    assert found.beside["n"].to_pylist() == expected["n"].to_pylist()
+    assert found.columns["n"].to_pylist() == expected["n"].to_pylist()
 
 
 def test_shards_that_would_lose_values_are_refused(tmp_path):
@@ -206,7 +206,7 @@ def test_json_numbers_beyond_floats_are_refused(tmp_path, number):
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"text": "a"}) + f'\n{{"text": "b", "x": {number}}}\n')
     with pytest.raises(ArtefactError, match=r"line 2.*too large"):
-        read(path, column="text", keep=True)
+        read(path, column="text")
 
 
 def test_a_sparse_archive_is_called_so(tmp_path):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from fewbits import inputs
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.inputs import _json_lines
 
 
 @pytest.fixture
@@ -37,17 +36,17 @@ VALUES = st.one_of(
     kept=VALUES,
     escaped=st.booleans(),
     ends=st.sampled_from(["\n", "\r\n"]),
-    batch=st.integers(1, 3),
+    above=st.sampled_from([0, 0, 0, 4094, 4096]),
 )
-def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
-    monkeypatch.setattr(_json_lines, "_BATCH", batch)
-    rows = [{"text": "word", "kept": value} for value in [*kept, None]]
+def test_any_values(path, kept, escaped, ends, above):
+    rows = [{"text": "word"}] * above  # 4,096 are looked at together
+    rows += [{"text": "word", "kept": value} for value in [*kept, None]]
     lines = [json.dumps(row, ensure_ascii=escaped) for row in rows]
     path.write_text(ends.join(lines), "utf-8", newline="")
-    found = inputs.read(path, column="text", keep=["kept"])
+    found = inputs.read(path, column="text", columns=["kept"])
     assert found.values == ["word"] * len(rows)
-    expected = [json.loads(line)["kept"] for line in lines]
-    assert found.beside["kept"].to_pylist() == expected
+    expected = [json.loads(line).get("kept") for line in lines]
+    assert found.columns["kept"].to_pylist() == expected
 
 
 @pytest.mark.parametrize(
@@ -60,11 +59,11 @@ def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
         (['{"a": "x"}', "{}"], "an object without keys in line 2"),
         (
             ['{"a": "x"}', '{"a": 5}'],
-            "'a' a text in line 1 and a number in line 2",
+            "'a' values of several types",
         ),
         (
             ['{"a": 1.5}', '{"a": true}'],
-            "a number in line 1 and true or false in",
+            "several types, .*truth values among num",
         ),
         (['{"a": [1.5]}', '{"a": [true]}'], "several types, .*truth values among num"),
         (['{"a": {"b": 1.5}}', '{"a": {"b": true}}'], "truth values among numbers"),
@@ -76,9 +75,9 @@ def test_any_values(path, monkeypatch, kept, escaped, ends, batch):
     ],
 )
 @pytest.mark.parametrize("apart", [False, True])
-def test_what_is_refused(path, monkeypatch, lines, said, apart):
-    if apart:  # each line in a batch of its own
-        monkeypatch.setattr(_json_lines, "_BATCH", 1)
+def test_what_is_refused(path, lines, said, apart):
+    if apart:  # lines that are not looked at together
+        lines = [lines[0], *['{"b": 1}'] * 4096, *lines[1:]]
         said = "x.jsonl"
     path.write_text("\n".join(lines), "latin-1")
     with pytest.raises((ArtefactError, ArgumentError), match=said) as caught:
@@ -90,14 +89,14 @@ def test_vectors_and_missing_keys(path):
     path.write_text(
         '\ufeff{"v": [1, 2.5], "y": "a"}\n{"y": "b", "v": [3, 4]}\n', "utf-8"
     )
-    found = inputs.read(path, column="v", label_column="y")
+    found = inputs.read(path, column="v", label="y")
     np.testing.assert_array_equal(found.values, [[1, 2.5], [3, 4]])
     assert found.labels.tolist() == ["a", "b"]
     path.write_text('{"v": [1], "y": "a"}\n{"v": [2]}\n')
     with pytest.raises(
         ArgumentError, match="missing in 1 of 2 rows: got None in row 1"
     ):
-        inputs.read(path, column="v", label_column="y")
+        inputs.read(path, column="v", label="y")
 
 
 def test_blank_lines_are_told(path):
@@ -110,5 +109,5 @@ def test_blank_lines_are_told(path):
 
 def test_digits_in_quotes_stay_texts(path):
     path.write_text('{"t": "one", "code": "007"}\n{"t": "two", "code": "1e5"}\n')
-    found = inputs.read(path, column="t", id_column="code")
+    found = inputs.read(path, column="t", id="code")
     assert found.ids.to_pylist() == ["007", "1e5"]

@@ -66,7 +66,7 @@ def test_labels_stay_as_short_as_they_are():
     names[5] = "c" * 100_000
     table = pa.table({"v": np.eye(2).tolist() * 20_000, "kind": names})
     tracemalloc.start()
-    found = inputs.read(table, label_column="kind")
+    found = inputs.read(table, label="kind")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.labels.tolist() == names
@@ -74,19 +74,18 @@ def test_labels_stay_as_short_as_they_are():
 
 
 @pytest.mark.parametrize("n_shards", [1, 3])
-def test_vectors_are_never_there_twice(tmp_path, n_shards, monkeypatch):
-    X = np.ones((1000, 500), np.float32)
-    monkeypatch.setattr("fewbits.inputs._shards._BATCH", 50)
-    column = pa.FixedSizeListArray.from_arrays(X.reshape(-1), 500)
+def test_vectors_are_never_there_twice(tmp_path, n_shards):
+    X = np.ones((20_000, 25), np.float32)
+    column = pa.FixedSizeListArray.from_arrays(X.reshape(-1), 25)
     for i in range(n_shards):
         parquet.write_table(
-            pa.table({"v": column}), tmp_path / f"{i}.parquet", row_group_size=100
+            pa.table({"v": column}), tmp_path / f"{i}.parquet", row_group_size=1000
         )
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     found = inputs.read(tmp_path).values
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found.shape == (1000 * n_shards, 500)
+    assert found.shape == (20_000 * n_shards, 25)
     assert peak < 1.3 * found.nbytes
     assert pa.total_allocated_bytes() - before < 0.2 * X.nbytes

@@ -149,7 +149,7 @@ def test_plain_numbers_are_texts_where_these_are_meant():
     assert inputs.as_texts(numbers) == numbers
     for texts in (["1 2", "3 4"], ["5%", "7%"], ["[1, 2]"], ["[1, 2]", "[3, x]"]):
         said = (
-            r"expected texts, got .* written as text.*(give them one at a time|is non)"
+            r"expected texts, but .* written as text.*(give them one at a time|is non)"
         )
         with pytest.raises(FewbitsError, match=said):
             inputs.as_texts(texts)
@@ -159,9 +159,7 @@ def test_plain_numbers_are_texts_where_these_are_meant():
     assert inputs.read(words).values == inputs.as_texts(words) == words
 
 
-@pytest.mark.parametrize(
-    "options", [{"column": "a"}, {"id_column": "a"}, {"keep": ["a"]}]
-)
+@pytest.mark.parametrize("options", [{"column": "a"}, {"id": "a"}, {"columns": ["a"]}])
 def test_arrays_and_lists_have_no_columns(options):
     for items in (X, np.array(X), TEXTS, pd.Series(TEXTS)):
         with pytest.raises(FewbitsError, match=r"has no columns, got .*'a'"):
@@ -174,14 +172,12 @@ def test_columns_of_a_frame():
         index=[5, 9],
     )
     for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        found = inputs.read(
-            table, column=["y", "x"], label_column="kind", id_column="id", keep=True
-        )
+        found = inputs.read(table, column=["y", "x"], label="kind", id="id")
         np.testing.assert_array_equal(found.values, [[2, 1], [4, 3]])
         assert found.names == ("y", "x")
         assert found.labels.tolist() == ["u", "v"]
         assert found.ids.to_pylist() == ["a", "b"]
-        assert "kind" in found.beside
+        assert "kind" in found.columns
 
 
 def test_images():

@@ -16,15 +16,15 @@ VECTORS = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
 def test_labels_stay_with_their_items(tmp_path):
     texts = tmp_path / "t.csv"
     texts.write_text("id,text,kind\n" + "".join(f"{i},n {i},k{i}\n" for i in range(50)))
-    source = inputs.read(texts, column="text", label_column="kind", id_column="id")
+    source = inputs.read(texts, column="text", label="kind", id="id")
     found = source.sample(20, 3)
     numbers = [int(text.split()[1]) for text in found.values]
     assert len({*numbers}) == 20
     assert numbers == sorted(numbers)
     assert found.labels.tolist() == [f"k{i}" for i in numbers]
     assert found.ids is None
-    assert found.columns()["text"] == found.values
-    assert found.columns()["kind"].to_pylist() == found.labels.tolist()
+    assert found.stored_columns()["text"].to_pylist() == found.values
+    assert found.stored_columns()["kind"].to_pylist() == found.labels.tolist()
     again, other = source.sample(20, 3), source.sample(20, 4)
     assert found.values == again.values != other.values
 

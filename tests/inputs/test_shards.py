@@ -38,10 +38,10 @@ def test_shards_follow_one_another_by_name(tmp_path, suffix):
     for junk in ("_SUCCESS", ".part-000.crc", "_metadata"):
         (folder / junk).touch()
     for source in (folder, f"{folder}/*{suffix}", f"{tmp_path}/**/part*{suffix}"):
-        found = inputs.read(source, column="v", id_column="id", keep=["text"])
+        found = inputs.read(source, column="v", id="id")
         np.testing.assert_array_equal(found.values, X)
         assert found.ids.to_pylist() == [0, 1, 2, 3, 4]
-        assert found.beside["text"].to_pylist() == [f"text {i}" for i in range(5)]
+        assert found.columns["text"].to_pylist() == [f"text {i}" for i in range(5)]
         assert inputs.read(source, column="text").values[3] == "text 3"
     (folder / "old.csv").touch()
     (folder / "more").mkdir()
@@ -104,7 +104,7 @@ def test_more_shards_than_files_may_be_open(tmp_path, monkeypatch):
         opened.append(self)
 
     monkeypatch.setattr(parquet.ParquetFile, "__init__", watched)
-    np.testing.assert_array_equal(inputs.read(folder, column="v").values, X)
+    np.testing.assert_array_equal(inputs.read(folder, column="v", columns=()).values, X)
     assert len(opened) == 10
     assert all(file.closed for file in opened)
 
@@ -144,8 +144,8 @@ def test_single_images(tmp_path):
     assert found.labels is None
     found = inputs.read(f"{tmp_path}/*.png")
     assert found.values == [tmp_path / "a.png", tmp_path / "b.png"]
-    with pytest.raises(ArgumentError, match="has no columns, got label column 'kind'"):
-        inputs.read(tmp_path / "a.png", label_column="kind")
+    with pytest.raises(ArgumentError, match="has no columns, got label='kind'"):
+        inputs.read(tmp_path / "a.png", label="kind")
 
 
 @pytest.mark.parametrize(

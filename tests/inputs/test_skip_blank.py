@@ -39,7 +39,7 @@ def write(folder, suffix):
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".feather"])
 def test_what_belongs_to_a_text_goes_with_it(tmp_path, suffix):
     path = write(tmp_path, suffix)
-    options = {"label_column": "kind", "id_column": "sku", "keep": True}
+    options = {"label": "kind", "id": "sku"}
     said = r"'text' of .*text in row 1 and 3 more; .* skip_blank=True .*--skip-blank"
     with pytest.raises(ArgumentError, match=said):
         inputs.read(path, column="text", **options)
@@ -51,16 +51,16 @@ def test_what_belongs_to_a_text_goes_with_it(tmp_path, suffix):
     assert list(found.values) == left["text"].tolist() == ["one", "two", "three"]
     assert found.labels.tolist() == left["kind"].tolist()
     assert found.ids.to_pylist() == left["sku"].tolist()
-    years = found.beside["year"].to_pylist()
+    years = found.columns["year"].to_pylist()
     assert years == [2010, None, 2016]
-    assert [*map(str, found.beside["day"].to_pylist())] == [*map(str, left["day"])]
-    assert found.columns()["text"].to_pylist() == ["one", "two", "three"]
+    assert [*map(str, found.columns["day"].to_pylist())] == [*map(str, left["day"])]
+    assert found.stored_columns()["text"].to_pylist() == ["one", "two", "three"]
 
 
 def test_matrices_of_labels_go_with_texts():
     table = pa.table({"text": ["a", " ", "b"], "y": [[1, 0], [1, 1], [0, 1]]})
     with pytest.warns(UserWarning, match=r"1 of 3 rows .*: 1; ids count the others"):
-        found = inputs.read(table, column="text", label_column="y", skip_blank=True)
+        found = inputs.read(table, column="text", label="y", skip_blank=True)
     np.testing.assert_array_equal(found.labels, [[1, 0], [0, 1]])
 
 
@@ -96,7 +96,7 @@ def test_texts_without_a_table(make):
 @pytest.mark.filterwarnings("ignore:.*rows left out")
 def test_what_is_left_is_looked_at_again(items, options, said):
     if said is None:  # an id may repeat in a row that is left out
-        found = inputs.read(pa.table(items), id_column="id", skip_blank=True, **options)
+        found = inputs.read(pa.table(items), id="id", skip_blank=True, **options)
         assert found.ids.to_pylist() == ["x"]
         return
     with pytest.raises(ArgumentError, match=said):
@@ -110,9 +110,9 @@ def test_rows_without_a_label(labels):
     table = pa.table({"text": ["a", "b", "", "", "e"], "y": labels})
     said = r"missing in 2 of 5 rows.*leave such rows out by skip_blank=True"
     with pytest.raises(ArgumentError, match=said):
-        inputs.read(table.set_column(0, "text", [list("abcde")]), label_column="y")
+        inputs.read(table.set_column(0, "text", [list("abcde")]), label="y")
     with pytest.warns(UserWarning, match="rows left out") as caught:
-        found = inputs.read(table, column="text", label_column="y", skip_blank=True)
+        found = inputs.read(table, column="text", label="y", skip_blank=True)
     said = [str(each.message) for each in caught]
     assert "2 of 5 rows left out, as column 'text' has no text there: 2, 3" in said[0]
     assert "1 of 5 rows left out, as column 'y' has no label there: 1" in said[1]
@@ -124,7 +124,7 @@ def test_rows_without_a_label(labels):
 def test_vectors_without_a_label():
     table = pa.table({"v": [[1.0], [2.0], [3.0]], "y": ["x", None, "z"]})
     with pytest.warns(UserWarning, match="1 of 3 rows left out, as column 'y'"):
-        found = inputs.read(table, label_column="y", skip_blank=True)
+        found = inputs.read(table, label="y", skip_blank=True)
     assert found.values.tolist() == [[1.0], [3.0]]
     assert found.labels.tolist() == ["x", "z"]
 
@@ -133,8 +133,8 @@ def test_the_column_of_the_kind_that_is_of_use():
     table = pa.table({"v": [[1.0], [2.0]], "name": ["x", "y"], "n": [3, 4]})
     with pytest.raises(ArgumentError, match="2 columns of texts or vectors"):
         inputs.read(table)
-    assert inputs.read(table, kind="vectors", keep=True).values.tolist() == [[1], [2]]
-    assert [*inputs.read(table, kind="texts", keep=True).values] == ["x", "y"]
+    assert inputs.read(table, kind="vectors").values.tolist() == [[1], [2]]
+    assert [*inputs.read(table, kind="texts").values] == ["x", "y"]
     two = table.append_column("w", table["v"])
     with pytest.raises(ArgumentError, match="2 columns of texts or vectors"):
         inputs.read(two, kind="vectors")

@@ -106,7 +106,7 @@ def test_compressed_arrays_are_not_guessed(tmp_path):
 )
 def test_tables_from_standard_input(piped, content, packing, slowly):
     piped(packed(content, packing) if packing else content, slowly)
-    found = inputs.read("-", column="text", id_column="n")
+    found = inputs.read("-", column="text", id="n")
     assert found.values == TABLE["text"].to_pylist()
     assert found.ids.to_pylist() == [5, 7]
     assert found.source == "standard input"

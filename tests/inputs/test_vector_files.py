@@ -33,7 +33,7 @@ def test_texmex(tmp_path, suffix, letter, dtype):
     assert isinstance(found.values.base, np.ndarray)  # a view of the map, no copy
     assert not found.values.flags.owndata
     (tmp_path / "y.txt").write_text("a\nb\na\nb\n")
-    labelled = inputs.read(path, label_column=str(tmp_path / "y.txt"))
+    labelled = inputs.read(path, label=str(tmp_path / "y.txt"))
     assert labelled.labels.tolist() == ["a", "b", "a", "b"]
 
 
@@ -99,9 +99,9 @@ def test_ann_benchmarks(path):
         file["group/kinds"] = ["a", "é", "a", "b"]
         file["group/fixed"] = np.array([b"a", b"b", b"a", b"b"])
         file["group/numbers"] = np.array([7, 8, 7, 9])
-    with pytest.raises(ArgumentError, match=r"6 data sets .*train \(4, 3\).*--column"):
+    with pytest.raises(ArgumentError, match=r"6 arrays .*train \(4, 3\).*--column"):
         inputs.read(path)
-    with pytest.raises(ArgumentError, match="no data set 'X'; it has group/fixed, gro"):
+    with pytest.raises(ArgumentError, match="no array 'X'; it has group/fixed, gro"):
         inputs.read(path, column="X")
     for name, rows in (("train", 4), ("test", 2)):
         found = inputs.read(path, column=name).values
@@ -112,10 +112,10 @@ def test_ann_benchmarks(path):
         ("fixed", ["a", "b", "a", "b"]),
         ("numbers", ["7", "8", "7", "9"]),
     ):
-        found = inputs.read(path, column="train", label_column=f"group/{name}")
+        found = inputs.read(path, column="train", label=f"group/{name}")
         assert found.labels.tolist() == labels
-    with pytest.raises(ArgumentError, match="has no columns, got id column 'i'"):
-        inputs.read(path, column="train", id_column="i")
+    with pytest.raises(ArgumentError, match="no array 'i'"):
+        inputs.read(path, column="train", id="i")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_hdf5_files_that_are_none(path, monkeypatch):
             inputs.read(path)
     with h5py.File(path, "w"):
         pass
-    with pytest.raises(ArgumentError, match="holds 0 data sets"):
+    with pytest.raises(ArgumentError, match="holds 0 arrays"):
         inputs.read(path)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtraError, match=r"fewbits\[hdf5\]"):

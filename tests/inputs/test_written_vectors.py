@@ -80,12 +80,13 @@ def test_numbers_that_a_few_values_make_texts_are_told(tmp_path):
     rows = [*(f"{i},{i}.5" for i in range(20)), '20,"1,200.50"']
     (tmp_path / "x.csv").write_text("text,price\n" + "\n".join(f"a{r}" for r in rows))
     with pytest.warns(UserWarning, match="'price' is kept as text, .*'1,200.50' in r"):
-        found = inputs.read(tmp_path / "x.csv", column="text", keep=True)
-    assert found.beside["price"][20].as_py() == "1,200.50"
+        found = inputs.read(tmp_path / "x.csv", column="text")
+    assert found.columns["price"][20].as_py() == "1,200.50"
 
 
 def test_columns_of_one_name_are_not_kept(tmp_path):
     (tmp_path / "x.csv").write_text("text,price,price\na,3,6\n")
     with pytest.raises(ArgumentError, match="several columns called 'price'"):
-        inputs.read(tmp_path / "x.csv", column="text", keep=True)
-    assert inputs.read(tmp_path / "x.csv", column="text").values == ["a"]
+        inputs.read(tmp_path / "x.csv", column="text")
+    found = inputs.read(tmp_path / "x.csv", column="text", columns=())
+    assert found.values == ["a"]

@@ -91,9 +91,12 @@ class EncodingMixin(BundleParts):
         if self._has_more(items):
             from fewbits.inputs import read
 
-            names, kind = self._known_columns(), self.item_kind
-            kind = None if kind == "codes" else kind
-            items = read(items, columns=(), names=names, kind=kind)
+            items = read(
+                items,
+                columns=(),
+                names=self._known_columns(),
+                kind=None if self.item_kind == "codes" else self.item_kind,
+            )
         if isinstance(items, Input):
             items = self.checked_kind(items).values
         if isinstance(self.encoder, PackedEncoder):

@@ -21,8 +21,10 @@ from fewbits.inputs._written import checked_codes
 #: Whatever NumPy makes of a header that is none: it is written as Python.
 _BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
 #: Whatever zipfile, NumPy and h5py make of an archive that is none.
-_DAMAGE = (*_BAD_HEADER, MemoryError, OSError, RuntimeError, BadZipFile, zlib.error)
-_DAMAGE += (KeyError, TypeError)
+_DAMAGE = (
+    *(*_BAD_HEADER, MemoryError, OSError, RuntimeError, KeyError, TypeError),
+    *(BadZipFile, zlib.error),
+)
 
 
 def array_input(array: NDArray[Any], source: str, kind: str | None) -> Input:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs._input import (
     SKIP_HINT,
     Input,
+    Kind,
     Options,
     Texts,
     blank_rows,
@@ -59,11 +60,22 @@ _SHOWN = 40  # characters of a text in a message
 _SKIPPED = 5  # rows in a message
 
 
+#: What items are, by how their columns are read.
+_KINDS: dict[str, Kind] = {
+    "texts": "texts",
+    "vectors": "vectors",
+    "written": "vectors",
+    "numbers": "vectors",
+    "images": "images",
+    "codes": "codes",
+}
+
+
 @dataclass(frozen=True)
 class _Choice:
     """The columns of the items, and how they are read."""
 
-    how: Literal["texts", "vectors", "written", "numbers", "images", "codes"]
+    how: str
     places: list[int]
     left_out: list[int] = field(default_factory=list)
 
@@ -87,8 +99,7 @@ def read_table(
     # Before the items, so that a wrong name is said even where their column is not.
     label = None if options.label is None else place_of(table, options.label, source)
     id_ = None if options.id is None else place_of(table, options.id, source)
-    names = options.columns or ()
-    kept = [place_of(table, name, source) for name in names]
+    kept = [place_of(table, name, source) for name in options.columns or ()]
     auxiliary = [place_of(table, name, source) for name in table.auxiliary]
     apart = {*kept, *auxiliary, label, id_}
     choice = _choose(table, options, apart, source)
@@ -111,23 +122,23 @@ def read_table(
     if not (options.column or options.images or options.codes):
         choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
         _warn_of_left_out(table, choice, {*kept, label, id_}, source)
-    columns = _kept_columns(table, kept, source)
-    if options.label is not None:
-        columns[options.label] = table.kept(label)
-    kinds = {"written": "vectors", "numbers": "vectors"}
+    columns = _kept_columns(table, kept, set(choice.places), source)
+    labels = ids = None
+    if label is not None:
+        columns[table.names[label]] = table.kept(label)
+        labels = _labels(table, label, source)
+    if id_ is not None:
+        ids = _ids(table, id_, source)
+    names = tuple(table.names[i] for i in choice.places)
     return Input(
-        kinds.get(choice.how, choice.how),
+        _KINDS[choice.how],
         values,
-        None if label is None else _labels(table, label, source),
+        labels,
         source,
-        names=tuple(table.names[i] for i in choice.places)
-        if choice.how == "numbers"
-        else (),
-        ids=None if id_ is None else _ids(table, id_, source),
+        names=names if choice.how == "numbers" else (),
+        ids=ids,
         columns=columns,
-        column=table.names[choice.places[0]]
-        if choice.how in ("texts", "images")
-        else None,
+        column=names[0] if choice.how in ("texts", "images") else None,
         label=options.label,
         id=options.id,
         likely_id=_likely_id(table, options, source),
@@ -181,7 +192,7 @@ def _choose(
                 f"{source} has {known_names(table.names[i] for i in others)}: name the "
                 f"column of {options.kind} by {options.kind}="
             )
-        return _Choice("codes" if options.kind == "codes" else "images", others)
+        return _Choice(options.kind, others)
     choice = _only_fitting(table, others, options.kind, source)
     if choice.how == "numbers":
         _warn_of_numbers(table, options, choice, source)
@@ -262,7 +273,7 @@ def _only_fitting(
         advice = f"for the images, name their column by images={names!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
     left_out = [i for i in others if i not in fits]
-    return _Choice(how, fits, left_out)  # type: ignore[arg-type]
+    return _Choice(how, fits, left_out)
 
 
 def _group(table: Table, place: int, source: str) -> str:
@@ -305,8 +316,8 @@ def _only_numbers(
         )
         raise ArgumentError(
             f"{source} needs a column of texts, a column of vectors (a list of numbers "
-            f"per row), or nothing but columns of numbers, got {shown or 'none'}; codes "
-            "and images are named by codes= and images="
+            f"per row), or nothing but columns of numbers, got {shown or 'none'}; "
+            "codes and images are named by codes= and images="
         )
     for i in numbers:
         place_of(table, table.names[i], source)  # which is the only one of its name
@@ -470,13 +481,15 @@ def _likely_id(table: Table, options: Options, source: str) -> str | None:
     return None
 
 
-def _kept_columns(table: Table, kept: list[int], source: str) -> dict[str, Any]:
+def _kept_columns(
+    table: Table, kept: list[int], items: set[int], source: str
+) -> dict[str, Any]:
     """Return other columns by name, and warn of those kept as texts for a few cells."""
     columns = {}
     for i in kept:
         name = table.names[i]
         place_of(table, name, source)  # of two of one name, one only would come back
-        if is_text(table.fields[i].type):
+        if is_text(table.fields[i].type) and i not in items:
             mixed = exceptions(table.column(i), PLAIN_NUMBER)
             if mixed is not None:
                 warn_user(

@@ -1,4 +1,4 @@
-"""Bytes of files, compressed ones, pipes and standard input, and what they begin with."""
+"""Bytes of files, compressed ones too, of pipes and of standard input."""
 
 import gzip
 import io

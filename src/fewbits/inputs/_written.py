@@ -196,13 +196,13 @@ for _digit in "0123456789abcdefABCDEF":
 
 
 def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
-    """Return the packed codes of a column, and their number of bits.
+    r"""Return the packed codes of a column, and their number of bits.
 
     Parameters
     ----------
     column : pyarrow.ChunkedArray
         Of bytes, of lists of uint8, or of texts, all of one length: hexadecimal digits,
-        ``0x`` or ``\\x`` before them or not; or, where all hold nothing else, 0 and 1.
+        ``0x`` or ``\x`` before them or not; or, where all hold nothing else, 0 and 1.
     what : str
         Names the column in messages.
 
@@ -245,7 +245,8 @@ def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
     n_bits = 4 * digits.shape[1]
     if digits.shape[1] % 2:
         digits = np.pad(digits, ((0, 0), (0, 1)))
-    return digits[:, ::2] << 4 | digits[:, 1::2], n_bits
+    codes: NDArray[np.uint8] = digits[:, ::2] << np.uint8(4) | digits[:, 1::2]
+    return codes, n_bits
 
 
 def checked_codes(codes: NDArray[Any], what: str) -> tuple[NDArray[np.uint8], int]:
