@@ -111,10 +111,11 @@ def evaluate_bundle(
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
     Q = bundle.features(queries.values, progress=progress)
     X = bundle.features(database.values, progress=progress)
+    encoders = {"sign bits": _signs(X), f"{bundle.encoder.n_bits} bits": bundle.encoder}
     nearest = exact_neighbours(Q, X, k, progress=progress).ids
     _warn_of_items(Q, X, nearest[:, 0])
     rows = compare_encoders(
-        {"sign bits": _signs(X), f"{bundle.encoder.n_bits} bits": bundle.encoder},
+        encoders,
         X,
         Q,
         k=k,
