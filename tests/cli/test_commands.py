@@ -24,7 +24,7 @@ from fewbits.cli import _progress, app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 COMMANDS = ["demo", "fit", "encode", "build", "search", "like", "evaluate", "inspect"]
-COMMANDS += ["compare", "duplicates", "export", "tune", "methods", "recall"]
+COMMANDS += ["compare", "duplicates", "export", "methods", "recall"]
 TEXTS = ["a broken arm", "a cat [/b] asleep", "the bank of the river", "a shark"]
 
 

@@ -52,17 +52,6 @@ def snapshot(folder):
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_tuning_ends_with_one_line_too(folder):
-    with patch("fewbits.training.tuning.tune", side_effect=KeyboardInterrupt):
-        given = ["tune", "x.npy", "--bytes", "2", "-o", "t.json"]
-        result = CliRunner().invoke(app, given)
-    assert (result.exit_code, result.stdout) == (130, "")
-    assert result.stderr == (
-        "fewbits: interrupted; t.measurements.jsonl holds the measurements, and the "
-        "same command resumes\n"
-    )
-
-
 TERMINATED = """
 import os, signal, sys
 from unittest.mock import patch

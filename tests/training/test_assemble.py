@@ -10,49 +10,70 @@ from fewbits.bundle import class_answers
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs import Input
 from fewbits.learners import DBC, ITQ, KernelMapped
-from fewbits.training import DEEP_METHODS, METHODS, bundle_of, fit_bundle
-from fewbits.training._methods import make_learner, method_of
+from fewbits.training import bundle_of, fit_bundle
 from tests.learners._made import made
 
 X, y = load_digits(return_X_y=True)
 X, names = X[:400].astype(np.float32), y[:400].astype(str)
 
 
+def deep_learner(method, **options):
+    """Return a deep learner of 16 bits, trained for a moment."""
+    deep = pytest.importorskip("fewbits.learners.deep")
+    training = deep.TrainingConfig(max_epochs=3)
+    if method == "llc":
+        return deep.LLC(16, training=training, random_state=0)
+    network = deep.NetworkConfig(hidden=())
+    options = {"loss": method, **options}
+    return deep.DeepHash(
+        16, network=network, training=training, random_state=0, **options
+    )
+
+
+def dch():
+    losses = pytest.importorskip("fewbits.learners.deep.losses")
+    return deep_learner("dch", loss=losses.LOSSES["dch"](gamma=30.0, with_itself=True))
+
+
+def controlled():
+    deep = pytest.importorskip("fewbits.learners.deep")
+    return deep_learner("csq", control=deep.CONTROLS["posterior"](weight=0.1))
+
+
+SHORT = {"training.max_epochs": 3, "network.hidden": ()}
+
+
 @pytest.mark.parametrize(
-    ("method", "more"),
+    ("method", "learner", "settings"),
     [
-        ("itq", {}),
-        ("dbc", {}),
-        ("csq", {"network.hidden": ()}),
-        ("llc", {}),
-        ("dch", {"loss.gamma": 30.0, "loss.with_itself": True}),
+        ("itq", lambda: ITQ(16, n_iter=3, random_state=0), {"n_iter": 3}),
+        ("dbc", lambda: DBC(16, n_iter=3, random_state=0), {"n_iter": 3}),
+        ("csq", lambda: deep_learner("csq"), SHORT),
+        ("llc", lambda: deep_learner("llc"), {"training.max_epochs": 3}),
+        ("dch", dch, {**SHORT, "loss.gamma": 30.0, "loss.with_itself": True}),
         (
             "csq",
-            {"network.hidden": (), "control": "posterior", "control.weight": 0.1},
+            controlled,
+            {**SHORT, "control": "posterior", "control.weight": 0.1},
         ),
     ],
 )
-def test_the_same_bundle(method, more):
-    if method in DEEP_METHODS:
-        pytest.importorskip("torch")
-    epochs = "training.max_epochs" if method in DEEP_METHODS else "n_iter"
-    settings = {epochs: 3, **more}
-    learner = make_learner(method, 16, 0, settings).fit(X, names)
+def test_the_same_bundle(method, learner, settings):
     options = {"method": method, "n_bits": 16, "parameters": settings}
+    made = learner()
     expected = fit_bundle(Input("vectors", X, names, "digits"), **options)
-    found = bundle_of(learner, X, names)
+    found = bundle_of(made.fit(X, names), X, names)
     assert found.summary() == expected.summary()
     np.testing.assert_array_equal(found.encode(X), expected.encode(X))
-    if method in DEEP_METHODS:
+    if expected.codebook is not None:
         one, other = (class_answers(each, X[:20], top=3) for each in (found, expected))
         assert one == other
 
 
 def test_groups_of_copies_reach_rejection():
     pytest.importorskip("torch")
-    settings = {"training.max_epochs": 1, "network.hidden": ()}
-    learner = make_learner("csq", 16, 0, settings).fit(X, names)
-    options = {"method": "csq", "n_bits": 16, "parameters": settings}
+    learner = deep_learner("csq").fit(X, names)
+    options = {"method": "csq", "n_bits": 16, "parameters": SHORT}
     groups = np.arange(400) // 2
     fitted = fit_bundle(Input("vectors", X, names, "digits"), groups=groups, **options)
     for found in (fitted, bundle_of(learner, X, names, groups=groups)):
@@ -78,18 +99,6 @@ def test_several_labels():
     learner = made(deep.DeepHash, n_bits=16, max_epochs=3, random_state=0).fit(X, Y)
     assert len(bundle_of(learner, X, Y).codebook) == 2
     assert len(bundle_of(learner, X, sp.csr_matrix(Y)).codebook) == 2
-
-
-def test_names_of_learners():
-    for name, kind in METHODS.items():
-        assert kind is type(make_learner(name, None, 0, {}))
-        assert method_of(make_learner(name, None, 0, {})) == name
-    pytest.importorskip("torch")
-    for name in DEEP_METHODS:
-        assert method_of(make_learner(name, 16, 0, {})) == name
-    for name, dotted in (("csq", "loss.centres"), ("dch", "loss.gamma")):
-        value = "balanced" if name == "csq" else 10.0
-        assert method_of(make_learner(name, 16, 0, {dotted: value})) == name
 
 
 @pytest.mark.parametrize(
@@ -150,7 +159,9 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
     dark[:8] = 0  # what the first images are does not tell the scale
     learner, swapped = fitted(dark), images[:, ::-1]
     name = export_backbone(learner.network_.backbone, size=8)
-    assert bundle_of(learner, dark, names, backbone=name).backbone == name
+    found = bundle_of(learner, dark, names, backbone=name)
+    assert found.backbone == name
+    assert found.rejection is None  # the network was trained on the classes
     with pytest.raises(ArgumentError, match="makes other features of these images"):
         bundle_of(fitted(swapped), swapped, names, backbone=name)
     unscaled = dark.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1

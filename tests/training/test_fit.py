@@ -7,8 +7,7 @@ import scipy.sparse as sp
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
 from fewbits.learners.supervised._held_out_classes import SHARES
-from fewbits.training import METHODS, fit_bundle
-from fewbits.training._methods import make_learner
+from fewbits.training import METHODS, bundle_of, fit_bundle
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)
 LABELS = np.array(["a", "b", "c", "d"] * 20)
@@ -28,12 +27,14 @@ constant_bits = pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(method):
     settings = {"density": 0.5} if method == "sp" else {}
-    if hasattr(make_learner(method, None, 0, {}), "n_iter"):
+    if "n_iter" in METHODS[method]().get_params():
         settings["n_iter"] = 3  # for the sake of time
     bundle = fit_bundle(vectors(), method=method, parameters=settings)
     assert bundle.encode(X).shape[0] == 80
     assert bundle.summary()["method"] == method
     assert bundle.summary()["trained_on"] == 80
+    learner = METHODS[method](**settings).fit(X, LABELS)
+    assert bundle_of(learner, X, LABELS).metadata.method == method
 
 
 def test_a_chosen_number_is_told():
@@ -180,9 +181,8 @@ def test_classes_of_single_items():
     fit_bundle(vectors(labels=pairs), method="cca-itq", n_bits=4)
 
 
-def test_codes_that_collapse_are_told(monkeypatch):
-    monkeypatch.setattr("fewbits.training._alarms._SAMPLE", 150)
-    values = np.repeat(X[:2], 100, axis=0)
+def test_codes_that_collapse_are_told():
+    values = np.repeat(X[:2], 6000, axis=0)  # a sample of them is looked at
     with pytest.warns(UserWarning, match="codes of training items") as told:
         fit_bundle(vectors(values, None), method="lsh", n_bits=32)
     assert "100% of the items share their code" in str(told[1].message)
@@ -216,14 +216,11 @@ def test_settings_of_a_loss_and_a_control():
         "control.mode": "replace",
         "control.n_flips": 1,
     }
-    learner = make_learner("dch", 16, 0, settings)
-    assert (learner.loss.gamma, learner.loss.quantization) == (30, 0)
-    assert (learner.control.mode, learner.control.n_flips) == ("replace", 1)
     quick = {**settings, "training.max_epochs": 1, "checkpoint": None}
     bundle = fit_bundle(vectors(), method="dch", n_bits=16, parameters=quick)
     assert settings.items() <= bundle.metadata.parameters.items()
     with pytest.raises(ArgumentError, match="gamma must be a number above 0, got 0"):
-        make_learner("dch", 16, 0, {"loss.gamma": 0})
+        fit_bundle(vectors(), method="dch", parameters={"loss.gamma": 0})
 
 
 def test_lists_of_numbers_are_told():

@@ -17,7 +17,6 @@ NAMES = (
     "demo",
     "methods",
     "compare",
-    "tune",
     "fit",
     "encode",
     "build",

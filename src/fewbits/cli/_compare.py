@@ -1,5 +1,7 @@
 """``fewbits compare``."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,17 +14,15 @@ from fewbits.cli._options import (
     NoFeature,
     SkipBlank,
     check_output,
+    command_line,
     json_option,
     parse_settings,
     place_of,
     print_json,
     print_table,
+    say,
 )
 from fewbits.cli._progress import annotated, progress_bar
-
-#: Signs of a random rotation find as much as what is learnt, ranked again by scores.
-_ROTATION = "random rotation"
-_USUAL = ("lsh", _ROTATION, "itq", "additive", "neighbours")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,12 +42,42 @@ def compare(
     ] = None,
     bits: Annotated[
         list[int] | None,
-        typer.Option("--bits", "-b", help="Number of bits; may be repeated."),
+        typer.Option(
+            "--bits",
+            "-b",
+            help="Number of bits; may be repeated. Default: 64 and 256; with a target "
+            "powers of two up to 1024, as long as they can be the cheapest.",
+        ),
+    ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            help="Choose the fewest bytes that have this recall of the k nearest, for "
+            "sure of new rows too."
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--bytes",
+            help="Choose within so many bytes an item, stored vectors included.",
+        ),
+    ] = None,
+    latency: Annotated[
+        float | None,
+        typer.Option(
+            help="Choose within so many milliseconds of processor time, from a vector "
+            "to its answer."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
     shortlist: Annotated[
-        int, typer.Option(help="Items that are re-ranked by the query's scores.")
-    ] = 100,
+        int | None,
+        typer.Option(
+            help="Items that are re-ranked. Default: 100, or a tenth of fewer than "
+            "1,000 items."
+        ),
+    ] = None,
     fit_rows: Annotated[
         int | None,
         typer.Option(help="Rows to learn from. Default: half of all but the queries."),
@@ -59,7 +89,7 @@ def compare(
         str | None,
         typer.Option(
             help="Metric of the plot: ann_map, label_map, recall, recall_reranked, "
-            "svm, fit_seconds or encode_us. Default: a panel for each."
+            "svm, fit_seconds, encode_us or query_ms. Default: a panel for each."
         ),
     ] = None,
     backbone: Annotated[
@@ -84,12 +114,15 @@ def compare(
     ] = None,
     as_json: Annotated[bool, json_option("Print one JSON object.")] = False,
 ) -> None:
-    """Compare methods and numbers of bits, side by side.
+    """Compare methods, lengths and re-rankings; choose the cheapest for a target.
 
     INPUT is split into training rows, a database and held-out queries. With labels,
-    metrics by labels are measured too.
+    metrics by labels are measured too. The recall of a choice is measured on queries
+    that had no part in it; where nothing meets the target, the exit code is 2.
 
     Example: fewbits compare vectors.npy -m itq -m lsh -b 64 -b 256
+
+    Example: fewbits compare vectors.npy --recall 0.9 --bytes 64
 
     Example: fewbits compare vectors.npy -m itq -m additive --set
     additive.correction=true
@@ -104,12 +137,12 @@ def compare(
             check_choice(metric, "metric", training.COMPARED_METRICS)
     elif metric is not None:
         raise ArgumentError("--metric needs --plot, the file to draw it to")
-    chosen = methods or [each for each in _USUAL if each != _ROTATION]
-    if len({*chosen}) < len(chosen):
-        twice = next(name for name in chosen if chosen.count(name) > 1)
+    names = methods or ()
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"--method {twice} is given more than once")
     parameters = parse_settings(settings or [])
-    place = place_of(device, chosen)
+    place = place_of(device, names)
     source = inputs.read(
         items,
         column=column,
@@ -121,10 +154,13 @@ def compare(
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)
         found = training.compare(
-            methods or _usual(seed),
-            bits or [64, 256],
+            methods or None,
+            bits or None,
             source,
             k=k,
+            recall=recall,
+            bytes=max_bytes,
+            latency=latency,
             shortlist=shortlist,
             n_fit=fit_rows,
             backbone=backbone,
@@ -137,48 +173,85 @@ def compare(
         found.plot(metric).save(plot)
     if as_json:
         print_json(found.as_dict())
+    else:
+        title = (
+            f"{found.n_queries:,} queries among {found.n_base:,} items, learnt from "
+            f"{found.n_fit:,} others, {found.shortlist:,} re-ranked"
+        )
+        rows = list(found.scores)
+        if found.choice is not None:
+            best = {*found.frontier(), found.choice.scores}
+            rows = [row for row in rows if row in best]
+            title += f"; the frontier of {len(found.scores)} rows"
+        print_table(title, *_table(rows, found.k))
+        for what, reason in found.refused.items():
+            typer.echo(f"note: {what} could not be learnt: {reason}")
+    choice = found.choice
+    if choice is None:
         return
-    print_table(
-        f"{found.n_queries:,} queries among {found.n_base:,} items, learnt from "
-        f"{found.n_fit:,} others",
-        *_table(found),
-    )
-    for what, reason in found.refused.items():
-        typer.echo(f"note: {what} could not be learnt: {reason}")
+    if not choice.reached:
+        raise ArgumentError("; ".join(choice.sentences))
+    if as_json:
+        return
+    first, *others = choice.sentences
+    typer.echo(f"choice: {first}")
+    for sentence in others:
+        say(f"note: {sentence}")
+    given = {
+        "--backbone": backbone,
+        "--column": column,
+        "--labels": labels,
+        "--id": id_column,
+        "--skip-blank": skip_blank,
+    }
+    typer.echo(f"next: {_fit_command(choice, items, seed, given)}")
+    if choice.scores.rerank in ("int8", "float16"):
+        of_items = {name: given[name] for name in given if name != "--backbone"}
+        kept = {**of_items, "--keep-vectors": choice.scores.rerank}
+        typer.echo(f"then: {command_line('build', 'my-bundle', items, **kept)}")
 
 
-def _usual(seed: int) -> dict[str, Any]:
-    """Return what is compared unless methods are named."""
-    from fewbits.learners import ITQ
+def _fit_command(choice: Any, items: Any, seed: int, given: dict[str, Any]) -> str:
+    """Return the command that learns such codes from all rows."""
+    learner = choice.as_dict()["learner"]
+    own = ("n_bits", "random_state")
+    settings = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in learner["parameters"].items()
+        if name not in own
+    ]
+    options = {
+        "--method": learner["method"],
+        "--bits": choice.learner.get_params().get("n_bits"),
+        "--set": settings,
+        "--seed": seed or None,
+        **given,
+    }
+    return command_line("fit", items, "-o", "my-bundle", **options)
 
-    rotation = ITQ(n_iter=0, random_state=seed)
-    return {name: rotation if name == _ROTATION else name for name in _USUAL}
 
-
-def _table(found: Any) -> tuple[list[str], list[list[str]]]:
+def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
     """Return header and cells; columns by labels only where there are labels."""
-    labelled = any(row.label_map is not None for row in found.scores)
-    classes = any(row.svm is not None for row in found.scores)
-    header = ["method", "bits", "bytes each", "ANN mAP", f"recall@{found.k}"]
-    header += ["re-ranked", *["label mAP"] * labelled, *["SVM"] * classes]
-    rows = [
-        [
+    labelled = any(row.label_map is not None for row in scores)
+    classes = any(row.svm is not None for row in scores)
+    header = ["method", "bits", "re-ranked by", "bytes each", f"recall@{k}"]
+    header += ["query ms", "ANN mAP", *["label mAP"] * labelled, *["SVM"] * classes]
+    rows = []
+    for row in scores:
+        cells = [
             row.method,
             "-" if row.n_bits is None else f"{row.n_bits:,}",
+            row.rerank or "-",
             f"{row.bytes_per_item:,}",
-            *(f"{each:.3f}" for each in (row.ann_map, row.recall)),
-            f"{row.recall_reranked:.3f}",
+            f"{row.recall:.3f}",
+            f"{row.query_ms:.3g}",
+            f"{row.ann_map:.3f}",
             *[_number(row.label_map)] * labelled,
             *[_number(row.svm)] * classes,
-            *(["-", "-"] if row.n_bits is None else _times(row)),
         ]
-        for row in found.scores
-    ]
+        times = [f"{row.fit_seconds:.1f}", f"{row.encode_us:.1f}"]
+        rows.append([*cells, *(["-", "-"] if row.n_bits is None else times)])
     return [*header, "fit s", "encode µs"], rows
-
-
-def _times(row: Any) -> list[str]:
-    return [f"{row.fit_seconds:.1f}", f"{row.encode_us:.1f}"]
 
 
 def _number(value: float | None) -> str:

@@ -50,7 +50,7 @@ def evaluate(
 
     Prints recall@k of the exact nearest neighbours, bytes per item and queries per
     second for float vectors, sign bits and the codes; with labels also mean average
-    precision and k-NN accuracy. If BUNDLE was tuned for re-ranking or stores vectors,
+    precision and k-NN accuracy. If BUNDLE has a shortlist or stores vectors,
     re-ranked search is measured too.
 
     Example: fewbits evaluate my-bundle queries.npy vectors.npy

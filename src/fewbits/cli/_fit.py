@@ -36,12 +36,6 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the new bundle.")
     ],
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A configuration by 'fewbits tune'; the other options override it."
-        ),
-    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -60,8 +54,8 @@ def fit(
         typer.Option(
             "--bits",
             "-b",
-            help="Number of bits per code, from 1 to 65,536. Default: that of "
-            "--config, or 64; threshold, pcah, classemes and llc choose their own.",
+            help="Number of bits per code, from 1 to 65,536. Default: 64; "
+            "threshold, pcah, classemes and llc choose their own.",
         ),
     ] = None,
     backbone: Annotated[
@@ -157,8 +151,6 @@ def fit(
 
     Example: fewbits fit vectors.npy --method itq --bits 256 -o my-bundle
 
-    Example: fewbits fit vectors.npy --config tuned.json -o my-bundle
-
     Example: fewbits fit more.csv --column text --labels kind --method llc --codebook
     my-bundle -o another
     """
@@ -169,16 +161,10 @@ def fit(
     if groups is not None and groups == id_column:
         raise ArgumentError("ids differ: --groups needs another column than --id")
     parameters = _parameters(settings or [], seed, checkpoint)
-    chosen = _configuration(config).changed(
-        method=method,
-        n_bits=bits,
-        backbone=backbone,
-        random_state=seed,
-        parameters=parameters,
-    )
-    if kept := chosen.parameters.get("checkpoint"):
-        checkpoint = Path(str(kept))
-    place = place_of(device, [chosen.method])
+    if file := parameters.get("checkpoint"):
+        checkpoint = Path(str(file))
+    method, seed = method or "itq", 0 if seed is None else seed
+    place = place_of(device, [method])
     with telling_what_is_left(output, checkpoint), learners.fitting.checkpoints_kept():
         source = inputs.read(
             items,
@@ -189,8 +175,21 @@ def fit(
             skip_blank=skip_blank,
         )
         if rows is not None:
-            source = source.sample(rows, chosen.random_state)
-        options = _options_of(chosen, codebook, source)
+            source = source.sample(rows, seed)
+        remember = {}
+        if codebook is not None:
+            if "codebook" in parameters:
+                raise ArgumentError(
+                    f"give one codebook, got {codebook} and {parameters['codebook']}"
+                )
+            parameters["codebook"] = training.given_codebook(
+                codebook,
+                source,
+                method,
+                n_bits=parameters.get("n_bits") if bits is None else bits,
+                random_state=seed,
+            )
+            remember["codebook"] = str(codebook)
         with (
             interruptions() as caught,
             progress_bar("learning") as progress,
@@ -199,8 +198,13 @@ def fit(
         ):
             bundle = training.fit_bundle(
                 source,
-                **options,
+                method=method,
+                n_bits=bits,
+                backbone=backbone,
+                random_state=seed,
+                parameters=parameters,
                 kernel_map=kernel_map,
+                remember=remember,
                 groups=None if groups is None else source.columns[groups],
                 progress=progress,
             )
@@ -214,9 +218,9 @@ def fit(
         for name, number in bundle.metadata.extra.get("chosen", {}).items():
             typer.echo(f"note: chose {name}={number:g}")
         _tell_of_repaired(bundle.metadata.repaired_classes)
-        if labels is not None and not training.describe(chosen.method).needs_labels:
+        if labels is not None and not training.describe(method).needs_labels:
             say(
-                f"note: {chosen.method} learns without labels; 'fewbits methods' names "
+                f"note: {method} learns without labels; 'fewbits methods' names "
                 "the methods that learn from them"
             )
         options = {
@@ -249,32 +253,3 @@ def _parameters(
     if checkpoint is not None:
         parameters["checkpoint"] = str(checkpoint)
     return parameters
-
-
-def _options_of(chosen: Any, codebook: Path | None, source: Any) -> dict[str, Any]:
-    """Return the options of `fit_bundle`, with the codes of given classes if any."""
-    if codebook is None:
-        options: dict[str, Any] = chosen.options()
-        return options
-    options = _with_codebook(chosen, codebook, source).options()
-    options["remember"]["codebook"] = str(codebook)
-    return options
-
-
-def _with_codebook(chosen: Any, path: Path, source: Any) -> Any:
-    from fewbits.training import given_codebook
-
-    given = chosen.parameters
-    if "codebook" in given:
-        raise ArgumentError(f"give one codebook, got {path} and {given['codebook']}")
-    n_bits = given.get("n_bits") if chosen.n_bits is None else chosen.n_bits
-    book = given_codebook(
-        path, source, chosen.method, n_bits=n_bits, random_state=chosen.random_state
-    )
-    return chosen.changed(parameters={"codebook": book})
-
-
-def _configuration(path: Path | None) -> Any:
-    from fewbits.training.tuning import Configuration
-
-    return Configuration("itq") if path is None else Configuration.load(path)

@@ -59,7 +59,8 @@ def search(
         typer.Option(
             "--rerank/--no-rerank",
             help="Re-rank a shortlist by stored vectors, or else by the query's "
-            "scores before thresholding. Default: as 'fewbits tune' found best.",
+            "scores before thresholding. Default: by the shortlist of the bundle, if "
+            "it has one.",
         ),
     ] = None,
     by: Annotated[

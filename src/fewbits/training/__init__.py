@@ -1,28 +1,30 @@
-"""Items -> features -> learner -> bundle, in one call."""
+"""Items -> features -> learner -> bundle, in one call; methods side by side."""
 
-from fewbits.training._assemble import bundle_of
-from fewbits.training._codebooks import given_codebook
-from fewbits.training._compare import compare
-from fewbits.training._compared import (
+from fewbits.training._compare import (
     COMPARED_METRICS,
+    Choice,
     MethodComparison,
     MethodScores,
+    compare,
 )
-from fewbits.training._descriptions import (
+from fewbits.training._evaluate import Report, evaluate_bundle
+from fewbits.training._fit import bundle_of, fit_bundle, given_codebook
+from fewbits.training._methods import (
+    DEEP_METHODS,
+    DEVICE_METHODS,
+    METHODS,
     Description,
     Setting,
     describe,
     describe_all,
 )
-from fewbits.training._evaluate import Report, evaluate_bundle
-from fewbits.training._fit import fit_bundle
-from fewbits.training._methods import DEEP_METHODS, DEVICE_METHODS, METHODS
 
 __all__ = [
     "COMPARED_METRICS",
     "DEEP_METHODS",
     "DEVICE_METHODS",
     "METHODS",
+    "Choice",
     "Description",
     "MethodComparison",
     "MethodScores",

@@ -1,18 +1,22 @@
-"""Comparison of methods on rows that none of them has learnt from."""
+"""Comparison of methods on rows that none of them has learnt from, and the choice."""
 
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
-from fewbits._checks import check_count, check_k, check_seed
+from fewbits._checks import check_choice, check_count, check_k, check_seed
+from fewbits._repr import one_line
 from fewbits._warnings import warn_user
+from fewbits.codes import n_bytes
 from fewbits.encoders import Encoder, feature_blocks
 from fewbits.errors import ArgumentError, FewbitsError, InterruptedWarning
 from fewbits.evaluation import (
@@ -26,31 +30,288 @@ from fewbits.evaluation import (
     within_distance,
 )
 from fewbits.evaluation.classification import svm_accuracy
-from fewbits.index import FlatIndex
+from fewbits.evaluation.statistics import Interval, mean_interval
+from fewbits.index import FlatIndex, Int8Vectors
 from fewbits.inputs import Input, read
-from fewbits.learners import Learner
+from fewbits.learners import ITQ, AdditiveCodes, Learner
 from fewbits.learners.fitting import interrupts_passed_on
-from fewbits.training._alarms import checked_labels
-from fewbits.training._compared import MethodComparison, MethodScores
-from fewbits.training._fit import features_of
-from fewbits.training._methods import make_learner, method_of
-from fewbits.training._own_parameters import own_parameters
-from fewbits.training.tuning._timing import seconds_alone
+from fewbits.report import Drawing
+from fewbits.training._compare_plot import lines_drawing, side_by_side
+from fewbits.training._fit import checked_labels, features_of
+from fewbits.training._methods import (
+    changed_parameters,
+    make_learner,
+    method_of,
+    own_parameters,
+)
 
 Progress = Callable[[int, int], None]
 Methods = str | Learner | Sequence[str | Learner] | Mapping[str, str | Learner]
 
 _QUERY_SHARE, _FEWEST = 8, 40
 _NEAR, _SVM_ROWS, _SVM_COST = 50, 5000, 1.0
+_USUAL_BITS, _BITS_TO_CHOOSE = (64, 256), (16, 32, 64, 128, 256, 512, 1024)
+#: Ranking more of the items again would not be that of a larger collection.
+_USUAL_SHORTLIST, _SHORTLIST_SHARE = 100, 10
+#: A query's time is the shortest of so many; threads of a BLAS spin for a while.
+_TIMED, _SPIN_SECONDS = 10, 0.05
+_MARGIN = 0.95  # of a bound on time, which a second measurement may exceed
+_FINE = time.get_clock_info("process_time").resolution < 1e-6
+_clock = time.process_time if _FINE else time.perf_counter
+
+_TITLES = {
+    "ann_map": "ANN mAP",
+    "label_map": "label mAP",
+    "recall": "recall",
+    "recall_reranked": "recall, re-ranked by scores",
+    "svm": "SVM",
+    "fit_seconds": "seconds to learn",
+    "encode_us": "microseconds to encode",
+    "query_ms": "milliseconds a query",
+}
+#: The metrics that a plot can show.
+COMPARED_METRICS = tuple(_TITLES)
+
+
+@dataclass(frozen=True)
+class MethodScores:
+    """Metrics of one way to store and search items; None where they need labels.
+
+    Attributes
+    ----------
+    method : str
+        ``"vectors"``, ``"float16 vectors"`` and ``"int8 vectors"`` for full scans of
+        the vectors themselves.
+    n_bits : int or None
+        None for the vectors.
+    rerank : {None, "scores", "int8", "float16"}
+        What ranks a shortlist again: the query's scores, or stored vectors.
+    bytes_per_item : int
+        Of the code and of what is stored beside it.
+    recall : float
+        Share of the `k` nearest base vectors among the first `k` that are found, of
+        items at the same Hamming distance the expected one.
+    recall_low, recall_high : float
+        Ends of its confidence interval of 95 %, by the queries drawn.
+    query_ms : float
+        Milliseconds of processor time from a single vector to its answer.
+    ann_map : float
+        Mean average precision of the Hamming ranking, where the base rows nearer to
+        the query than the mean distance to the 50th neighbour are relevant.
+    label_map : float or None
+        Mean average precision by labels.
+    svm : float or None
+        Accuracy of a linear SVM, trained on codes of the base, on the queries.
+    fit_seconds, encode_us : float
+        Seconds to learn, and microseconds to encode a single vector.
+    """
+
+    method: str
+    n_bits: int | None
+    rerank: str | None
+    bytes_per_item: int
+    recall: float
+    recall_low: float
+    recall_high: float
+    query_ms: float
+    ann_map: float
+    label_map: float | None
+    svm: float | None
+    fit_seconds: float
+    encode_us: float
+
+    def described(self) -> str:
+        """Return the row in words.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(400, 16))
+        >>> compare("lsh", 16, X).scores[-1].described()
+        'lsh, 16 bits, re-ranked by float16 vectors'
+        """
+        words = [self.method]
+        if self.n_bits is not None:
+            words.append(f"{self.n_bits:,} bits")
+        if self.rerank is not None:
+            by = "scores" if self.rerank == "scores" else f"{self.rerank} vectors"
+            words.append(f"re-ranked by {by}")
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The cheapest row that meets a target, or else the one that comes nearest.
+
+    Attributes
+    ----------
+    scores : MethodScores
+        As measured on the queries that chose it.
+    learner : Learner
+        Not fitted; it learns such codes.
+    reached : bool
+        Whether the row meets all bounds, its recall by the lower end of the interval.
+    recall : Interval
+        On other queries, which had no part in the choice.
+    query_ms : float
+        Timed again, with the other queries.
+    confirmed : bool
+        Whether the lower end of `recall`, and the time, meet their bounds as well.
+    sentences : tuple of str
+        The choice or the nearest miss, and what else is to be known of it.
+    """
+
+    scores: MethodScores
+    learner: Learner
+    reached: bool
+    recall: Interval
+    query_ms: float
+    confirmed: bool
+    sentences: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            **{each.name: getattr(self, each.name) for each in fields(self)},
+            "scores": asdict(self.scores),
+            "recall": self.recall._asdict(),
+            "learner": {
+                "method": method_of(self.learner),
+                "parameters": changed_parameters(self.learner),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class MethodComparison:
+    """Result of `compare`.
+
+    Attributes
+    ----------
+    scores : tuple of MethodScores
+        Full scans of the vectors themselves, then each method at each length, with
+        each re-ranking.
+    k, shortlist : int
+        Neighbours that count, and rows that are ranked again.
+    n_fit, n_base, n_queries : int
+        Rows to learn from, to search among, and to search with; none is in two parts.
+        As many queries again confirm a choice.
+    refused : mapping of str to str
+        Reason, by method and length, why it could not be learnt.
+    choice : Choice or None
+        Where there was a target.
+    """
+
+    scores: tuple[MethodScores, ...]
+    k: int
+    shortlist: int
+    n_fit: int
+    n_base: int
+    n_queries: int
+    refused: Mapping[str, str] = field(default_factory=dict)
+    choice: Choice | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def frontier(self) -> list[MethodScores]:
+        """Return the rows that no other beats in bytes and recall, fewest bytes first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(400, 16))
+        >>> [row.described() for row in compare("lsh", [16, 32], X).frontier()][:2]
+        ['lsh, 16 bits, re-ranked by scores', 'lsh, 32 bits, re-ranked by scores']
+        """
+        best: list[MethodScores] = []
+        for row in sorted(
+            self.scores, key=lambda row: (row.bytes_per_item, -row.recall)
+        ):
+            if not best or row.recall > best[-1].recall:
+                best.append(row)
+        return best
+
+    def table(self) -> Any:
+        """Return the scores as a ``pyarrow.Table``, one row for each."""
+        import pyarrow as pa
+
+        names = [each.name for each in fields(MethodScores)]
+        columns = {name: [getattr(row, name) for row in self.scores] for name in names}
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """Return the scores as a ``pandas.DataFrame``; pandas is not a dependency."""
+        return self.table().to_pandas()
+
+    def plot(self, metric: str | None = None) -> Drawing:
+        """Draw metrics of every method against the number of bits.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            ``ann_map``, ``label_map``, ``recall``, ``recall_reranked`` (by scores),
+            ``svm``, ``fit_seconds``, ``encode_us`` or ``query_ms``; None draws a panel
+            for each that there is.
+
+        Returns
+        -------
+        Drawing
+            Its ``save`` writes a .svg file.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such metric, or it needs labels that there are not.
+        """
+        if metric is not None:
+            check_choice(metric, "metric", COMPARED_METRICS)
+        panels = {}
+        for name in COMPARED_METRICS if metric is None else (metric,):
+            if lines := self._lines(name):
+                panels[name] = lines_drawing(lines, "bits", _TITLES[name])
+        if not panels:
+            why = "no codes were learnt" if metric is None else "it needs labels"
+            raise ArgumentError(f"there is no {metric or 'metric'} to draw: {why}")
+        return side_by_side(list(panels.values()))
+
+    def _lines(self, metric: str) -> dict[str, list[tuple[float, float]]]:
+        """Return the points of each method; none where there are no labels."""
+        rerank = "scores" if metric == "recall_reranked" else None
+        name = "recall" if rerank else metric
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in self.scores:
+            value = getattr(row, name)
+            if row.n_bits is not None and row.rerank == rerank and value is not None:
+                lines.setdefault(row.method, []).append((row.n_bits, value))
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            **{each.name: getattr(self, each.name) for each in fields(self)},
+            "scores": [asdict(row) for row in self.scores],
+            "refused": dict(self.refused),
+            "choice": None if self.choice is None else self.choice.as_dict(),
+        }
 
 
 def compare(
-    methods: Methods,
-    bits: int | Sequence[int],
+    methods: Methods | None,
+    bits: int | Sequence[int] | None,
     data: Any,
     *,
     k: int = 10,
-    shortlist: int = 100,
+    recall: float | None = None,
+    bytes: int | None = None,
+    latency: float | None = None,
+    shortlist: int | None = None,
     n_fit: int | None = None,
     n_queries: int = 1000,
     backbone: str | None = None,
@@ -59,24 +320,39 @@ def compare(
     progress: Progress | None = None,
     notes: Callable[[str], None] | None = None,
 ) -> MethodComparison:
-    """Compare methods by neighbours, by labels, and by time.
+    """Compare methods by neighbours, by labels, by bytes and by time; choose one.
 
     Rows are drawn into three parts: learners are fitted to the first, searches go
-    through the base, and queries are in neither, as in a collection that grows.
+    through the base, and queries are in neither, as in a collection that grows. With a
+    target (`recall`, `bytes` or `latency`) the cheapest row that meets it is chosen,
+    and its recall is estimated once more on as many other queries, so that it holds for
+    new rows.
 
     Parameters
     ----------
-    methods : str, Learner, or sequence or mapping of them
+    methods : str, Learner, or sequence or mapping of them, or None
         Names as `fewbits.training.METHODS` has them, or learners, of which clones are
-        fitted; a mapping names them otherwise.
-    bits : int or sequence of int
-        Lengths of the codes. Methods that choose their length have one row.
+        fitted; a mapping names them otherwise. None takes lsh, a random rotation, itq,
+        additive, neighbours, and with a target additive with corrections.
+    bits : int or sequence of int, or None
+        Lengths of the codes. Methods that choose their length have one. None takes 64
+        and 256, or with a target powers of two up to 1024, as long as they can be the
+        cheapest.
     data : Input, or what `fewbits.inputs.read` takes
         Items, with labels for metrics by labels and methods that learn from them.
     k : int, default=10
         Nearest vectors that count for recall.
-    shortlist : int, default=100
-        Rows by Hamming distance that are ranked by the query's scores.
+    recall : float, default=None
+        The least recall, above 0 and at most 1: of what reaches it by the lower end of
+        its confidence interval, the fewest bytes are chosen, and of these the fastest.
+    bytes : int, default=None
+        The most bytes an item, stored vectors included. Without `recall` the row of
+        the highest recall is chosen.
+    latency : float, default=None
+        The most milliseconds of processor time from a single vector to its answer.
+    shortlist : int, default=None
+        Rows by Hamming distance that are ranked again. None takes 100, or a tenth of a
+        base that is smaller than a thousand.
     n_fit : int, default=None
         Rows to learn from; None takes half of all but the queries. The rest is the
         base.
@@ -93,7 +369,7 @@ def compare(
         Called with (codes done, all), and while items become features with (items done,
         all items).
     notes : callable, default=None
-        Called before that with a text: the method and the length that come next.
+        Called before that with a text: the method that comes next.
 
     Returns
     -------
@@ -109,10 +385,17 @@ def compare(
     Raises
     ------
     ArgumentError
-        When a method is unknown, two have the same name, labels are missing, or there
-        are too few rows.
+        When a method is unknown, two have the same name, labels are missing, a bound
+        is out of range, there are too few rows, or none of the methods suits a target's
+        items. A target out of reach is no error: see `Choice.reached`.
     FeatureError
         When a feature is not finite in float32; names the row.
+
+    Notes
+    -----
+    ``numpy.random.default_rng(random_state).permutation(n)`` orders the rows: those to
+    learn from, the base, the queries, and with a target the queries that confirm.
+    Recall falls as a collection grows: it is that among `n_base` items.
 
     Examples
     --------
@@ -121,8 +404,15 @@ def compare(
     >>> found = compare(["lsh", "itq"], [16, 32], X)
     >>> found.n_fit, found.n_base, found.n_queries
     (175, 175, 50)
-    >>> found.table().column("method").to_pylist()
-    ['vectors', 'lsh', 'lsh', 'itq', 'itq']
+    >>> [row.described() for row in found.scores if row.rerank is None]
+    ['vectors', 'float16 vectors', 'int8 vectors', 'lsh, 16 bits', 'lsh, 32 bits', \
+'itq, 16 bits', 'itq, 32 bits']
+
+    The best codes of 4 bytes, and what they find of the neighbours of new rows:
+
+    >>> choice = compare(["lsh", "itq"], [16, 32], X, bytes=4).choice
+    >>> choice.scores.described(), choice.recall.low > 0.3
+    ('itq, 32 bits, re-ranked by scores', True)
 
     Labels come with the items, as columns:
 
@@ -130,109 +420,194 @@ def compare(
     >>> y = np.arange(400) % 4
     >>> columns = {"vector": X + 3 * np.eye(4, 16)[y], "class": y}
     >>> items = read(columns, column="vector", label="class")
-    >>> compare(["itq", "cca-itq"], 16, items).scores[1].label_map > 0.3
+    >>> compare(["itq", "cca-itq"], 16, items).scores[3].label_map > 0.3
     True
     """
     source = checked_labels(data if isinstance(data, Input) else read(data, columns=()))
     seed = check_seed(random_state)
-    made = _made(_named(methods), parameters or {}, seed)
-    asked = list(_asked(made, _lengths(bits), source))
+    target = _target(recall, bytes, latency)
+    named = _usual(target, seed) if methods is None else _named(methods)
+    learners = _learners(named, parameters or {}, seed)
+    planned = list(_planned(learners, _lengths(bits, target), source))
     X = features_of(source, backbone, progress)
     for _ in feature_blocks(X):  # refuses a row by its number here, not in a part
         pass
-    parts = _parts(source, X, n_fit, n_queries, seed)
-    if check_k(k) > len(parts.base):
-        raise ArgumentError(f"the base has {len(parts.base)} rows, too few for k={k}")
-    by_labels = _are_telling(parts, source)
-    trial = _Trial(
-        parts, k, max(k, check_count(shortlist, "shortlist")), seed, by_labels
-    )
-    scores, refused = [trial.of_vectors()], {}
+    trial = _Trial(source, X, k, shortlist, n_fit, n_queries, seed, target)
+    rows, refused = trial.of_vectors(), {}
     try:
-        for done, (name, learner) in enumerate(asked):
+        for done, (name, learner) in enumerate(planned):
             if notes is not None:
                 notes(name)
             if progress is not None:
-                progress(done, len(asked))
+                progress(done, len(planned))
+            if bits is None and _too_long(learner, rows, target):
+                continue
             try:
-                scores.append(trial.of_learner(name, learner))
+                rows += trial.of_learner(name, learner)
             except FewbitsError as error:
                 refused[_with_length(name, learner)] = str(error)
     except KeyboardInterrupt:
-        if len(scores) == 1:
+        if all(row.learner is None for row in rows):
             raise
-        n_done = len(scores) - 1 + len(refused)
-        words = f"interrupted after {n_done} of {len(asked)} codes"
-        warn_user(InterruptedWarning(words, n_done, len(asked)))
-    sizes = len(parts.fit), len(parts.base), len(parts.queries)
-    return MethodComparison(tuple(scores), k, trial.shortlist, *sizes, refused)
+        words = f"interrupted after {done} of {len(planned)} codes"
+        warn_user(InterruptedWarning(words, done, len(planned)))
+    order = {name: i for i, name in enumerate(learners)}
+    rows.sort(key=lambda row: order.get(row.scores.method, -1))
+    choice = None if target is None else trial.choice(rows, refused)
+    sizes = len(trial.fit), len(trial.base), len(trial.queries)
+    scores = tuple(row.scores for row in rows)
+    return MethodComparison(scores, trial.k, trial.shortlist, *sizes, refused, choice)
+
+
+class _Target(NamedTuple):
+    """Bounds of what is chosen, None where there is none."""
+
+    recall: float | None
+    bytes: int | None
+    latency: float | None
+
+    def excess(self, row: MethodScores) -> float:
+        """Return by what factor the bound that is missed by most is: at most 1 if none.
+
+        A recall must reach its bound by the lower end of its interval, and a time must
+        stay 5 % below: of many rows, the one that just passes would fail the next time.
+        """
+        factors = [0.0]
+        if self.recall is not None:
+            factors.append(self.recall / max(row.recall_low, 1e-3))
+        if self.bytes is not None:
+            factors.append(row.bytes_per_item / self.bytes)
+        if self.latency is not None:
+            factors.append(row.query_ms / (_MARGIN * self.latency))
+        return max(factors)
+
+    def cost(self, row: MethodScores) -> tuple[float, ...]:
+        """Return what is least of the best: bytes for a recall, or else its contrary.
+
+        Times that differ by less than a third are level, and the better recall wins.
+        """
+        steps = round(2 * math.log2(max(row.query_ms, 1e-6)))
+        if self.recall is None:
+            return -round(row.recall, 3), row.bytes_per_item, steps
+        return row.bytes_per_item, steps, -row.recall
+
+    def described(self, k: int) -> str:
+        words = []
+        if self.recall is not None:
+            words.append(f"a recall@{k} of {self.recall:g}")
+        if self.bytes is not None:
+            words.append("1 byte an item" if self.bytes == 1 else f"{self.bytes} bytes")
+        if self.latency is not None:
+            words.append(f"{self.latency:g} ms a query")
+        return " with ".join([words[0], " and ".join(words[1:])][: len(words)])
+
+
+def _target(
+    recall: float | None, n_bytes: int | None, latency: float | None
+) -> _Target | None:
+    if recall is not None and not 0 < recall <= 1:
+        raise ArgumentError(f"recall lies above 0 and at most 1, got {recall:g}")
+    if n_bytes is not None:
+        n_bytes = check_count(n_bytes, "bytes")
+    if latency is not None and not latency > 0:
+        raise ArgumentError(f"a query takes more than 0 milliseconds, got {latency:g}")
+    target = _Target(recall, n_bytes, latency)
+    return None if target == (None, None, None) else target
+
+
+def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
+    """Return what is compared unless methods are named.
+
+    Signs of a random rotation find as much as what is learnt, ranked again by scores.
+    """
+    usual: dict[str, str | Learner] = {
+        "lsh": "lsh",
+        "random rotation": ITQ(n_iter=0, random_state=seed),
+        "itq": "itq",
+        "additive": "additive",
+    }
+    if target is not None:
+        corrected = AdditiveCodes(correction=True, random_state=seed)
+        usual["additive with corrections"] = corrected
+    return {**usual, "neighbours": "neighbours"}
 
 
 def _named(methods: Methods) -> dict[str, str | Learner]:
     """Return what is compared by name."""
     if isinstance(methods, Mapping):
-        return {name: _method(each) for name, each in methods.items()}
+        return {name: _method(method) for name, method in methods.items()}
     several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
-    given = [_method(each) for each in (methods if several else [methods])]
-    names = [each if isinstance(each, str) else method_of(each) for each in given]
+    checked = [_method(method) for method in (methods if several else [methods])]
+    names = [item if isinstance(item, str) else method_of(item) for item in checked]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(
                 f"two methods are called {name}: name them by a mapping, such as "
                 f"{{'{name}, longer': learner}}"
             )
-    return dict(zip(names, given, strict=True))
+    return dict(zip(names, checked, strict=True))
 
 
-def _method(given: Any) -> str | Learner:
-    """Return a name or a learner, or refuse what is neither."""
-    if isinstance(given, str | Learner):
-        return given
-    if isinstance(given, type) and issubclass(given, Learner):
-        name = given.__name__
+def _method(method: Any) -> str | Learner:
+    if isinstance(method, str | Learner):
+        return method
+    if isinstance(method, type) and issubclass(method, Learner):
+        name = method.__name__
         raise ArgumentError(f"got the class {name}: give a learner, such as {name}()")
     raise ArgumentError(
         "a method must be a name or a learner of fewbits, got "
-        f"{given if given is None else type(given).__name__}"
+        f"{method if method is None else type(method).__name__}"
     )
 
 
-def _lengths(bits: int | Sequence[int]) -> list[int]:
-    several = isinstance(bits, Iterable) and not isinstance(bits, str)
-    given: Any = bits if several and getattr(bits, "ndim", 1) != 0 else [bits]
-    return sorted({check_count(each, "a number of bits") for each in given})
-
-
-def _made(
+def _learners(
     methods: Mapping[str, str | Learner], parameters: Mapping[str, Any], seed: int
 ) -> dict[str, Learner]:
-    """Return the learners of methods; those by name are made."""
-    named = [each for each in methods.values() if isinstance(each, str)]
-    own = own_parameters(named, parameters)
+    names = [method for method in methods.values() if isinstance(method, str)]
+    own = own_parameters(names, parameters)
     return {
-        name: given
-        if isinstance(given, Learner)
-        else make_learner(given, None, seed, own[given])
-        for name, given in methods.items()
+        name: method
+        if isinstance(method, Learner)
+        else make_learner(method, None, seed, own[method])
+        for name, method in methods.items()
     }
 
 
-def _asked(
-    methods: Mapping[str, Learner], lengths: Sequence[int], source: Input
+def _lengths(bits: int | Sequence[int] | None, target: _Target | None) -> list[int]:
+    if bits is None and target is None:
+        return list(_USUAL_BITS)
+    if bits is None:
+        most = max(_BITS_TO_CHOOSE)
+        if target is not None and target.bytes is not None:
+            most = min(most, 8 * target.bytes)
+        return sorted({most, *(n for n in _BITS_TO_CHOOSE if n < most)})
+    several = isinstance(bits, Iterable) and not isinstance(bits, str)
+    numbers: Any = bits if several and getattr(bits, "ndim", 1) != 0 else [bits]
+    return sorted({check_count(number, "a number of bits") for number in numbers})
+
+
+def _planned(
+    learners: Mapping[str, Learner], lengths: Sequence[int], source: Input
 ) -> Iterator[tuple[str, Learner]]:
-    """Yield an untrained learner for each method and length."""
-    if not methods or not lengths:
+    """Yield an untrained learner for each length and method, the shortest codes first.
+
+    Methods that choose their length come once, before the others.
+    """
+    if not learners or not lengths:
         raise ArgumentError("name at least one method and one number of bits")
-    for name, made in methods.items():
-        if made.needs_labels and source.labels is None:
+    for name, learner in learners.items():
+        if learner.needs_labels and source.labels is None:
             raise ArgumentError(
                 f"{name} learns from labels, and {source.source} comes without: "
                 f"{source.labels_hint()}"
             )
-        chooses = "n_bits" in made.get_params()
-        for n_bits in lengths if chooses else lengths[:1]:
-            learner = clone(made)
-            yield name, learner.set_params(n_bits=n_bits) if chooses else learner
+    choosing = [n for n, one in learners.items() if "n_bits" not in one.get_params()]
+    for name in choosing:
+        yield name, clone(learners[name])
+    for n_bits in lengths:
+        for name, learner in learners.items():
+            if name not in choosing:
+                yield name, clone(learner).set_params(n_bits=n_bits)
 
 
 def _with_length(name: str, learner: Learner) -> str:
@@ -240,161 +615,348 @@ def _with_length(name: str, learner: Learner) -> str:
     return name if n_bits is None else f"{name}, {n_bits} bits"
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Rows to learn from, to search among and to search with, and their labels."""
+class _Row(NamedTuple):
+    """Scores, and what only the choice of this row may look at."""
 
-    fit: NDArray[Any]
-    base: NDArray[Any]
-    queries: NDArray[Any]
-    labels: tuple[Any, Any, Any]
-
-
-def _parts(
-    source: Input, X: NDArray[Any], n_fit: int | None, n_queries: int, seed: int
-) -> _Parts:
-    """Draw the parts."""
-    n = len(X)
-    if n < _FEWEST:
-        raise ArgumentError(
-            f"{n} items are too few to compare on: {_FEWEST} are needed"
-        )
-    n_asked = min(check_count(n_queries, "n_queries"), n // _QUERY_SHARE)
-    rest = n - n_asked
-    n_learn = rest // 2 if n_fit is None else check_count(n_fit, "n_fit")
-    if n_learn > rest - 2:
-        raise ArgumentError(
-            f"n_fit={n_learn} leaves no base of {n:,} rows: at most {rest - 2:,}"
-        )
-    order = np.random.default_rng(seed).permutation(n)
-    rows = [np.sort(part) for part in np.split(order, [n_learn, rest])]
-    y = source.labels
-    fit, base, queries = (np.ascontiguousarray(X[part]) for part in rows)
-    labels = tuple(None if y is None else y[part] for part in rows)
-    return _Parts(fit, base, queries, labels)  # type: ignore[arg-type]
+    scores: MethodScores
+    learner: Learner | None
+    others: Interval | None
+    others_ms: float
 
 
-def _are_telling(parts: _Parts, source: Input) -> bool:
-    """Return whether labels tell good rankings from bad; warn of those that do not."""
-    _, y, asked = parts.labels
-    if y is None:
+def _too_long(learner: Learner, rows: list[_Row], target: _Target | None) -> bool:
+    """Return whether a code cannot be the cheapest any more."""
+    if target is None or target.recall is None:
         return False
-    reason = _reason(y, asked, np.asarray(source.labels), source.source)
-    if reason is not None:
-        warn_user(f"{reason}: metrics by labels are left out")
-    return reason is None
+    n_bits = learner.get_params().get("n_bits", 1)
+    return any(
+        n_bytes(n_bits) > row.scores.bytes_per_item and target.excess(row.scores) <= 1
+        for row in rows
+        if row.learner is not None
+    )
 
 
-def _reason(
-    y: NDArray[Any], asked: NDArray[Any], given: NDArray[Any], source: str
-) -> str | None:
-    """Return why the labels of base and queries are of no use, else None."""
-    if (given == given[0]).all():
-        return f"the labels of {source} are all the same"
-    if (y == y[0]).all():
-        return f"the labels of the base drawn from {source} are all the same"
-    if _shared(y, asked):
-        return None
-    if given.ndim == 1 and len(np.unique(given)) == len(given):
-        return f"the labels of {source} are all different"
-    return f"no query drawn from {source} shares a label with the base"
-
-
-def _shared(y: NDArray[Any], asked: NDArray[Any]) -> bool:
-    """Return whether a query has a label, or one of several, that is in the base."""
-    if y.ndim > 1:
-        return bool((y.any(axis=0) & asked.any(axis=0)).any())
-    return bool(np.isin(asked, y).any())
-
-
-@dataclass(frozen=True, eq=False)
 class _Trial:
-    """Right answers to the queries, and the scores of codes by them."""
+    """The parts of the rows, what is right for the queries, and how codes do."""
 
-    parts: _Parts
-    k: int
-    shortlist: int
-    seed: int
-    by_labels: bool
+    def __init__(
+        self,
+        source: Input,
+        X: NDArray[Any],
+        k: int,
+        shortlist: int | None,
+        n_fit: int | None,
+        n_queries: int,
+        seed: int,
+        target: _Target | None,
+    ) -> None:
+        n = len(X)
+        if n < _FEWEST:
+            raise ArgumentError(
+                f"{n} items are too few to compare on: {_FEWEST} are needed"
+            )
+        n_queries = min(check_count(n_queries, "n_queries"), n // _QUERY_SHARE)
+        rest = n - n_queries * (1 if target is None else 2)
+        n_learn = rest // 2 if n_fit is None else check_count(n_fit, "n_fit")
+        if n_learn > rest - 2:
+            raise ArgumentError(
+                f"n_fit={n_learn} leaves no base of {n:,} rows: at most {rest - 2:,}"
+            )
+        order = np.random.default_rng(seed).permutation(n)
+        parts = np.split(order, [n_learn, rest, rest + n_queries])
+        parts = [np.sort(part) for part in parts]
+        self.fit, self.base, self.queries, self.others = (
+            np.ascontiguousarray(X[part]) for part in parts
+        )
+        y: Any = source.labels
+        labels: list[Any] = [None if y is None else y[part] for part in parts[:3]]
+        self.fit_labels, self.base_labels, self.query_labels = labels
+        self.k, self.seed, self.target = check_k(k), seed, target
+        if self.k > len(self.base):
+            raise ArgumentError(
+                f"the base has {len(self.base)} rows, too few for k={k}"
+            )
+        if shortlist is None:
+            shortlist = min(_USUAL_SHORTLIST, len(self.base) // _SHORTLIST_SHARE)
+        self.shortlist = max(self.k, check_count(shortlist, "shortlist", 0))
+        self.by_labels = _are_telling(self.base_labels, self.query_labels, source)
+        sides = [self.queries, self.others] if target else [self.queries]
+        self.sides = [(side, self._neighbours(side, self.base)) for side in sides]
+        # Stored in fewer bytes, with what a row takes.
+        d = X.shape[1]
+        with np.errstate(over="ignore"):
+            half = self.base.astype(np.float16)
+        int8 = Int8Vectors.from_vectors(self.base)
+        self.kept: dict[str, tuple[Any, int]] = {
+            "int8": (int8, d + int8.blocks[0].nbytes)
+        }
+        if np.isfinite(half).all():
+            self.kept["float16"] = (half, 2 * d)
 
-    def of_vectors(self) -> MethodScores:
-        """Return the scores of the float vectors: a reference without codes."""
-        base, queries = self.parts.base, self.parts.queries
+    def _neighbours(
+        self, queries: NDArray[Any], base: NDArray[Any]
+    ) -> NDArray[np.int64]:
+        return exact_neighbours(queries, base, self.k).ids
+
+    def of_vectors(self) -> list[_Row]:
+        """Return rows of full scans of the vectors: a reference without codes."""
+        base, queries = self.base, self.queries
         by_label = None
         if self._alike is not None:
-            found = mean_average_precision(
+            by_label = mean_average_precision(
                 queries, base, self._alike, metric="euclidean"
-            )
-            by_label = found.value
+            ).value
         svm = self._svm(base, queries, None)
-        n_bytes = 4 * base.shape[1]
-        return MethodScores(
-            "vectors", None, n_bytes, 1.0, by_label, 1.0, 1.0, svm, 0.0, 0.0
-        )
+        X = np.asarray(base, np.float32)
+        squares = np.einsum("ij,ij->i", X, X)
 
-    def of_learner(self, name: str, learner: Learner) -> MethodScores:
-        """Return the scores of codes, learnt now."""
+        def scan(query: NDArray[Any]) -> None:
+            distances = squares - 2 * (X @ query[0].astype(np.float32))
+            np.argpartition(distances, min(self.k, len(X) - 1))
+
+        time.sleep(_SPIN_SECONDS)
+        with threadpool_limits(1):
+            ms = _milliseconds(scan, queries)
+        forms = {"vectors": (None, 4 * X.shape[1])}
+        for name in ("float16", "int8"):
+            if name in self.kept:
+                forms[f"{name} vectors"] = self.kept[name]
+        rows = []
+        for name, (stored, size) in forms.items():
+            recall = Interval(1.0, 1.0, 1.0, len(queries))
+            if stored is not None:
+                is_int8 = isinstance(stored, Int8Vectors)
+                floats = stored.to_float() if is_int8 else stored.astype(np.float32)
+                found = self._neighbours(queries, floats)
+                recall = mean_interval(search_recall(found, self.sides[0][1]).per_query)
+            at = name, None, None, size, *recall[:3], ms
+            scores = MethodScores(*at, 1.0, by_label, svm, 0.0, 0.0)
+            rows.append(_Row(scores, None, None, ms))
+        return rows
+
+    def of_learner(self, name: str, learner: Learner) -> list[_Row]:
+        """Return rows of codes that are learnt now, with each re-ranking."""
+        y = self.fit_labels if learner.needs_labels else None
         start = time.perf_counter()
         with warnings.catch_warnings(), interrupts_passed_on():
             warnings.simplefilter("ignore", UserWarning)  # bad codes have bad scores
             warnings.simplefilter("error", InterruptedWarning)
-            learner.fit(
-                self.parts.fit, self.parts.labels[0] if learner.needs_labels else None
-            )
-        seconds = time.perf_counter() - start
+            learner.fit(self.fit, y)
+        fit_seconds = round(time.perf_counter() - start, 3)
         encoder: Encoder = learner.encoder_
-        (alone,) = seconds_alone([encoder], self.parts.queries)
-        base, asked = (encoder.encode(X) for X in (self.parts.base, self.parts.queries))
-        near = mean_average_precision(asked, base, self._near).value
+        codes, asked = encoder.encode(self.base), encoder.encode(self.queries)
+        index = FlatIndex(codes)
+        beside = encoder.corrections(self.base, codes)
+        offsets = beside or encoder.offsets
+
+        def search(rerank: str | None, X: NDArray[Any]) -> NDArray[np.int64]:
+            queries = encoder.encode(X)
+            if rerank is None:
+                return index.search(queries, self.k).ids
+            by: dict[str, Any] = {"query_vectors": X}
+            if rerank == "scores":
+                by = {"scores": encoder.query_scores(X), "offsets": offsets}
+            else:
+                by["vectors"] = self.kept[rerank][0]
+            return index.search_reranked(
+                queries, self.k, shortlist=self.shortlist, **by
+            ).ids
+
+        def recall(side: int, rerank: str | None) -> Interval:
+            X, nearest = self.sides[side]
+            if rerank is None:  # the expected order of ties
+                queries = encoder.encode(X)
+                found = neighbour_recall(queries, codes, nearest, self.k)
+            else:
+                found = search_recall(search(rerank, X), nearest)
+            return mean_interval(found.per_query)
+
+        time.sleep(_SPIN_SECONDS)
+        encode_us = 1e3 * _milliseconds(encoder.encode, self.queries)
+        times = {
+            rerank: [_milliseconds(partial(search, rerank), X) for X, _ in self.sides]
+            for rerank in (None, "scores", *self.kept)
+        }
         alike = None
         if self._alike is not None:
-            alike = mean_average_precision(asked, base, self._alike).value
-        beside = encoder.corrections(self.parts.base, base)
-        again = FlatIndex(base).search_reranked(
-            asked,
-            self.k,
-            scores=encoder.query_scores(self.parts.queries),
-            offsets=beside or encoder.offsets,
-            shortlist=self.shortlist,
+            alike = mean_average_precision(asked, codes, self._alike).value
+        of_codes: dict[str, Any] = {
+            "ann_map": mean_average_precision(asked, codes, self._near).value,
+            "label_map": alike,
+            "svm": self._svm(codes, asked, encoder.n_bits),
+            "fit_seconds": fit_seconds,
+            "encode_us": round(encode_us, 3),
+        }
+        size = codes.shape[1] + (0 if beside is None else beside.n_bytes)
+        rows = []
+        for rerank in times:
+            at = recall(0, rerank)
+            scores = MethodScores(
+                method=name,
+                n_bits=encoder.n_bits,
+                rerank=rerank,
+                bytes_per_item=size + self.kept.get(rerank or "", (None, 0))[1],
+                recall=at.mean,
+                recall_low=at.low,
+                recall_high=at.high,
+                query_ms=times[rerank][0],
+                **of_codes,
+            )
+            others = recall(1, rerank) if self.target else None
+            rows.append(_Row(scores, clone(learner), others, times[rerank][-1]))
+        return rows
+
+    def choice(self, rows: list[_Row], refused: Mapping[str, str]) -> Choice:
+        """Return the cheapest row of codes that meets the target, or the nearest."""
+        target = self.target
+        assert target is not None
+        codes = [row for row in rows if row.learner is not None]
+        if not codes:
+            reason = next(iter(refused.values()), None)
+            raise ArgumentError(f"nothing compared suits the items: {reason}")
+        best = min(
+            codes,
+            key=lambda row: (
+                max(1.0, round(target.excess(row.scores), 3)),
+                *target.cost(row.scores),
+            ),
         )
-        return MethodScores(
-            method=name,
-            n_bits=encoder.n_bits,
-            bytes_per_item=base.shape[1] + (0 if beside is None else beside.n_bytes),
-            ann_map=near,
-            label_map=alike,
-            recall=neighbour_recall(asked, base, self._nearest, self.k).value,
-            recall_reranked=search_recall(again.ids, self._nearest).value,
-            svm=self._svm(base, asked, encoder.n_bits),
-            fit_seconds=round(seconds, 3),
-            encode_us=round(1e6 * alone, 3),
+        reached = target.excess(best.scores) <= 1
+        assert best.learner is not None
+        assert best.others is not None
+        sure = target.recall is None or best.others.low >= target.recall
+        in_time = target.latency is None or best.others_ms <= target.latency
+        scans = [row.scores for row in rows if row.learner is None]
+        said = self._chosen(best) if reached else self._missed(best)
+        notes = [said]
+        if reached and not sure:
+            notes.append(
+                f"not sure: on queries that had no part in the choice, the lower end "
+                f"of the interval is below {target.recall:g}; ask for a little more, "
+                "or compare with more queries"
+            )
+        if reached and not in_time:
+            notes.append(
+                f"timed again, a query took {best.others_ms:.3g} ms: ask for a little "
+                "less, or the machine was busy"
+            )
+        notes += self._of_scans(best.scores, reached, scans)
+        return Choice(
+            best.scores,
+            best.learner,
+            reached,
+            best.others,
+            best.others_ms,
+            reached and sure and in_time,
+            tuple(notes),
         )
 
-    def _svm(self, base: Any, asked: Any, n_bits: int | None) -> float | None:
+    def _chosen(self, best: _Row) -> str:
+        return (
+            f"{best.scores.described()}: recall@{self.k} {best.others} on "
+            f"{len(self.others):,} other queries among {len(self.base):,} items, "
+            f"{best.scores.bytes_per_item:,} bytes an item, {best.others_ms:.3g} ms of "
+            "processor time a query"
+        )
+
+    def _missed(self, best: _Row) -> str:
+        assert self.target is not None
+        row, least = best.scores, self.target.recall
+        interval = Interval(row.recall, row.recall_low, row.recall_high, 0)
+        few = ""
+        if least is not None and row.recall >= least > row.recall_low:
+            few = f"; {len(self.queries):,} queries are too few to be sure of it"
+        return (
+            f"nothing reaches {self.target.described(self.k)}: the nearest is "
+            f"{row.described()} with a recall@{self.k} of {interval}, "
+            f"{row.bytes_per_item:,} bytes an item and {row.query_ms:.3g} ms a "
+            f"query{few}"
+        )
+
+    def _of_scans(
+        self, best: MethodScores, reached: bool, scans: list[MethodScores]
+    ) -> list[str]:
+        """Say where the vectors themselves are as good, or faster."""
+        assert self.target is not None
+        fitting = [
+            scan
+            for scan in scans
+            if self.target.excess(scan) <= 1
+            and (not reached or self.target.cost(scan) <= self.target.cost(best))
+        ]
+        if fitting:
+            scan = min(fitting, key=lambda row: row.bytes_per_item)
+            return [
+                f"{scan.method} meet the target without any code, with a recall@"
+                f"{self.k} of {scan.recall:.3f} in {scan.bytes_per_item:,} bytes and "
+                f"{scan.query_ms:.3g} ms a query: keep the vectors"
+            ]
+        if reached and scans[0].query_ms <= best.query_ms:
+            return [
+                f"exact float search takes {scans[0].query_ms:.3g} ms of processor "
+                "time a query, no more than the choice: codes save memory here, not "
+                "time"
+            ]
+        return []
+
+    def _svm(self, base: Any, queries: Any, n_bits: int | None) -> float | None:
         """Return the accuracy of a linear SVM, of rows of a mean square of 1."""
-        _, y, truth = self.parts.labels
+        y, truth = self.base_labels, self.query_labels
         if not self.by_labels or y.ndim > 1:
             return None
         rows = np.random.default_rng(self.seed).permutation(len(y))[:_SVM_ROWS]
+        rows = np.sort(rows)
         if len(np.unique(y[rows])) < 2:  # of a large base
             return None
-        train = base[np.sort(rows)]
+        train = base[rows]
         square = n_bits or float(np.mean(np.sum(train.astype(np.float64) ** 2, axis=1)))
         C = _SVM_COST / square
-        found = svm_accuracy(train, y[np.sort(rows)], asked, truth, n_bits=n_bits, C=C)
-        return found.value
+        return svm_accuracy(train, y[rows], queries, truth, n_bits=n_bits, C=C).value
 
     @cached_property
     def _near(self) -> Relevance:
-        base, near = self.parts.base, min(_NEAR, len(self.parts.base) - 1)
-        threshold = neighbour_threshold(base, near, random_state=self.seed)
-        return within_distance(self.parts.queries, base, threshold)
+        near = min(_NEAR, len(self.base) - 1)
+        threshold = neighbour_threshold(self.base, near, random_state=self.seed)
+        return within_distance(self.queries, self.base, threshold)
 
     @cached_property
     def _alike(self) -> Relevance | None:
-        _, y, asked = self.parts.labels
-        return same_label(asked, y) if self.by_labels else None
+        if not self.by_labels:
+            return None
+        return same_label(self.query_labels, self.base_labels)
 
-    @cached_property
-    def _nearest(self) -> NDArray[np.int64]:
-        return exact_neighbours(self.parts.queries, self.parts.base, self.k).ids
+
+def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> float:
+    """Return the processor time of one query, the shortest of several.
+
+    Other work on the machine only delays.
+    """
+    times = []
+    for row in range(min(len(X), _TIMED)):
+        start = _clock()
+        search(X[row : row + 1])
+        times.append(_clock() - start)
+    return round(1e3 * min(times), 6)
+
+
+def _are_telling(y: Any, asked: Any, source: Input) -> bool:
+    """Return whether labels tell good rankings from bad; warn of those that do not."""
+    if source.labels is None:
+        return False
+    labels, name = np.asarray(source.labels), source.source
+    if y.ndim > 1:
+        shared = bool((y.any(axis=0) & asked.any(axis=0)).any())
+    else:
+        shared = bool(np.isin(asked, y).any())
+    if (labels == labels[0]).all():
+        reason = f"the labels of {name} are all the same"
+    elif (y == y[0]).all():
+        reason = f"the labels of the base drawn from {name} are all the same"
+    elif shared:
+        return True
+    elif labels.ndim == 1 and len(np.unique(labels)) == len(labels):
+        reason = f"the labels of {name} are all different"
+    else:
+        reason = f"no query drawn from {name} shares a label with the base"
+    warn_user(f"{reason}: metrics by labels are left out")
+    return False

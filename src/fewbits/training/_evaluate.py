@@ -1,16 +1,18 @@
 """Evaluation of a bundle's codes against the features of its items."""
 
+import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fewbits._repr import one_line
 from fewbits._spans import spans
-from fewbits._typing import IdArray
+from fewbits._typing import FeatureArray, IdArray
 from fewbits._warnings import warn_user
-from fewbits.bundle import Bundle
+from fewbits.bundle import Bundle, vote_neighbours
+from fewbits.classify import vote
 from fewbits.encoders import LinearEncoder, feature_blocks
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
@@ -19,11 +21,11 @@ from fewbits.evaluation import (
     exact_neighbours,
     mean_average_precision,
     same_label,
+    search_recall,
 )
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.inputs import Input
-from fewbits.training._alarms import checked_labels
-from fewbits.training._reranked import reranked
+from fewbits.training._fit import checked_labels
 
 Progress = Callable[[int, int], None]
 _COMPARED = 1 << 22  # numbers at a time
@@ -39,12 +41,12 @@ class Report:
         Neighbours that count.
     comparison : list of Comparison
         Float vectors, the signs of centred features, the bundle's codes, and re-ranked
-        search, if the bundle was tuned for it or stores vectors.
+        search, if the bundle has a shortlist or stores vectors.
     mean_average_precision, knn_accuracy : float or None
         Mean average precision over labels (whole ranking, expected over ties), and
         k-NN accuracy; None without labels. Neighbours vote for one
         class, so `knn_accuracy` is None too for multi-label items. A
-        bundle that was tuned for re-ranking votes with its re-ranked neighbours.
+        bundle with a shortlist votes with its re-ranked neighbours.
     n_queries, n_items : int
     """
 
@@ -107,27 +109,51 @@ def evaluate_bundle(
     _check_labels(queries, database)
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
-    asked = bundle.features(queries.values, progress=progress)
-    among = bundle.features(database.values, progress=progress)
-    name = f"{bundle.encoder.n_bits} bits"
-    encoders = {"sign bits": _signs(among), name: bundle.encoder}
-    nearest = exact_neighbours(asked, among, k, progress=progress).ids
-    _warn_of_items(asked, among, nearest[:, 0])
+    Q = bundle.features(queries.values, progress=progress)
+    X = bundle.features(database.values, progress=progress)
+    encoders = {"sign bits": _signs(X), f"{bundle.encoder.n_bits} bits": bundle.encoder}
+    nearest = exact_neighbours(Q, X, k, progress=progress).ids
+    _warn_of_items(Q, X, nearest[:, 0])
     rows = compare_encoders(
         encoders,
-        among,
-        asked,
+        X,
+        Q,
         k=k,
         nearest=nearest,
         progress=progress,
     )
-    precision, accuracy = _label_metrics(bundle, queries, database, asked, among, k)
-    own = reranked(bundle, asked, among, nearest)
-    if own is not None:
-        rows.append(own.row)
-        if accuracy is not None and bundle.shortlist is not None:
-            accuracy = own.vote_accuracy(asked, queries.labels, database.labels, k)
+    y, truth = database.labels, queries.labels
+    precision = accuracy = None
+    if y is not None and truth is not None:
+        codes, items = bundle.encoder.encode(Q), bundle.encoder.encode(X)
+        precision = mean_average_precision(codes, items, same_label(truth, y)).value
+        if y.ndim == 1:
+            accuracy = knn_accuracy(items, y, codes, truth, k=k).value
+    kept = None if bundle.items is None else bundle.items.vector_form
+    if bundle.shortlist is not None or kept is not None:
+        of_features = replace(bundle, backbone=None, backbone_fingerprint=None)
+        built = of_features.with_items(X, keep_vectors=kept)
+        rows.append(_reranked(built, Q, nearest))
+        if y is not None and accuracy is not None and bundle.shortlist is not None:
+            neighbours = vote_neighbours(built, Q, k)
+            accuracy = float(np.mean(vote(neighbours, y, k).labels == truth))
     return Report(k, rows, precision, accuracy, len(queries), len(database))
+
+
+def _reranked(built: Bundle, queries: FeatureArray, nearest: IdArray) -> Comparison:
+    """Search as a bundle does that has a shortlist or stores vectors.
+
+    Its shortlist is re-ranked by vectors of the precision in which it stores them, or
+    else by scores.
+    """
+    start = time.perf_counter()
+    hits = built.search_reranked(queries, nearest.shape[1])
+    speed = len(queries) / (time.perf_counter() - start)
+    by = "scores" if built.collection.vectors is None else "vectors"
+    again = "" if built.shortlist is None else f"{built.shortlist} "
+    name = f"{built.encoder.n_bits} bits, {again}re-ranked by {by}"
+    recall = search_recall(hits.ids, nearest).value
+    return Comparison(name, built.collection.bytes_per_item, recall, None, speed)
 
 
 def _check_labels(queries: Input, database: Input) -> None:
@@ -147,36 +173,21 @@ def _check_labels(queries: Input, database: Input) -> None:
         )
 
 
-def _warn_of_items(asked: Any, among: Any, nearest: IdArray) -> None:
+def _warn_of_items(queries: Any, items: Any, nearest: IdArray) -> None:
     """Warn of queries that are in the database: they find themselves."""
     equal = 0
-    for span in spans(len(asked), max(1, _COMPARED // asked.shape[1])):
-        mine, theirs = (
+    for span in spans(len(queries), max(1, _COMPARED // queries.shape[1])):
+        query, item = (
             np.asarray(rows, dtype=np.float32)
-            for rows in (asked[span], among[nearest[span]])
+            for rows in (queries[span], items[nearest[span]])
         )
-        equal += int((mine == theirs).all(axis=1).sum())
+        equal += int((query == item).all(axis=1).sum())
     if equal:
         verb = "is" if equal == 1 else "are"
         warn_user(
-            f"{equal:,} of {len(asked):,} queries {verb} equal to an item of the "
+            f"{equal:,} of {len(queries):,} queries {verb} equal to an item of the "
             "database, and find it first; measure with items that are not in it"
         )
-
-
-def _label_metrics(
-    bundle: Bundle, queries: Input, database: Input, asked: Any, among: Any, k: int
-) -> tuple[float | None, float | None]:
-    """Return mean average precision over labels, and k-NN accuracy."""
-    if queries.labels is None or database.labels is None:
-        return None, None
-    codes, items = bundle.encoder.encode(asked), bundle.encoder.encode(among)
-    relevance = same_label(queries.labels, database.labels)
-    precision = mean_average_precision(codes, items, relevance).value
-    if database.labels.ndim > 1:
-        return precision, None
-    found = knn_accuracy(items, database.labels, codes, queries.labels, k=k)
-    return precision, found.value
 
 
 def _signs(features: Any) -> LinearEncoder:

@@ -1,48 +1,54 @@
-"""Learn an encoder from items of any kind."""
+"""Learning for a collection: items, features, learner, classes, metadata."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from fewbits import backbones, learners
+from fewbits import backbones
+from fewbits._labels import as_groups, as_label_rows
 from fewbits._warnings import warn_user
+from fewbits.analysis.bits import diagnose_codes
+from fewbits.analysis.bounds import Members, majority_codes
+from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle
-from fewbits.encoders import KERNELS
+from fewbits.bundle import Bundle, Metadata, read_tree
+from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
+from fewbits.codes import pack
+from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
-from fewbits.learners import Learner
-from fewbits.training._alarms import (
-    check_classes,
-    check_groups,
-    check_labelled,
-    check_two_classes,
-    checked_labels,
-    warn_of_bytes,
-    warn_of_codes,
-    warn_of_few_bits,
-)
-from fewbits.training._assemble import assembled, plain
+from fewbits.learners import AdditiveCodes, KernelMapped, Learner
+from fewbits.learners.fitting import indicator
+from fewbits.ood import Rejection, learn_rejection
 from fewbits.training._methods import (
     DEEP_METHODS,
     PACKED,
     SUPERVISED,
     decomposed,
     make_learner,
+    method_of,
+    plain,
 )
-from fewbits.training._packed import of_packed
 
 Progress = Callable[[int, int], None]
-
-#: Number of images that visual words of classic descriptors are learnt from.
-_WORDS_FROM = 500
 
 DEFAULT_BACKBONES = {
     "vectors": None,
     "texts": "wordllama-256",
     "images": "efficientnet-lite0-128",
 }
+_WORDS_FROM = 500  # images that visual words of classic descriptors are learnt from
+_CLASSES = "OUiub"  # dtype kinds of labels that can be counted
+_SAMPLE = 10_000  # items whose codes are examined
+_TAKES_CODEBOOK = "llc"  # the method with class codes of its own
+#: Images that two networks are compared by, those of most contrast; and how far their
+#: features may differ, in parts of the largest: those of bytes, and those of floats,
+#: which are rounded to bytes.
+_N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
 def fit_bundle(
@@ -88,8 +94,7 @@ def fit_bundle(
         Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
         non-negative features such as histograms.
     remember : mapping, default=None
-        Further entries for the bundle's metadata, such as
-        `fewbits.training.tuning.Configuration.search_info`.
+        Further entries for the bundle's metadata.
     groups : array-like of shape (n,), default=None
         The same for items that are copies of each other, such as augmentations of an
         image or frames of a video: calibration of rejection leaves them out together,
@@ -117,68 +122,335 @@ def fit_bundle(
     FeatureError
         When there is nothing to learn from, or a kernel map meets negative features.
     """
-    if (parameters or {}).get("network.backbone") is not None:
+    learnt = learn(
+        source,
+        method=method,
+        n_bits=n_bits,
+        backbone=backbone,
+        random_state=random_state,
+        parameters=parameters or {},
+        kernel_map=kernel_map,
+        groups=groups,
+        progress=progress,
+    )
+    return _bundle(learnt, remember or {})
+
+
+def bundle_of(
+    learner: Learner,
+    X: Any,
+    y: Any = None,
+    *,
+    backbone: str | None = None,
+    groups: Any = None,
+) -> Bundle:
+    """Make a bundle of a learner that you have fitted yourself.
+
+    As from `fit_bundle`, a deep learner's bundle also classifies and rejects. For a
+    network that was trained along, `backbone` is the id that
+    `fewbits.learners.deep.export_backbone` returned; using the bundle does not need
+    torch.
+
+    Parameters
+    ----------
+    learner : Learner
+        After ``fit(X, y)``.
+    X : array-like of shape (n, ...)
+        Training data of the learner: features, or items for its own backbone.
+    y : array-like of shape (n,) or (n, n_labels), default=None
+        Training labels of the learner; deep learners need them.
+    backbone : str, default=None
+        Id of the backbone that extracts the features; None when the bundle is
+        to take features. A learner with a backbone of its own needs one.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other; calibration of rejection
+        leaves them out together, see `fewbits.ood.learn_rejection`.
+
+    Raises
+    ------
+    ArgumentError
+        When labels or a backbone are missing or unknown, labels or groups are not for
+        each item, labels of other classes than the learner was fitted to, or the
+        backbone makes another number of features than it takes, or other features of
+        some of the images (of 0 to 255, or of 0 to 1: normalised ones are not
+        compared), or all images are black.
+    FeatureError
+        When X is not a matrix with the learner's number of features.
+    NotFittedError
+        When the learner is not fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners.deep import DeepHash, TrainingConfig
+    >>> y = np.repeat(["one", "two"], 40)
+    >>> X = np.random.default_rng(0).normal(size=(80, 8)) + (y == "two")[:, None]
+    >>> training = TrainingConfig(max_epochs=5)
+    >>> learner = DeepHash(8, training=training, random_state=0).fit(X, y)
+    >>> bundle = bundle_of(learner, X, y)
+    >>> len(bundle.codebook)
+    2
+    """
+    return _bundle(learnt_by(learner, X, y, backbone, groups), {})
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a fit leaves for a collection.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    backbone, backbone_fingerprint : str or None
+        Id and fingerprint of what makes features of items.
+    facts : dict
+        Of the fit, by the names of `fewbits.bundle.Metadata`; others are extra.
+    codebook, calibration, rejection
+        Of classes, None where there are none.
+    """
+
+    encoder: Encoder
+    facts: dict[str, Any]
+    backbone: str | None = None
+    backbone_fingerprint: str | None = None
+    codebook: Codebook | None = None
+    calibration: Calibration | None = None
+    rejection: Rejection | None = None
+
+
+def _bundle(learnt: Learnt, remember: Mapping[str, Any]) -> Bundle:
+    facts = {**learnt.facts, **remember}
+    names = {field.name for field in fields(Metadata)}
+    extra = {name: value for name, value in facts.items() if name not in names}
+    known = {name: value for name, value in facts.items() if name in names}
+    extra |= known.pop("extra", {})
+    parts = {f.name: getattr(learnt, f.name) for f in fields(learnt)}
+    del parts["facts"]
+    return Bundle(**parts, metadata=Metadata(**known, extra=extra))
+
+
+def learn(
+    source: Any,
+    *,
+    method: str,
+    n_bits: int | None,
+    backbone: str | None,
+    random_state: int | None,
+    parameters: Mapping[str, Any],
+    kernel_map: str | None,
+    groups: Any,
+    progress: Progress | None,
+) -> Learnt:
+    """Do what `fit_bundle` says."""
+    if parameters.get("network.backbone") is not None:
         raise ArgumentError(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
             "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
         )
+    # Items.
     if not isinstance(source, Input):
         source = read(source, columns=())
     source = checked_labels(source)
     if method == PACKED:
-        unused = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
-        given = {name: value for name, value in unused.items() if value is not None}
-        return of_packed(source, n_bits, {**(parameters or {}), **given}, remember)
-    check_groups(groups, len(source), method in DEEP_METHODS, source.labels)
-    warn_of_bytes(source)
+        options = {"kernel_map": kernel_map, "backbone": backbone, "groups": groups}
+        unused = {name: value for name, value in options.items() if value is not None}
+        return _packed(source, n_bits, {**parameters, **unused})
+    _check_groups(groups, len(source), method in DEEP_METHODS, source.labels)
+    is_bytes = getattr(source.values, "dtype", None) == np.uint8
+    if source.kind == "vectors" and is_bytes and not source.source.endswith(".bvecs"):
+        warn_user(
+            f"{source.source} holds uint8, which are learnt from as numbers from 0 to "
+            "255; for codes packed into bytes the method is 'packed'"
+        )
+    # Backbone and learner.
     extractor = backbone_of(source, backbone, progress)
-    learner = make_learner(method, n_bits, random_state, parameters or {})
-    spelled = plain(decomposed(method, learner))
-    facts: dict[str, Any] = {"method": method, "parameters": spelled}
+    learner = make_learner(method, n_bits, random_state, parameters)
+    facts = {"method": method, "parameters": plain(decomposed(method, learner))}
     if source.names:
         facts["feature_names"] = list(source.names)
     if kernel_map is not None:
-        learner = _behind_kernel_map(learner, kernel_map)
+        if kernel_map not in KERNELS:
+            raise ArgumentError(
+                f"no kernel map {kernel_map!r}; known are {', '.join(KERNELS)}"
+            )
+        learner = KernelMapped(learner, kernel=kernel_map)
         facts["kernel_map"] = kernel_map
-    used = source.labels if method in SUPERVISED else None
     if method in SUPERVISED:
-        check_labelled(source, method)
-        check_two_classes(source, method)
-        check_classes(source)
-    features = _extracted(source, extractor, progress)
-    _fit(learner, features, source.labels)
-    warn_of_few_bits(learner)
-    # Learners that count constant bits warn of them themselves.
-    counted = hasattr(learner, "n_dead_bits_")
-    warn_of_codes(learner.encoder_, features, used, constant_bits=not counted)
-    return assembled(
-        learner,
-        features,
-        source.labels,
-        extractor,
-        {**facts, **(remember or {})},
-        groups,
-    )
-
-
-def _fit(learner: Learner, features: Any, labels: Any) -> None:
-    """Fit; if training diverges, keep the last good encoder."""
+        _check_classes(source, method)
+    # Fit.
+    features = source.values
+    if extractor is not None:
+        features = backbones.features(extractor, source.values, progress=progress)
     try:
-        learner.fit(features, labels)
-    except ArithmeticError as error:
+        learner.fit(features, source.labels)
+    except ArithmeticError as error:  # diverged: the last good encoder, if there is one
         if not hasattr(learner, "encoder_"):
             raise
         n_done, n_planned = len(learner.objective_), getattr(learner, "n_planned", 0)
         warning = InterruptedWarning(str(error), n_done, n_planned)
         warning.__cause__ = error
         warn_user(warning)
+    _warn_of_codes(learner, features, source.labels if method in SUPERVISED else None)
+    return _with_classes(learner, features, source.labels, extractor, facts, groups)
+
+
+def learnt_by(
+    learner: Learner, X: Any, y: Any, backbone: str | None, groups: Any
+) -> Learnt:
+    """Do what `bundle_of` says."""
+    check_is_fitted(learner, "encoder_")
+    inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    if y is not None:
+        y = as_label_rows(y, "y")
+    _check_same_items(inner, X, y)
+    own = inner.get_params().get("network__backbone") is not None
+    if own and backbone is None:
+        raise ArgumentError(
+            "this learner has a backbone of its own: give the id that "
+            "fewbits.learners.deep.export_backbone returned for it"
+        )
+    extractor = None if backbone is None else backbones.load(backbone)
+    if extractor is not None and extractor.n_features != learner.encoder_.n_features:
+        raise ArgumentError(
+            f"{backbone} makes {extractor.n_features} features, the learner takes "
+            f"{learner.encoder_.n_features}"
+        )
+    features = inner.extract(X) if own else as_features(X, learner.n_features_in_)
+    _check_groups(groups, len(features), hasattr(inner, "held_out_"), y)
+    if own and extractor is not None:
+        _check_same_features(extractor, X, features)
+    method = method_of(inner)
+    facts = {"method": method, "parameters": plain(decomposed(method, inner))}
+    if hasattr(learner, "feature_names_in_"):
+        facts["feature_names"] = learner.feature_names_in_.tolist()
+    if inner is not learner:
+        facts["kernel_map"] = learner.get_params()["kernel"]
+    return _with_classes(learner, features, y, extractor, facts, groups)
+
+
+def _with_classes(
+    learner: Learner,
+    features: Any,
+    labels: Any,
+    extractor: Backbone | None,
+    facts: Mapping[str, Any],
+    groups: Any,
+) -> Learnt:
+    """Add what a learner chose itself, and the classes of a deep one.
+
+    Class codes are those learnt for the classes, or the centres that the loss pulls
+    their items to, or else the bitwise majority of the codes of the items that it was
+    trained on. The rows that it held out calibrate probabilities; with several labels
+    an item they set the score thresholds. All rows teach rejection, unless their
+    features were trained on the classes: such a backbone would make new ones look too
+    far.
+    """
+    words = [k for k, v in learner.get_params(deep=False).items() if isinstance(v, str)]
+    values = {name: getattr(learner, f"{name}_", None) for name in words}
+    numbers = {name: x for name, x in values.items() if isinstance(x, int | float)}
+    facts = {
+        **facts,
+        **({"chosen": numbers} if numbers else {}),
+        "trained_on": len(features),
+    }
+    inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    book, calibration, rejection = None, None, None
+    if hasattr(inner, "held_out_"):
+        held_out = inner.held_out_
+        make = getattr(inner, "codebook_of_classes", None)
+        book = None if make is None else make()
+        if book is None:
+            book = _majorities(learner, features, labels, held_out)
+        if hasattr(inner, "n_repaired_"):
+            facts["repaired_classes"] = int(inner.n_repaired_)
+        several = np.ndim(labels) > 1
+        if several:
+            facts["several_labels"] = True
+        elif not _is_trained_backbone(inner) and len(np.unique(labels)) > 1:
+            rejection = learn_rejection(features, labels, groups=groups)
+        if len(held_out):
+            scores = learner.encoder_.project(features[held_out])
+            if several:
+                Y = indicator(labels, features, type(learner).__name__)[1]
+                truth = Y[held_out].toarray()
+                facts["label_threshold"] = label_threshold(book, scores, truth)
+            else:
+                calibration = calibrate(book, scores, np.asarray(labels)[held_out])
+    return Learnt(
+        learner.encoder_,
+        facts,
+        None if extractor is None else extractor.id,
+        None if extractor is None else extractor.fingerprint,
+        book,
+        calibration,
+        rejection,
+    )
+
+
+def _is_trained_backbone(learner: Any) -> bool:
+    network = learner.network
+    has_backbone = network is not None and network.backbone is not None
+    return bool(has_backbone and network.trainable != 0)
+
+
+def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
+    """Return the majority of each class among the items that were not held out.
+
+    All items of a class that has none but these.
+    """
+    encoder = learner.encoder_
+    classes, Y = indicator(labels, features, type(learner).__name__)
+    pairs = Y.tocsc()
+    numbers = np.repeat(np.arange(len(classes)), np.diff(pairs.indptr))
+    trained = ~np.isin(pairs.indices, held_out)
+    sizes = np.bincount(numbers[trained], minlength=len(classes))
+    counted = trained | (sizes[numbers] == 0)
+    members = Members(classes, numbers[counted], pairs.indices[counted])
+    codes = majority_codes(encoder.encode(features), encoder.n_bits, members)
+    book = Codebook(codes, encoder.n_bits, classes)
+    if book.n_unique < len(book):
+        warn_user(
+            f"{len(book)} classes have {book.n_unique} different codes: no decoder can "
+            "tell those apart that share one; longer codes or more training may"
+        )
+    return book
+
+
+def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) -> Learnt:
+    """Take packed codes as they are."""
+    if parameters:
+        raise ArgumentError(f"{PACKED} has no parameter {next(iter(parameters))!r}")
+    dtype = getattr(source.values, "dtype", None)
+    if source.kind != "vectors" or dtype != np.uint8:
+        hint = (
+            "; of sentence-transformers take precision='ubinary'"
+            if dtype == np.int8
+            else ""
+        )
+        raise ArgumentError(
+            f"packed codes are a matrix of uint8, as numpy.packbits makes; "
+            f"{source.source} holds {dtype or source.kind}{hint}"
+        )
+    n_bytes = source.values.shape[1]
+    n_bits = 8 * n_bytes if n_bits is None else n_bits
+    if not 8 * n_bytes - 8 < n_bits <= 8 * n_bytes:
+        raise ArgumentError(
+            f"codes of {n_bytes} bytes have {8 * n_bytes - 7} to {8 * n_bytes} bits, "
+            f"got {n_bits}"
+        )
+    encoder = PackedEncoder(n_bits)
+    encoder.encode(source.values)  # refuses bits beyond the last
+    return Learnt(encoder, {"method": PACKED})
 
 
 def features_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Any:
     """Return the features that `fit_bundle` would learn from."""
-    return _extracted(source, backbone_of(source, backbone, progress), progress)
+    extractor = backbone_of(source, backbone, progress)
+    if extractor is None:
+        return source.values
+    return backbones.features(extractor, source.values, progress=progress)
 
 
 def backbone_of(
@@ -188,8 +460,13 @@ def backbone_of(
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
-    if (name, source.kind) == ("classic", "images") and not _vocabularies():
-        return _learnt_words(source.values, progress)
+    if (name, source.kind) == ("classic", "images") and not any(
+        each.startswith("classic-") for each in backbones.available()
+    ):  # no vocabulary: visual words are learnt from a sample of the images
+        images = source.values
+        rows = np.random.default_rng(0).permutation(len(images))[:_WORDS_FROM]
+        sample = [images[row] for row in np.sort(rows).tolist()]
+        return backbones.ClassicDescriptors.learn(sample, progress=progress)
     extractor = None if name is None else backbones.load(name)
     if extractor is not None and extractor.kind != source.kind:
         raise ArgumentError(
@@ -198,26 +475,241 @@ def backbone_of(
     return extractor
 
 
-def _vocabularies() -> list[str]:
-    return [name for name in backbones.available() if name.startswith("classic-")]
+def checked_labels(source: Input) -> Input:
+    """Return items whose labels, if any, are classes or rows of 0 and 1."""
+    if source.labels is None:
+        return source
+    rows = as_label_rows(source.labels, f"labels of {source.source}", n=len(source))
+    return replace(source, labels=rows)
 
 
-def _learnt_words(images: Any, progress: Progress | None) -> Backbone:
-    """Return classic descriptors with visual words learnt from a sample of images."""
-    rows = np.random.default_rng(0).permutation(len(images))[:_WORDS_FROM]
-    sample = [images[row] for row in np.sort(rows).tolist()]
-    return backbones.ClassicDescriptors.learn(sample, progress=progress)
+def _check_labelled(source: Input, method: str) -> None:
+    if source.labels is None:
+        raise ArgumentError(
+            f"{method} learns from labels, and {source.source} comes without: "
+            f"{source.labels_hint()}"
+        )
 
 
-def _extracted(
-    source: Input, extractor: Backbone | None, progress: Progress | None
-) -> Any:
-    if extractor is None:
-        return source.values
-    return backbones.features(extractor, source.values, progress=progress)
+def _check_classes(source: Input, method: str) -> None:
+    """Refuse labels that are not classes; warn of those that hardly are."""
+    _check_labelled(source, method)
+    labels = np.asarray(source.labels)
+    if labels.ndim != 1 or labels.dtype.kind not in _CLASSES:
+        return  # rows of 0 and 1; learners refuse the others
+    sizes = np.unique(labels, return_counts=True)[1]
+    n_classes = len(sizes)
+    if n_classes == 1:
+        raise ArgumentError(
+            f"{method} needs at least 2 classes, and all labels of {source.source} are "
+            "the same"
+        )
+    if n_classes == len(labels):
+        raise ArgumentError(
+            f"the labels of {source.source} are all different: classes are learnt from "
+            "labels that several items have"
+        )
+    if np.sum(sizes == 1) > n_classes / 2:
+        warn_user(
+            f"{source.source} has {n_classes:,} classes for {len(labels):,} items: "
+            "most classes have a single item to learn from"
+        )
 
 
-def _behind_kernel_map(learner: Learner, kernel: str) -> Learner:
-    if kernel not in KERNELS:
-        raise ArgumentError(f"no kernel map {kernel!r}; known are {', '.join(KERNELS)}")
-    return learners.KernelMapped(learner, kernel=kernel)
+def _check_groups(groups: Any, n: int, deep: bool, labels: Any) -> None:
+    """Refuse groups that are not one for each item, or where none reject."""
+    if groups is None:
+        return
+    if not deep or np.ndim(labels) != 1:
+        raise ArgumentError(
+            "groups are for rejection, which deep methods learn from items of one "
+            "class each: leave the groups out"
+        )
+    as_groups(groups, n)
+
+
+def _warn_of_codes(learner: Any, features: Any, labels: Any) -> None:
+    """Warn of defects of the codes of a sample of the training items.
+
+    `labels` are those that the codes were learnt from, None if the method uses none.
+    """
+    encoder = learner.encoder_
+    inner = getattr(learner, "learner_", learner)  # behind a kernel map
+    is_plain = isinstance(inner, AdditiveCodes) and not inner.correction
+    if is_plain and inner.n_bits < inner.n_features_in_:
+        warn_user(
+            f"{inner.n_bits:,} bits for {inner.n_features_in_:,} features: additive "
+            "codes are at their best with a bit per feature or more; another method "
+            "may find more ('fewbits compare')"
+        )
+    n_classes = None
+    if labels is not None:
+        several = getattr(labels, "ndim", 1) > 1
+        n_classes = int(labels.shape[1]) if several else len(np.unique(labels))
+        if encoder.n_bits > len(features):
+            warn_user(
+                f"{encoder.n_bits:,} bits are learnt from {len(features):,} items: "
+                "most will repeat others"
+            )
+    rows = np.arange(len(features))
+    if len(rows) > _SAMPLE:
+        drawn = np.random.default_rng(0).choice(len(rows), _SAMPLE, replace=False)
+        rows = np.sort(drawn)
+    codes = encoder.encode(features[rows])
+    # Learners that count constant bits warn of them themselves.
+    counted = hasattr(learner, "n_dead_bits_")
+    for sentence in diagnose_codes(
+        codes, encoder.n_bits, n_classes, constant_bits=not counted
+    ):
+        warn_user(f"among the codes of training items, {sentence}")
+
+
+def _check_same_items(learner: Any, X: Any, y: Any) -> None:
+    """Refuse labels that a fitted learner cannot have learnt from."""
+    held_out = getattr(learner, "held_out_", None)
+    if y is None:
+        if held_out is not None or learner.needs_labels:
+            name = type(learner).__name__
+            raise ArgumentError(f"{name} was fitted to labels: give them too")
+        return
+    n, n_labels = (shape[0] if shape else 0 for shape in (np.shape(X), np.shape(y)))
+    if n_labels != n:
+        raise ArgumentError(f"{n} items have {n_labels} labels")
+    classes = getattr(learner, "classes_", None)
+    if classes is not None and y.ndim == 1 and set(classes) != set(y):
+        raise ArgumentError("the labels are of other classes than those of the learner")
+    if held_out is not None and len(held_out) and held_out.max() >= n:
+        raise ArgumentError(
+            f"the learner was fitted to more than {n} items: give all of them"
+        )
+
+
+def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
+    """Refuse a backbone other than the learner's, or with other preprocessing.
+
+    Compares features of a few images if X holds their pixels, from 0 to 255 or from 0
+    to 1. Normalised images cannot be inverted and are not compared.
+    """
+    if np.ndim(X) != 4 or np.shape(X)[1] != 3:
+        return
+    images = np.asarray(X)
+    low, high = (np.float64(f(images, axis=(1, 2, 3))) for f in (np.min, np.max))
+    if low.min() < 0 or high.max() > 255:
+        return
+    if not high.max():
+        raise ArgumentError(
+            "all images are black, which shows nothing of the scale that the network "
+            "of this learner takes: give those that it was fitted to"
+        )
+    # Any scale leaves black images black; contrast shows where networks differ.
+    rows = np.lexsort((-high, low - high))[:_N_COMPARED]
+    are_bytes = images.dtype.kind in "iu"
+    scale = 1 if are_bytes or high.max() > 1 else 255
+    pixels = np.rint(scale * images[rows]).astype(np.uint8)
+    made = extractor.extract([image.transpose(1, 2, 0) for image in pixels])
+    expected = features[rows]
+    most = (_OF_BYTES if are_bytes else _OF_FLOATS) * np.abs(expected).max()
+    if not np.abs(made - expected).max() <= most:  # nor are NaN alike
+        raise ArgumentError(
+            f"{extractor.id} makes other features of these images than the network of "
+            "this learner: export that one, for images of this size, and with the mean "
+            "and std, or the scale, that they have"
+        )
+
+
+def given_codebook(
+    path: str | Path,
+    source: Input,
+    method: str = _TAKES_CODEBOOK,
+    *,
+    n_bits: int | None = None,
+    random_state: int | None = 0,
+) -> Codebook:
+    """Return codes for the classes of labels, by their names.
+
+    The parameter `codebook` of LLC, for `fit_bundle`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder of a bundle that has class codes; or a .json file with a tree,
+        for `fewbits.bundle.read_tree`, from which codes are made that are near
+        each other where the paths of their classes are alike.
+    source : Input
+        Training items with labels.
+    method : str, default="llc"
+        Learning method; no other takes a codebook.
+    n_bits : int, default=None
+        Length of the codes; None takes that of the bundle, or for a tree
+        ``2 ceil(log2(n_classes))``.
+    random_state : int or None, default=0
+        Seed of codes made from a tree.
+
+    Returns
+    -------
+    Codebook
+
+    Raises
+    ------
+    ArgumentError
+        When the method takes no codebook, there are no labels, the bundle has no class
+        codes, their length differs from `n_bits`, or a class is missing.
+    """
+    if method != _TAKES_CODEBOOK:
+        raise ArgumentError(f"a codebook is for {_TAKES_CODEBOOK}, not for {method}")
+    _check_labelled(source, method)
+    classes = indicator(source.labels, source.values, method)[0]
+    if Path(path).suffix == ".json":
+        return _of_tree(path, classes, n_bits, random_state)
+    book = Bundle.load(path, items=False).codebook
+    if book is None:
+        raise ArgumentError(f"{path} is a bundle without class codes")
+    if n_bits not in (None, book.n_bits):
+        raise ArgumentError(
+            f"the codes of {path} have {book.n_bits} bits, not {n_bits}"
+        )
+    book = _named_alike(book, classes)
+    names = set(book.names.tolist())
+    missing = [name for name in classes.tolist() if name not in names]
+    if missing:
+        raise ArgumentError(
+            f"{path} has no codes for {len(missing)} of {len(classes)} classes, such "
+            f"as {missing[0]!r}"
+        )
+    return book
+
+
+def _named_alike(book: Codebook, classes: Any) -> Codebook:
+    """Return a codebook whose names have the type of the classes: text or integers.
+
+    Labels of one column are read as text, and the columns of a matrix are numbers.
+    """
+    names = book.names.tolist()
+    kinds = {type(name) for name in classes.tolist()}
+    if kinds == {str}:
+        names = [str(name) for name in names]
+    elif kinds == {int} and all(
+        type(name) is int or (isinstance(name, str) and name.isdecimal())
+        for name in names
+    ):
+        names = [int(name) for name in names]
+    if len(set(names)) < len(book):  # "1" and "01"
+        return book
+    return Codebook(book.codes, book.n_bits, names)
+
+
+def _of_tree(
+    path: str | Path, classes: Any, n_bits: int | None, random_state: int | None
+) -> Codebook:
+    """Return codes that are near each other for classes that share groups."""
+    from fewbits.learners.deep.centres import hierarchy_vectors, semantic_centres
+
+    names = [str(name) for name in classes.tolist()]
+    groups = paths_of(read_tree(path), names)
+    vectors = hierarchy_vectors(
+        [(*above, name) for above, name in zip(groups, names, strict=True)]
+    )
+    if n_bits is None:
+        n_bits = 2 * max(1, (len(names) - 1).bit_length())  # as LLC has it
+    centres = semantic_centres(vectors, n_bits, random_state=random_state)
+    return Codebook(pack(np.asarray(centres) > 0), n_bits, classes)

@@ -1,52 +1,119 @@
-"""Learners by the names of their methods."""
+"""The table of methods: learners by name, their parameters, and both in words."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, cast
 
+import numpy as np
+
 from fewbits import learners
 from fewbits._checks import check_seed, nearest
+from fewbits._extras import install_hint
+from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.learners import Learner
 
-METHODS: dict[str, type[Learner]] = {
-    "lsh": learners.LSH,
-    "pcah": learners.PCAH,
-    "threshold": learners.Thresholding,
-    "bp": learners.BilinearProjections,
-    "cbe": learners.CBE,
-    "hadamard": learners.Hadamard,
-    "itq": learners.ITQ,
-    "cca-itq": learners.CCAITQ,
-    "supervised-itq": learners.SupervisedITQ,
-    "block-itq": learners.BlockITQ,
-    "sp": learners.SparseProjections,
-    "sh": learners.SpectralHashing,
-    "bre": learners.BRE,
-    "additive": learners.AdditiveCodes,
-    "neighbours": learners.NeighbourCodes,
-    "fast-neighbours": learners.FastNeighbourCodes,
-    "classemes": learners.Classemes,
-    "picodes": learners.PiCoDes,
-    "picodes-relaxed": learners.RelaxedPiCoDes,
-    "dbc": learners.DBC,
-    "ecoc": learners.ECOC,
+#: A line for each method: its learner, and its name in full, by whom and when it was
+#: proposed.
+_SHALLOW: dict[str, tuple[type[Learner], str]] = {
+    "lsh": (learners.LSH, "Locality-sensitive hashing (Charikar, 2002)"),
+    "pcah": (learners.PCAH, "PCA hashing (Wang, Kumar and Chang, 2010)"),
+    "threshold": (
+        learners.Thresholding,
+        "Thresholding (Agrawal, Girshick and Malik, 2014)",
+    ),
+    "bp": (learners.BilinearProjections, "Bilinear projections (Gong et al., 2013)"),
+    "cbe": (learners.CBE, "Circulant binary embedding (Yu et al., 2014)"),
+    "hadamard": (
+        learners.Hadamard,
+        "Randomized Hadamard transforms (Andoni et al., 2015)",
+    ),
+    "itq": (learners.ITQ, "Iterative quantization (Gong and Lazebnik, 2011)"),
+    "cca-itq": (
+        learners.CCAITQ,
+        "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",
+    ),
+    "supervised-itq": (
+        learners.SupervisedITQ,
+        "ITQ of features and canonical correlates (of fewbits)",
+    ),
+    "block-itq": (
+        learners.BlockITQ,
+        "ITQ within groups of features (of fewbits, after ITQ)",
+    ),
+    "sp": (learners.SparseProjections, "Sparse projections (Xia et al., 2015)"),
+    "sh": (
+        learners.SpectralHashing,
+        "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
+    ),
+    "bre": (
+        learners.BRE,
+        "Binary reconstructive embeddings (Kulis and Darrell, 2009)",
+    ),
+    "additive": (
+        learners.AdditiveCodes,
+        "Additive codes (of fewbits, after additive quantization, 2014)",
+    ),
+    "neighbours": (
+        learners.NeighbourCodes,
+        "Neighbour-preserving codes (of fewbits, after SNE, 2002)",
+    ),
+    "fast-neighbours": (
+        learners.FastNeighbourCodes,
+        "Neighbour-preserving codes by fast transforms (of fewbits)",
+    ),
+    "classemes": (
+        learners.Classemes,
+        "Classemes (Torresani, Szummer and Fitzgibbon, 2010)",
+    ),
+    "picodes": (
+        learners.PiCoDes,
+        "PiCoDes, picture codes (Bergamo, Torresani and Fitzgibbon, 2011)",
+    ),
+    "picodes-relaxed": (
+        learners.RelaxedPiCoDes,
+        "Relaxed PiCoDes (Bergamo, Torresani and Fitzgibbon, 2011)",
+    ),
+    "dbc": (
+        learners.DBC,
+        "Discriminative binary codes (Rastegari, Farhadi and Forsyth, 2012)",
+    ),
+    "ecoc": (
+        learners.ECOC,
+        "Random error-correcting output codes (Dietterich and Bakiri, 1995)",
+    ),
 }
-#: Classes of `fewbits.learners.deep` with a name of their own; the rest are losses.
+#: These need torch, which is imported when one is asked for. The first two are classes
+#: of `fewbits.learners.deep`, the rest losses.
+_DEEP = {
+    "llc": "Learnt low-dimensional binary codes (Kusupati et al., 2021)",
+    "deep-supervised-itq": "Supervised ITQ beside a network (of fewbits)",
+    "csq": "Central similarity quantization (Yuan et al., 2020)",
+    "dbdh": "Deep balanced discrete hashing (Zheng, Zhang and Lu, 2020)",
+    "dch": "Deep Cauchy hashing (Cao et al., 2018)",
+    "dsdh": "Deep supervised discrete hashing (Li et al., 2017)",
+    "greedyhash": "Greedy hash (Su et al., 2018)",
+    "hashnet": "HashNet (Cao et al., 2017)",
+    "orthohash": "OrthoHash, one loss for all (Hoe et al., 2021)",
+}
 _DEEP_CLASSES = {"llc": "LLC", "deep-supervised-itq": "DeepSupervisedITQ"}
-#: These need torch, which is imported when one is asked for.
-DEEP_METHODS = (
-    *_DEEP_CLASSES,
-    "csq",
-    "dbdh",
-    "dch",
-    "dsdh",
-    "greedyhash",
-    "hashnet",
-    "orthohash",
-)
+METHODS = {name: learner for name, (learner, _) in _SHALLOW.items()}
+DEEP_METHODS = tuple(_DEEP)
+#: The method that takes codes as they are, and learns nothing.
+PACKED = "packed"
+_NAMES = {
+    **{name: in_full for name, (_, in_full) in _SHALLOW.items()},
+    **_DEEP,
+    PACKED: "Packed codes of another system",
+}
+_OF_PACKED = "Take vectors that are binary codes already, as numpy.packbits packs them."
+#: Parameters for which `fewbits fit` has its own option.
+_OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
+_SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
 #: Parameters for Python only: modules and functions, and their companions.
 PYTHON_ONLY = (
     "network.backbone",
@@ -60,10 +127,6 @@ SUPERVISED = {
 }
 #: Methods that `fitting.on_device` speeds up; deep ones have a parameter.
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
-
-
-#: The method that takes codes as they are, and learns nothing.
-PACKED = "packed"
 
 
 def has_torch() -> bool:
@@ -83,39 +146,36 @@ def make_learner(
     take its parameters, as ``loss.gamma``, and those of a control that is named, as
     ``control.mode``.
     """
-    make, known = _constructor(method), parameters_of(method)
-    wanted = dict(parameters)
+    make, allowed = _constructor(method), parameters_of(method)
+    settings = dict(parameters)
     if n_bits is not None:
-        if "n_bits" not in known:
+        if "n_bits" not in allowed:
             raise ArgumentError(
                 f"{method} chooses the number of bits itself: leave {n_bits} bits out"
             )
-        if "n_bits" in wanted:
+        if "n_bits" in settings:
             raise ArgumentError(
-                f"give one length, got {n_bits} bits and {wanted['n_bits']}"
+                f"give one length, got {n_bits} bits and {settings['n_bits']}"
             )
-        wanted["n_bits"] = n_bits
-    _check_known(method, wanted, known)
-    if "random_state" in known:
-        wanted.setdefault("random_state", random_state)
-        if wanted["random_state"] is not None:
-            wanted["random_state"] = check_seed(wanted["random_state"])
-    composed = _composed(method, wanted)
-    grouped = {name.replace(".", "__"): composed.pop(name) for name in _dots(composed)}
-    learner: Learner = make(**composed).set_params(**grouped)
+        settings["n_bits"] = n_bits
+    _check_known(method, settings, allowed)
+    if "random_state" in allowed:
+        settings.setdefault("random_state", random_state)
+        if settings["random_state"] is not None:
+            settings["random_state"] = check_seed(settings["random_state"])
+    composed = _composed(method, settings)
+    grouped = {n.replace(".", "__"): v for n, v in composed.items() if "." in n}
+    own = {n: v for n, v in composed.items() if "." not in n}
+    learner: Learner = make(**own).set_params(**grouped)
     return learner
 
 
-def _dots(names: Iterable[str]) -> list[str]:
-    return [name for name in names if "." in name]
-
-
-def _check_known(what: str, wanted: Iterable[str], known: list[str]) -> None:
-    if unknown := sorted(set(wanted) - set(known)):
+def _check_known(what: str, settings: Iterable[str], allowed: list[str]) -> None:
+    if unknown := sorted(set(settings) - set(allowed)):
         name = unknown[0]
         if name == "checkpoint":
             raise ArgumentError(f"{what} cannot resume, so it takes no checkpoint")
-        typed = [each for each in known if each not in PYTHON_ONLY]
+        typed = [each for each in allowed if each not in PYTHON_ONLY]
         grouped = [each for each in typed if each.endswith(f".{name}")]
         meant = f" (did you mean {grouped[0]!r}?)" if grouped else nearest(name, typed)
         raise ArgumentError(
@@ -128,10 +188,10 @@ def _constructor(method: str) -> Callable[..., Learner]:
     if method in METHODS:
         return METHODS[method]
     if method not in DEEP_METHODS:
-        known = [*METHODS, *DEEP_METHODS, PACKED]
+        allowed = [*METHODS, *DEEP_METHODS, PACKED]
         raise ArgumentError(
-            f"no method {method!r}{nearest(method, known)}; 'fewbits methods' lists "
-            f"all {len(known)}"
+            f"no method {method!r}{nearest(method, allowed)}; 'fewbits methods' lists "
+            f"all {len(allowed)}"
         )
     from fewbits.learners import deep
 
@@ -141,21 +201,21 @@ def _constructor(method: str) -> Callable[..., Learner]:
     return partial(deep.DeepHash, loss=method)
 
 
-def _composed(method: str, wanted: dict[str, Any]) -> dict[str, Any]:
+def _composed(method: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters with a loss and a control built from their parameters."""
     for part, kinds in parts_of(method).items():
         prefix = f"{part}."
-        names = [name for name in wanted if name.startswith(prefix)]
+        names = [name for name in settings if name.startswith(prefix)]
         if not names:
             continue
-        kind = wanted.get(part, method if part == "loss" else None)
+        kind = settings.get(part, method if part == "loss" else None)
         if not isinstance(kind, str) or kind not in kinds:
             named = " or ".join(f"{part}={each}" for each in kinds)
             raise ArgumentError(f"{min(names)} needs {named}, got {part}={kind}")
         _check_known(f"{part}={kind}", names, _dotted(part, kinds[kind]))
-        options = {name.removeprefix(prefix): wanted.pop(name) for name in names}
-        wanted[part] = kinds[kind](**options)
-    return wanted
+        options = {name.removeprefix(prefix): settings.pop(name) for name in names}
+        settings[part] = kinds[kind](**options)
+    return settings
 
 
 def decomposed(method: str, learner: Learner) -> dict[str, Any]:
@@ -199,6 +259,35 @@ def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
 
 def _dotted(part: str, make: Callable[..., Any]) -> list[str]:
     return [f"{part}.{name}" for name in inspect.signature(make).parameters]
+
+
+def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that can be kept: short, and without files of this fit."""
+    kept = {}
+    for name, value in parameters.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        numbers = isinstance(value, list | tuple) and all(
+            isinstance(number, int | float) for number in value
+        )
+        scalar = isinstance(value, bool | int | float | str | None)
+        if name not in ("checkpoint", *PYTHON_ONLY) and (numbers or scalar):
+            kept[name] = list(value) if isinstance(value, tuple) else value
+    return kept
+
+
+def changed_parameters(learner: Learner) -> dict[str, Any]:
+    """Return the parameters that are not the default, as they are typed.
+
+    Examples
+    --------
+    >>> changed_parameters(learners.ITQ(n_bits=8, random_state=0, n_iter=5))
+    {'n_bits': 8, 'n_iter': 5, 'random_state': 0}
+    """
+    method = method_of(learner)
+    usual = decomposed(method, _constructor(method)())
+    spelled = decomposed(method, learner)
+    changed = {n: v for n, v in spelled.items() if n not in usual or v != usual[n]}
+    return plain(changed)
 
 
 def what_makes(method: str) -> type[Learner]:
@@ -261,3 +350,172 @@ def parameters_of(method: str) -> list[str]:
     ]
     own = [name for name in names if name != "loss" or not parts]
     return [*own, *dict.fromkeys(of_parts)]
+
+
+def own_parameters(
+    methods: Iterable[str], parameters: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return the parameters of each method: those of all, and its own.
+
+    Examples
+    --------
+    >>> own_parameters(["itq", "sp"], {"n_iter": 9, "sp.density": 0.1})
+    {'itq': {'n_iter': 9}, 'sp': {'n_iter': 9, 'density': 0.1}}
+    """
+    parts: dict[str, dict[str, Any]] = {name: {} for name in methods}
+    for name, value in parameters.items():
+        method, dot, rest = name.partition(".")
+        if dot and method in parts:
+            parts[method][rest] = value
+        elif dot and method in (*METHODS, *DEEP_METHODS):
+            raise ArgumentError(f"{name} is set, but {method} is not compared")
+        else:
+            for own in parts.values():
+                own.setdefault(name, value)
+    if any("n_bits" in own for own in parts.values()):
+        raise ArgumentError(
+            "n_bits are the numbers of bits to compare (on the command line --bits)"
+        )
+    return parts
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that can be set: its name, values and description."""
+
+    name: str
+    values: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """A method in words.
+
+    Attributes
+    ----------
+    method : str
+        As ``fewbits fit --method`` takes it.
+    name : str
+        In full, with the authors and the year of the paper.
+    summary : str
+    needs_labels, needs_torch : bool
+    settings : tuple of Setting
+        Empty where torch is needed and not installed.
+    """
+
+    method: str
+    name: str
+    summary: str
+    needs_labels: bool
+    needs_torch: bool
+    settings: tuple[Setting, ...]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def describe(method: str) -> Description:
+    """Describe a method and its settings.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`, one of `DEEP_METHODS`, or "packed".
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such method.
+
+    Examples
+    --------
+    >>> found = describe("hadamard")
+    >>> found.name
+    'Randomized Hadamard transforms (Andoni et al., 2015)'
+    >>> [setting.name for setting in found.settings]
+    ['n_rounds']
+    """
+    if method == PACKED:
+        return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
+    deep = method in DEEP_METHODS
+    known = not deep or has_torch()
+    # Refuses names that are not known.
+    summary = _summary(method) if known else f"Needs torch: {install_hint('deep')}"
+    return Description(
+        method,
+        _NAMES[method],
+        summary,
+        method in SUPERVISED,
+        deep,
+        tuple(_settings(method)) if known else (),
+    )
+
+
+def describe_all() -> list[Description]:
+    """Describe every method, those that need no labels first."""
+    names = [*METHODS, PACKED, *DEEP_METHODS]
+    return [describe(name) for name in sorted(names, key=SUPERVISED.__contains__)]
+
+
+def _summary(method: str) -> str:
+    documented = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+    return inspect.cleandoc(documented.__doc__ or "").partition("\n")[0]
+
+
+def _settings(method: str) -> Iterator[Setting]:
+    own = _documented(what_makes(method))
+    known = {**_of_deep(method), **{n: text for n, text in own.items() if text[0]}}
+    for group, kind in what_makes(method).configs.items():
+        in_group = _documented(kind)
+        known |= {f"{group}.{name}": text for name, text in in_group.items()}
+    for part, kinds in parts_of(method).items():
+        for made in reversed(kinds.values()):
+            of_part = _documented(made)
+            known |= {
+                f"{part}.{name}": documented for name, documented in of_part.items()
+            }
+    for name in parameters_of(method):
+        if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
+            yield Setting(name, *known.get(name, ("", "")))
+
+
+def _of_deep(method: str) -> dict[str, tuple[str, str]]:
+    """Return settings that are implied by the name of a deep method."""
+    if method not in DEEP_METHODS:
+        return {}
+    from fewbits.learners.deep import DeepHash
+
+    return _documented(DeepHash)
+
+
+def _documented(made: Any) -> dict[str, tuple[str, str]]:
+    """Return the documentation of a class's parameters, inherited ones included.
+
+    For each, its type and its text.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    for kind in inspect.getmro(made):
+        sections = _SECTION.split(inspect.cleandoc(kind.__doc__ or ""))
+        for title, body in zip(sections[1::2], sections[2::2], strict=True):
+            if title == "Parameters":
+                known = {**dict(_entries(body)), **known}
+    return known
+
+
+def _entries(body: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    body = re.sub(r",\n(?=\S)", ", ", body.strip("\n"))  # names on several lines
+    for entry in re.split(r"\n(?=\S)", body):
+        head, _, text = entry.partition("\n")
+        names, _, values = head.partition(" : ")
+        plain = " ".join(text.replace("`", "").split())
+        for name in names.split(", "):
+            yield name, (values, plain)
