@@ -359,7 +359,7 @@ def compare(
     n_queries : int, default=1000
         At most; no more than an eighth of the rows.
     backbone : str, default=None
-        As for `fewbits.training.fit_bundle`.
+        As for `fewbits.training.learn`.
     random_state : int, default=0
         Seed of the parts and of learners that are given by name.
     parameters : mapping, default=None
