@@ -17,7 +17,7 @@ from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
 from fewbits.bundle import Bundle, Metadata, read_tree
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
-from fewbits.codes import pack
+from fewbits.codes import as_codes, check_unused, pack
 from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
@@ -196,7 +196,7 @@ def bundle_of(
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a fit leaves for a collection.
+    """Parts of a collection that a fit makes.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def learn(
     groups: Any,
     progress: Progress | None,
 ) -> Learnt:
-    """Do what `fit_bundle` says."""
+    """Learn what `fit_bundle` makes a bundle of."""
     if parameters.get("network.backbone") is not None:
         raise ArgumentError(
             "a bundle names its backbone: fit DeepHash or LLC with the module, then "
@@ -295,7 +295,7 @@ def learn(
 def learnt_by(
     learner: Learner, X: Any, y: Any, backbone: str | None, groups: Any
 ) -> Learnt:
-    """Do what `bundle_of` says."""
+    """Return what `bundle_of` makes a bundle of."""
     check_is_fitted(learner, "encoder_")
     inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
     if y is not None:
@@ -436,9 +436,8 @@ def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) ->
             f"codes of {n_bytes} bytes have {8 * n_bytes - 7} to {8 * n_bytes} bits, "
             f"got {n_bits}"
         )
-    encoder = PackedEncoder(n_bits)
-    encoder.encode(source.values)  # refuses bits beyond the last
-    return Learnt(encoder, {"method": PACKED})
+    check_unused(as_codes(source.values, n_bits=n_bits), n_bits, "codes")
+    return Learnt(PackedEncoder(n_bits), {"method": PACKED})
 
 
 def features_of(
