@@ -17,7 +17,7 @@ from fewbits.analysis.bounds import Members, majority_codes
 from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
-from fewbits.codes import pack
+from fewbits.codes import as_codes, check_unused, pack
 from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
@@ -54,7 +54,7 @@ _N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a fit leaves for a collection.
+    """Parts of a collection that a fit makes.
 
     Attributes
     ----------
@@ -369,9 +369,8 @@ def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) ->
             f"codes of {n_bytes} bytes have {8 * n_bytes - 7} to {8 * n_bytes} bits, "
             f"got {n_bits}"
         )
-    encoder = PackedEncoder(n_bits)
-    encoder.encode(source.values)  # refuses bits beyond the last
-    return Learnt(encoder, {"method": PACKED})
+    check_unused(as_codes(source.values, n_bits=n_bits), n_bits, "codes")
+    return Learnt(PackedEncoder(n_bits), {"method": PACKED})
 
 
 def features_of(
