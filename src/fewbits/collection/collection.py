@@ -25,6 +25,7 @@ from fewbits.collection._making import (
     encode_rows,
     has_columns,
     learn_model,
+    model_of,
     prefixed_tables,
     read_rows,
     reencoded_tables,
@@ -251,6 +252,58 @@ class Collection:
         )
         model, table = encode_rows(model, source, progress)
         return cls._made(path, model, table)
+
+    @classmethod
+    def from_learner(
+        cls,
+        learner: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        backbone: str | None = None,
+        groups: Any = None,
+    ) -> Self:
+        """Return a collection without rows of a learner that you have fitted yourself.
+
+        As from `fit`, a deep learner's collection also classifies and rejects. For a
+        network that was trained along, `backbone` is the id that
+        `fewbits.learners.deep.export_backbone` returned.
+
+        Parameters
+        ----------
+        learner : Learner
+            After ``fit(X, y)``.
+        X : array-like of shape (n, ...)
+            Training data of the learner: features, or items for its own backbone.
+        y : array-like of shape (n,) or (n, n_labels), default=None
+            Training labels of the learner; deep learners need them.
+        backbone : str, default=None
+            Id of the backbone that extracts the features; None where the collection is
+            to take features. A learner with a backbone of its own needs one.
+        groups : array-like of shape (n,), default=None
+            The same for items that are copies of each other, see
+            `fewbits.ood.learn_rejection`.
+
+        Raises
+        ------
+        ArgumentError
+            When labels or a backbone are missing or unknown, or not those of the
+            learner.
+        NotFittedError
+            When the learner is not fitted.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(80, 8))
+        >>> fewbits.Collection.from_learner(fewbits.ITQ(8, random_state=0).fit(X), X)
+        Collection(LinearEncoder(8 -> 8 bits), 0 items)
+        """
+        from fewbits.training import of_fitted
+
+        learnt = of_fitted(learner, X, y, backbone=backbone, groups=groups)
+        return cls(_Version(model_of(learnt), None), None)
 
     @classmethod
     def _made(cls, path: Path | None, model: Model, table: Any) -> Self:

@@ -7,7 +7,13 @@ from fewbits.training._compare import (
     MethodScores,
     compare,
 )
-from fewbits.training._fit import Learnt, given_codebook, learn, of_fitted
+from fewbits.training._fit import (
+    Learnt,
+    checked_labels,
+    given_codebook,
+    learn,
+    of_fitted,
+)
 from fewbits.training._methods import (
     DEEP_METHODS,
     DEVICE_METHODS,
@@ -29,6 +35,7 @@ __all__ = [
     "MethodComparison",
     "MethodScores",
     "Setting",
+    "checked_labels",
     "compare",
     "describe",
     "describe_all",

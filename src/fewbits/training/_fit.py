@@ -152,8 +152,8 @@ def learn(
         method = method_of(learner)
     if parameters.get("network.backbone") is not None:
         raise ArgumentError(
-            "a collection names its backbone: fit DeepHash or LLC with the module, then "
-            "export_backbone, and Collection.from_learner makes a collection of both"
+            "a collection names its backbone: fit DeepHash or LLC with the module, "
+            "then export_backbone, and Collection.from_learner takes both"
         )
     # Items.
     if not isinstance(source, Input):
@@ -204,7 +204,7 @@ def learn(
 
 
 def _own_learner(learner: Any, n_bits: int | None, parameters: Any) -> Learner:
-    """Return a copy of a learner that was made by the caller, of the length asked for."""
+    """Return a copy of a learner that was made by the caller, of a length."""
     if not isinstance(learner, Learner):
         raise ArgumentError(
             f"learner must be a learner or the name of one, got {learner!r}"

@@ -1,18 +1,17 @@
-"""Evaluation of a bundle's codes against the features of its items."""
+"""Evaluation of the codes of a collection against the features of items."""
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from fewbits._repr import one_line
 from fewbits._spans import spans
-from fewbits._typing import FeatureArray, IdArray
+from fewbits._typing import IdArray
 from fewbits._warnings import warn_user
-from fewbits.bundle import Bundle, vote_neighbours
-from fewbits.classify import vote
+from fewbits.collection.collection import Collection
 from fewbits.encoders import LinearEncoder, feature_blocks
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
@@ -25,28 +24,27 @@ from fewbits.evaluation import (
 )
 from fewbits.evaluation.classification import knn_accuracy
 from fewbits.inputs import Input
-from fewbits.training._fit import checked_labels
+from fewbits.training import checked_labels
 
 Progress = Callable[[int, int], None]
 _COMPARED = 1 << 22  # numbers at a time
 
 
 @dataclass(frozen=True)
-class Report:
-    """Metrics of one bundle on one pair of query and database items.
+class Evaluation:
+    """Metrics of an encoder on one pair of query and database items.
 
     Attributes
     ----------
     k : int
         Neighbours that count.
     comparison : list of Comparison
-        Float vectors, the signs of centred features, the bundle's codes, and re-ranked
-        search, if the bundle has a shortlist or stores vectors.
+        Float vectors, the signs of centred features, the codes, and re-ranked search,
+        if the collection keeps vectors.
     mean_average_precision, knn_accuracy : float or None
         Mean average precision over labels (whole ranking, expected over ties), and
-        k-NN accuracy; None without labels. Neighbours vote for one
-        class, so `knn_accuracy` is None too for multi-label items. A
-        bundle with a shortlist votes with its re-ranked neighbours.
+        k-NN accuracy; None without labels. Neighbours vote for one class, so
+        `knn_accuracy` is None too for items with several labels.
     n_queries, n_items : int
     """
 
@@ -60,26 +58,25 @@ class Report:
     def __repr__(self) -> str:
         return one_line(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        plain = asdict(self)
-        plain["comparison"] = [row._asdict() for row in self.comparison]
-        return plain
+        rows = [row._asdict() for row in self.comparison]
+        return {**asdict(self), "comparison": rows}
 
 
-def evaluate_bundle(
-    bundle: Bundle,
+def evaluate(
+    collection: Collection,
     queries: Input,
     database: Input,
     *,
     k: int = 10,
     progress: Progress | None = None,
-) -> Report:
-    """Measure a bundle's codes against the float features of the same items.
+) -> Evaluation:
+    """Measure the codes of a collection's encoder against float features.
 
     Parameters
     ----------
-    bundle : Bundle
+    collection : Collection
     queries : Input
         Items that the encoder was not trained on and that are not in `database`.
     database : Input
@@ -90,6 +87,10 @@ def evaluate_bundle(
         (queries done, queries in all) while their nearest items are found, then with
         (steps done, steps in all).
 
+    Returns
+    -------
+    Evaluation
+
     Warns
     -----
     UserWarning
@@ -99,61 +100,40 @@ def evaluate_bundle(
     ------
     ArgumentError
         When only one side has labels, they differ in shape, there are fewer than `k`
-        items, or the bundle is one of packed codes.
+        items, or the codes were made elsewhere.
     """
-    if bundle.item_kind == "codes":
+    if collection.kind == "codes":
         raise ArgumentError(
-            "a bundle of packed codes has no vectors to compare its codes with"
+            "a collection of codes has no vectors to compare its codes with"
         )
     queries, database = checked_labels(queries), checked_labels(database)
     _check_labels(queries, database)
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
-    Q = bundle.features(queries.values, progress=progress)
-    X = bundle.features(database.values, progress=progress)
-    encoders = {"sign bits": _signs(X), f"{bundle.encoder.n_bits} bits": bundle.encoder}
+    encoder = collection.encoder
+    Q = collection.features(queries.values, progress=progress)
+    X = collection.features(database.values, progress=progress)
+    encoders = {"sign bits": _signs(X), f"{encoder.n_bits} bits": encoder}
     nearest = exact_neighbours(Q, X, k, progress=progress).ids
     _warn_of_items(Q, X, nearest[:, 0])
-    rows = compare_encoders(
-        encoders,
-        X,
-        Q,
-        k=k,
-        nearest=nearest,
-        progress=progress,
-    )
+    rows = compare_encoders(encoders, X, Q, k=k, nearest=nearest, progress=progress)
     y, truth = database.labels, queries.labels
     precision = accuracy = None
     if y is not None and truth is not None:
-        codes, items = bundle.encoder.encode(Q), bundle.encoder.encode(X)
+        codes, items = encoder.encode(Q), encoder.encode(X)
         precision = mean_average_precision(codes, items, same_label(truth, y)).value
         if y.ndim == 1:
             accuracy = knn_accuracy(items, y, codes, truth, k=k).value
-    kept = None if bundle.items is None else bundle.items.vector_form
-    if bundle.shortlist is not None or kept is not None:
-        of_features = replace(bundle, backbone=None, backbone_fingerprint=None)
-        built = of_features.with_items(X, keep_vectors=kept)
-        rows.append(_reranked(built, Q, nearest))
-        if y is not None and accuracy is not None and bundle.shortlist is not None:
-            neighbours = vote_neighbours(built, Q, k)
-            accuracy = float(np.mean(vote(neighbours, y, k).labels == truth))
-    return Report(k, rows, precision, accuracy, len(queries), len(database))
-
-
-def _reranked(built: Bundle, queries: FeatureArray, nearest: IdArray) -> Comparison:
-    """Search as a bundle does that has a shortlist or stores vectors.
-
-    Its shortlist is re-ranked by vectors of the precision in which it stores them, or
-    else by scores.
-    """
-    start = time.perf_counter()
-    hits = built.search_reranked(queries, nearest.shape[1])
-    speed = len(queries) / (time.perf_counter() - start)
-    by = "scores" if built.collection.vectors is None else "vectors"
-    again = "" if built.shortlist is None else f"{built.shortlist} "
-    name = f"{built.encoder.n_bits} bits, {again}re-ranked by {by}"
-    recall = search_recall(hits.ids, nearest).value
-    return Comparison(name, built.collection.bytes_per_item, recall, None, speed)
+    if (form := collection.vector_form) is not None:
+        built = Collection.create(None, X, encoder=encoder, keep_vectors=form)
+        start = time.perf_counter()
+        hits = built.search(vectors=Q, k=k)
+        speed = len(queries) / (time.perf_counter() - start)
+        recall = search_recall(hits.ids, nearest).value
+        name = f"{encoder.n_bits} bits, re-ranked by {form} vectors"
+        n_bytes = built.summary()["bytes_per_item"]
+        rows.append(Comparison(name, n_bytes, recall, None, speed))
+    return Evaluation(k, rows, precision, accuracy, len(queries), len(database))
 
 
 def _check_labels(queries: Input, database: Input) -> None:
