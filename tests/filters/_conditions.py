@@ -104,7 +104,10 @@ def rows() -> list[dict[str, Any]]:
         f"bit_{bit}": (CODES[:, bit // 8] >> (7 - bit % 8) & 1 == 1).tolist()
         for bit in range(N_BITS)
     }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
 
 
 def _plain(value: Any, name: str) -> Any:
