@@ -307,7 +307,7 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
 
 
 def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
-    """Return the table, None if a cell holds something else, or a float may have lost digits.
+    """Return the table, None if a cell is text, or a float may have lost digits.
 
     These are 16 digits or more; infinity may have been a large number.
     """
