@@ -29,7 +29,6 @@ from fewbits.collection._table import (
     ids_of,
 )
 from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
 from fewbits.index import (
     FlatIndex,
     Index,
@@ -290,6 +289,8 @@ class Rows:
         return mask
 
     def _filtered(self, filter: Any, id_name: str | None, n_bits: int) -> Mask:
+        from fewbits.collection.filters import matching_rows  # and a parser
+
         masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
         if not masks:  # the condition is checked all the same
             import pyarrow as pa
@@ -306,6 +307,8 @@ class Rows:
     def _matching(
         self, part: Part, filter: Any, id_name: str | None, n_bits: int
     ) -> Mask:
+        from fewbits.collection.filters import matching_rows
+
         table = part.table()
         if id_name is not None and id_name not in table.column_names:
             table = table.append_column(id_name, part.ids)

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fewbits.errors import ArgumentError, CodeError
-from fewbits.filters import matching_rows
 from tests.filters._ask import ask, refusal
+
+from fewbits.collection.filters import matching_rows
+from fewbits.errors import ArgumentError, CodeError
 
 UNSUPPORTED = {
     "trim(category) = 'x'": "'trim('",

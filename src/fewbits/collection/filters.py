@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from pyarrow import types
 
 from fewbits._checks import nearest
-from fewbits._filters_parse import (
+from fewbits._typing import CodeArray
+from fewbits.codes import as_codes
+from fewbits.collection._filters_parse import (
     DAY,
     ISO,
     SECOND,
@@ -31,8 +33,6 @@ from fewbits._filters_parse import (
     parse,
     shorten,
 )
-from fewbits._typing import CodeArray
-from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
 
 __all__ = ["like_patterns", "matching_rows", "name_of_type"]

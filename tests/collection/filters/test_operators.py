@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
 from tests.filters._ask import ask, ask_table, refusal
+
+from fewbits.collection.filters import matching_rows
+from fewbits.errors import ArgumentError
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
 
 
 def ask(condition, **columns):

@@ -3,9 +3,10 @@
 import os
 import random
 
-from fewbits.filters import matching_rows
 from tests.filters._conditions import CODES, N_BITS, TABLE, draw, rows
 from tests.filters._duckdb import duckdb_rows
+
+from fewbits.collection.filters import matching_rows
 
 N_CONDITIONS = 40_000 if os.environ.get("FEWBITS_NIGHTLY") == "1" else 2_000
 
