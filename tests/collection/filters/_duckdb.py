@@ -5,7 +5,7 @@ from functools import cache
 
 import duckdb
 import pyarrow as pa
-from tests.filters._conditions import CODES, N_BITS, OWN_COLUMNS, TABLE
+from tests.collection.filters._conditions import CODES, N_BITS, OWN_COLUMNS, TABLE
 
 from fewbits.codes import unpack
 

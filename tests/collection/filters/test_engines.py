@@ -3,8 +3,8 @@
 import os
 import random
 
-from tests.filters._conditions import CODES, N_BITS, TABLE, draw, rows
-from tests.filters._duckdb import duckdb_rows
+from tests.collection.filters._conditions import CODES, N_BITS, TABLE, draw, rows
+from tests.collection.filters._duckdb import duckdb_rows
 
 from fewbits.collection.filters import matching_rows
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.filters._ask import ask, ask_table, refusal
+from tests.collection.filters._ask import ask, ask_table, refusal
 
 from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError

@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.filters._ask import ask_table, refusal
+from tests.collection.filters._ask import ask_table, refusal
 
 from fewbits.codes import pack
 from fewbits.collection.filters import matching_rows
