@@ -15,8 +15,8 @@ from fewbits.learners import (
     SupervisedITQ,
 )
 from fewbits.learners.supervised.dbc._labels import varying
-from fewbits.learners.supervised.dbc._objective import Categories
-from fewbits.learners.supervised.picodes import _steps as steps
+from fewbits.learners._dbc import Categories
+from fewbits.learners.supervised.picodes import _steps
 
 ONE_CLASS_EACH = [
     PiCoDes(6, n_iter=2, random_state=0),

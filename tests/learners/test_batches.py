@@ -7,8 +7,9 @@ from sklearn.base import clone
 from fewbits.errors import ArgumentError
 from fewbits.learners import CCAITQ, ITQ, SparseProjections
 from fewbits.learners._core._rows import Rows
-from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners._linalg._sign_products import OfBatches, sign_products
+from fewbits.learners._linalg._orthogonal import principal_axes
+from fewbits.learners._itq import sign_products
+from fewbits.learners._linalg._sign_products import OfBatches
 
 X = np.random.default_rng(0).normal(size=(900, 16)) @ np.diag(np.geomspace(1, 5, 16))
 Y = np.arange(900) % 5

@@ -9,14 +9,8 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners.fitting import on_progress
-from fewbits.learners.unsupervised._bre import BRE
-from fewbits.learners.unsupervised._bre_descent import (
-    Pairs,
-    best_weight,
-    descend,
-    first_sweep,
-    random_pairs,
-)
+from fewbits.learners._bre import BRE
+from fewbits.learners._bre import Pairs, best_weight, descend, first_sweep, random_pairs
 
 
 def data(n=300, d=12):

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import Classemes
-from fewbits.learners.supervised._classemes import bootstrap, most_used
+from fewbits.learners._classemes import bootstrap, most_used
 
 
 @pytest.fixture(scope="module")

@@ -17,16 +17,12 @@ from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, LSH, PCAH
 from fewbits.learners.fitting import on_progress
-from fewbits.learners.supervised.dbc._dbc import DBC
-from fewbits.learners.supervised.dbc._descent import improve
-from fewbits.learners.supervised.dbc._labels import initial_labels, simultaneous
-from fewbits.learners.supervised.dbc._objective import (
-    Categories,
-    Objective,
-    pair_counts,
-)
-from fewbits.learners.supervised.dbc._rows import sort_by_class
-from fewbits.learners.supervised.dbc._svm import train
+from fewbits.learners._dbc import DBC
+from fewbits.learners._dbc import improve
+from fewbits.learners._dbc import initial_labels, simultaneous
+from fewbits.learners._dbc import Categories, Objective, pair_counts
+from fewbits.learners._dbc import sort_by_class
+from fewbits.learners._dbc import train
 from tests.learners._made import made
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])

@@ -24,12 +24,13 @@ from fewbits.learners import (
     SparseProjections,
     SpectralHashing,
 )
-from fewbits.learners._core import _device, _rows
+from fewbits.learners._core._labels import _rows
+from fewbits.learners._core import _device
 from fewbits.learners._linalg import _axes, _procrustes
 from fewbits.learners.fitting import on_device, on_progress, shared_steps
 from fewbits.learners.neighbours import _training
-from fewbits.learners.neighbours._graph import smallest
-from fewbits.learners.neighbours._rounds import transform_there
+from fewbits.learners._neighbour_training import smallest
+from fewbits.learners._fast_neighbour_codes import transform_there
 from tests.learners._learners import every_learner
 
 torch = pytest.importorskip("torch")

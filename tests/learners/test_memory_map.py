@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fewbits.learners import FastNeighbourCodes
-from fewbits.learners._core import _rows
+from fewbits.learners._core._labels import _rows
 from tests.learners._made import made
 
 FIT = """

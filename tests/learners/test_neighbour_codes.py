@@ -26,27 +26,13 @@ from fewbits.learners import (
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.fitting import on_progress
 from fewbits.learners.neighbours import _neighbour_codes, _training, _validation
-from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
-from fewbits.learners.neighbours._graph import (
-    Batch,
-    neighbour_graph,
-    precisions,
-    smallest,
-)
-from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
-from fewbits.learners.neighbours._maps import (
-    LinearMap,
-    NetworkMap,
-    SparseLinearMap,
-    towards_tight,
-)
-from fewbits.learners.neighbours._rounds import BlockHadamardMap
-from fewbits.learners.neighbours._training import Training
-from fewbits.learners.neighbours._validation import (
-    Found,
-    ValidationSplit,
-    gained,
-)
+from fewbits.learners._neighbour_maps import Frame, plain_frame, principal_frame
+from fewbits.learners._neighbour_training import Batch, neighbour_graph, precisions, smallest
+from fewbits.learners._neighbour_training import divergence, neighbour_probabilities
+from fewbits.learners._neighbour_maps import LinearMap, NetworkMap, SparseLinearMap, towards_tight
+from fewbits.learners._fast_neighbour_codes import BlockHadamardMap
+from fewbits.learners._neighbour_training import Training
+from fewbits.learners._neighbour_training import Found, ValidationSplit, gained
 from tests.learners._made import made
 
 # Whether a short training ends with such a bit is a matter of rounding.

@@ -12,9 +12,9 @@ from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes, RelaxedPiCoDes
 from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
 from fewbits.learners.supervised.picodes import _forecast
-from fewbits.learners.supervised.picodes import _steps as steps
-from fewbits.learners.supervised.picodes._picodes import descent
-from fewbits.learners.supervised.picodes._search import best_between
+from fewbits.learners.supervised.picodes import _steps
+from fewbits.learners._picodes import descent
+from fewbits.learners._picodes import best_between
 
 
 def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):

@@ -10,8 +10,8 @@ from fewbits.errors import ArgumentError
 from fewbits.learners import RelaxedPiCoDes
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.fitting import on_progress
-from fewbits.learners.supervised.picodes import _relaxation as relaxation
-from fewbits.learners.supervised.picodes import _steps as steps
+from fewbits.learners.supervised.picodes import _relaxation
+from fewbits.learners.supervised.picodes import _steps
 from tests.learners._made import made
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.linalg import orthogonal_procrustes
 
 from fewbits.learners._linalg import _procrustes
-from fewbits.learners._linalg._procrustes import polar, random_rotation
+from fewbits.learners._linalg._orthogonal import polar, random_rotation
 
 
 @pytest.fixture(params=[1, 10**9], ids=["gram", "svd"])

@@ -11,13 +11,8 @@ from fewbits.evaluation import exact_neighbours
 from fewbits.index import FlatIndex
 from fewbits.learners import AdditiveCodes, NeighbourCodes
 from fewbits.learners._linalg import _query_weights
-from fewbits.learners._linalg._query_weights import (
-    Added,
-    Estimates,
-    QueryWeights,
-    trained_query_weights,
-)
-from fewbits.learners._linalg._shortlists import Shortlists
+from fewbits.learners._linalg._query_weights import Added, Estimates, QueryWeights, trained_query_weights
+from fewbits.learners._linalg._query_weights import Shortlists
 
 SEED = 0
 D, N_BITS = 24, 32

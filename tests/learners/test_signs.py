@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewbits.learners._core._signs import signs
+from fewbits.learners._core._torch import signs
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

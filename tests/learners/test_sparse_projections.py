@@ -3,13 +3,10 @@ import pytest
 
 from fewbits.encoders import LinearEncoder, SparseEncoder
 from fewbits.learners import ITQ, SparseProjections
-from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners._linalg._procrustes import random_rotation
-from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
-    IterativeSteps,
-    OneStep,
-    keep_largest,
-)
+from fewbits.learners._linalg._orthogonal import principal_axes
+from fewbits.learners._linalg._orthogonal import random_rotation
+from fewbits.learners._sparse_projections import keep_largest
+from fewbits.learners.unsupervised.sparse_projections._hard_threshold import IterativeSteps, OneStep
 from tests.learners._made import made
 
 

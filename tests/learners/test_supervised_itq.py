@@ -7,9 +7,9 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import CCAITQ, ITQ, SupervisedITQ
-from fewbits.learners._core._progress import also
+from fewbits.learners._core._iterative import also
 from fewbits.learners.supervised import _held_out_classes
-from fewbits.learners.supervised._held_out_classes import SHARES
+from fewbits.learners._supervised_itq import SHARES
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
-from fewbits.learners.supervised._held_out_classes import SHARES
+from fewbits.learners._supervised_itq import SHARES
 from fewbits.training import METHODS, fit_bundle
 from fewbits.training._methods import make_learner
 

@@ -1,6 +1,7 @@
 """Homogeneous kernel maps for scikit-learn's pipelines."""
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from fewbits._typing import Array
 from fewbits.encoders import KernelMap, kernel_map
-from fewbits.learners._core._rows import as_single, check_finite, line_spans
-from fewbits.learners._core._validation import validated
+from fewbits.learners._core._base import validated
+from fewbits.learners._core._rows import as_single, check_values, line_spans
 
 
+@dataclass(eq=False, repr=False)
 class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Give features values whose dot products are about an additive kernel.
 
@@ -63,20 +65,12 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
     0.3
     """
 
-    def __init__(
-        self,
-        kernel: str = "intersection",
-        *,
-        order: int = 1,
-        gamma: float = 1.0,
-        interval: float | None = None,
-        signed: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.order = order
-        self.gamma = gamma
-        self.interval = interval
-        self.signed = signed
+    kernel: str = "intersection"
+    _: KW_ONLY
+    order: int = 1
+    gamma: float = 1.0
+    interval: float | None = None
+    signed: bool = False
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Check the parameters and the features.
@@ -149,7 +143,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
 
     def _features(self, X: ArrayLike, *, reset: bool) -> Array:
         features = validated(self, X, reset=reset)
-        check_finite(features)
+        check_values(features)
         return features
 
     def __sklearn_tags__(self) -> Any:

@@ -1,6 +1,6 @@
 """Any learner behind a homogeneous kernel map."""
 
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -13,11 +13,11 @@ from fewbits._typing import Array
 from fewbits.encoders import KernelMap, KernelMapEncoder, kernel_map
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._parameters import check_seed
 from fewbits.learners._core._rows import is_mapped
 from fewbits.learners._kernel_map import in_memory, mapped_blocks, mapped_shape
 
 
+@dataclass(eq=False, repr=False)
 class KernelMapped(Learner):
     """Learn codes of features behind a homogeneous kernel map.
 
@@ -76,22 +76,13 @@ class KernelMapped(Learner):
     (100, 2)
     """
 
-    def __init__(
-        self,
-        learner: Learner,
-        *,
-        kernel: str = "intersection",
-        order: int = 1,
-        gamma: float = 1.0,
-        interval: float | None = None,
-        signed: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.kernel = kernel
-        self.order = order
-        self.gamma = gamma
-        self.interval = interval
-        self.signed = signed
+    learner: Learner
+    _: KW_ONLY
+    kernel: str = "intersection"
+    order: int = 1
+    gamma: float = 1.0
+    interval: float | None = None
+    signed: bool = False
 
     def _check_parameters(self) -> None:
         self._kernel_map()
@@ -101,8 +92,7 @@ class KernelMapped(Learner):
             raise ArgumentError(
                 f"learner must be a learner such as PiCoDes(), got {self.learner!r}"
             )
-        self.learner._check_parameters()
-        check_seed(getattr(self.learner, "random_state", None))
+        self.learner._check()
 
     def _learn(self, X: Array, y: Any) -> KernelMapEncoder:
         kernel = self._kernel_map()

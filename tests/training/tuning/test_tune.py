@@ -9,8 +9,8 @@ from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
 from fewbits.inputs import Input
 from fewbits.learners import LSH
-from fewbits.learners._core._progress import report
-from fewbits.learners._linalg import _axes
+from fewbits.learners._core._iterative import report
+from fewbits.learners._linalg import _orthogonal
 from fewbits.learners.fitting import on_progress
 from fewbits.training._methods import make_learner
 from fewbits.training.tuning import (
@@ -205,8 +205,8 @@ def test_same_answer_again():
 
 def test_axes_are_computed_once_for_the_same_rows(monkeypatch):
     seen = []
-    whole = _axes._axes_of
-    monkeypatch.setattr(_axes, "_axes_of", lambda X: seen.append(len(X)) or whole(X))
+    whole = _orthogonal._principal_axes
+    monkeypatch.setattr(_orthogonal, "_principal_axes", lambda X: seen.append(len(X)) or whole(X))
     methods = ["pcah", "itq", "sp"]
     tune(digits(), Target(max_bytes=4), methods=methods, n_bits=[16, 32])
     # Once a round, and for the fit of the choice to all rows.

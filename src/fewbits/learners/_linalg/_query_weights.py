@@ -9,9 +9,11 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, FeatureArray
+from fewbits.codes import unpack
+from fewbits.index import FlatIndex
 from fewbits.learners._linalg._adam import Adam
-from fewbits.learners._linalg._shortlists import NEAREST, Shortlists
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -24,7 +26,7 @@ _FEWEST, _MOST = 1000, 20_000
 #: A share of the rows that decides whether anything was gained.
 _HELD_OUT = 0.2
 _FACTORS_EVERY = 50  # steps
-_LEAST = 1e-15  # size of rows
+_LEAST = 1e-15  # size of rows, and of distances
 
 
 class Added(Enum):
@@ -97,6 +99,88 @@ def trained_query_weights(
         return None
     weights, bias = after.weights * (size / scale), after.bias * (size**2 / scale)
     return QueryWeights(weights.astype(np.float32), bias.astype(np.float32))
+
+
+#: Rows of a shortlist, and those of them that are to come first.
+LENGTH, NEAREST = 100, 10
+_QUERIES, _FEWEST_QUERIES, _ENTRIES = 64, 8, 1 << 21
+#: Of softmax, in the squared distance of the last row that is to come first.
+_TEMPERATURE = 0.1
+
+
+class Shortlists:
+    """The nearest codes of some rows, among the other rows, with true distances.
+
+    Parameters
+    ----------
+    V : ndarray of shape (n, k), dtype float32
+        Rows with a mean square of about 1.
+    codes : ndarray of shape (n, ceil(n_bits / 8))
+    n_bits : int
+    n_batches : int
+        As many batches of rows ask at most.
+    rng : RandomState
+        Draws who asks.
+
+    Attributes
+    ----------
+    n_at_once : int
+        Queries of a batch, so that its bits take some megabytes.
+    asking : ndarray of shape (m,)
+        The rows that ask.
+    rows : ndarray of shape (m, length)
+        Of their shortlists, without themselves.
+    distances : ndarray of shape (m, length)
+        Squared, between vectors.
+    temperatures : ndarray of shape (m, 1)
+    squares : ndarray of shape (n,)
+        Squared lengths of V.
+    """
+
+    def __init__(
+        self,
+        V: Float32Array,
+        codes: CodeArray,
+        n_bits: int,
+        n_batches: int,
+        rng: RandomState,
+    ) -> None:
+        self.V, self.codes, self.n_bits = V, codes, n_bits
+        self.squares = np.einsum("ij,ij->i", V, V)
+        length = min(LENGTH, len(V) - 1)
+        room = _ENTRIES // (length * n_bits)
+        self.n_at_once = min(max(room, _FEWEST_QUERIES), _QUERIES)
+        self.asking = rng.permutation(len(V))[: self.n_at_once * n_batches]
+        ids = FlatIndex(codes).search(codes[self.asking], length + 1).ids
+        itself = ids == self.asking[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        self.rows: IntArray = ids[~itself].reshape(-1, length)
+        self.distances = self._distances()
+        nearest = np.partition(self.distances, NEAREST, axis=1)[:, NEAREST]
+        # Of rows that are there many times, all distances may be 0.
+        nearest = np.maximum(nearest, max(1e-3 * float(nearest.mean()), _LEAST))
+        self.temperatures = _TEMPERATURE * nearest[:, None]
+
+    def batches(self) -> list[IntArray]:
+        """Return all queries in batches."""
+        step = self.n_at_once
+        every = np.arange(len(self.asking))
+        return [every[i : i + step] for i in range(0, len(every), step)]
+
+    def signs(self, rows: IntArray) -> Float32Array:
+        """Return the bits of rows as -1 and 1."""
+        bits = unpack(self.codes[rows.ravel()], self.n_bits).astype(np.float32)
+        return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
+
+    def _distances(self) -> Float32Array:
+        distances = np.empty(self.rows.shape, np.float32)
+        (_, length), (_, width) = self.rows.shape, self.V.shape
+        for some in spans(len(distances), _ENTRIES // (length * width)):
+            asking, rows = self.asking[some], self.rows[some]
+            products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
+            sums = self.squares[rows] + self.squares[asking, None]
+            distances[some] = sums - 2 * products
+        return distances.clip(min=0)
 
 
 def fitted_scale(of: Shortlists, start: QueryWeights) -> float:

@@ -14,11 +14,14 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
-from fewbits.learners._core._checkpoint import check_repeatable
-from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
+from fewbits.learners._core._iterative import (
+    check_repeatable,
+    may_stop,
+    report,
+    warn_of_interrupt,
+)
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
-from fewbits.learners._core._progress import report
 from fewbits.learners.deep._best import Record
 from fewbits.learners.deep._data import MOST_BYTES, Items, TensorItems
 from fewbits.learners.deep._diagnosis import FEWEST_ITEMS, warn_of_no_gain

@@ -12,7 +12,7 @@ import torch
 
 from fewbits._files import atomic_write, remove_leftovers
 from fewbits.errors import ArtefactError
-from fewbits.learners._core._checkpoint import check_identity
+from fewbits.learners._core._iterative import check_identity
 
 _FORMAT = b"fewbits-training-6\n"
 _HEAD = len(_FORMAT) + 32  # and a checksum of what follows

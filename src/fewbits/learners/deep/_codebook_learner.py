@@ -10,8 +10,7 @@ from fewbits._warnings import warn_user
 from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, unpack
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners._core._nested import Config
-from fewbits.learners._core._parameters import check_integers
+from fewbits.learners._core._parameters import Config, check_integers
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner
 from fewbits.learners.deep._config import CodebookConfig

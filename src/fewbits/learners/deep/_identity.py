@@ -10,7 +10,7 @@ from torch import nn
 
 from fewbits._typing import Array
 from fewbits.classify import Codebook
-from fewbits.learners._core._checkpoint import data_checksum
+from fewbits.learners._core._iterative import data_checksum
 from fewbits.learners.deep._network import frozen_layers, still_modules
 
 #: What of a loss or control tells it from others.

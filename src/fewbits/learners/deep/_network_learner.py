@@ -12,7 +12,7 @@ from fewbits._arrow import as_array
 from fewbits._typing import Array, CodeArray
 from fewbits.errors import FeatureError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._nested import Config
+from fewbits.learners._core._parameters import Config
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._data import ArrayItems, Items, parts_of
 from fewbits.learners.deep._network import HashNetwork, Head, learn_standardize
