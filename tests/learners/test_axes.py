@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import FeatureError
-from fewbits.learners._core._labels import _rows
+from fewbits.learners._core import _rows
 from fewbits.learners._core._rows import Rows, column_means, line_spans
 from fewbits.learners._linalg._orthogonal import principal_axes
 

@@ -5,7 +5,11 @@ import pytest
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, BlockITQ
-from fewbits.learners._block_itq import balanced_groups, correlated_groups, leading_components
+from fewbits.learners._block_itq import (
+    balanced_groups,
+    correlated_groups,
+    leading_components,
+)
 
 _rng = np.random.default_rng(0)
 #: Features 3 i, 3 i + 1 and 3 i + 2 are nearly the same.

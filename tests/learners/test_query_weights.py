@@ -11,8 +11,13 @@ from fewbits.evaluation import exact_neighbours
 from fewbits.index import FlatIndex
 from fewbits.learners import AdditiveCodes, NeighbourCodes
 from fewbits.learners._linalg import _query_weights
-from fewbits.learners._linalg._query_weights import Added, Estimates, QueryWeights, trained_query_weights
-from fewbits.learners._linalg._query_weights import Shortlists
+from fewbits.learners._linalg._query_weights import (
+    Added,
+    Estimates,
+    QueryWeights,
+    Shortlists,
+    trained_query_weights,
+)
 
 SEED = 0
 D, N_BITS = 24, 32
@@ -195,7 +200,7 @@ def test_an_interrupt_keeps_the_map_without_them(monkeypatch):
         raise KeyboardInterrupt
 
     usual = NeighbourCodes(16, n_iter=2, random_state=0).fit(V).encoder_
-    name = "fewbits.learners.neighbours._neighbour_codes.trained_query_weights"
+    name = "fewbits.learners._neighbour_codes.trained_query_weights"
     monkeypatch.setattr(name, interrupted)
     with pytest.warns(InterruptedWarning, match="before scores of queries"):
         encoder = NeighbourCodes(16, n_iter=2, random_state=0).fit(V).encoder_
