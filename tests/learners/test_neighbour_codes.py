@@ -38,7 +38,7 @@ from fewbits.learners._neighbour_maps import (
 )
 from fewbits.learners._neighbour_training import (
     Batch,
-    Found,
+    QueryRecall,
     Training,
     ValidationSplit,
     divergence,
@@ -879,8 +879,8 @@ class TestTraining:
     def test_gains_are_by_codes_and_no_loss_by_scores(
         self, by_codes, by_scores, expected
     ):
-        before = Found(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
-        after = Found(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
+        before = QueryRecall(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
+        after = QueryRecall(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
         assert gained(before, after) == expected
 
     def test_few_rows_find_their_nearest_by_codes_and_by_scores(self):
@@ -889,7 +889,7 @@ class TestTraining:
         nearest = [brute_nearest(V, row, 2) for row in range(len(V))]
         split = ValidationSplit(rows(30), V)
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        found = split.found(plane, [12])
+        found = split.recall_of_few(plane, [12])
         assert found.by_codes.mean() == pytest.approx(nearest_by_signs(V, 2, nearest))
         differ = (V >= 0)[:, None] != (V >= 0)
         apart = (np.abs(V)[:, None] * differ).sum(axis=2)
@@ -901,7 +901,7 @@ class TestTraining:
     def test_few_rows_count_alike_at_every_length(self):
         split = ValidationSplit(rows(30), rows(120, seed=1))
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        both, *each = (split.found(plane, n) for n in ([6, 12], [6], [12]))
+        both, *each = (split.recall_of_few(plane, n) for n in ([6, 12], [6], [12]))
         np.testing.assert_allclose(both.by_codes, (each[0][0] + each[1][0]) / 2)
 
     def test_states_are_copies_only_where_they_are_needed(self):

@@ -115,7 +115,6 @@ class AdditiveCodes(Learner):
         "whitening": [Interval(float, 0, 1), None],
         "correction": [bool],
     }
-
     uses_device = True
 
     def _learn(self, X: Array, y: Any) -> AdditiveEncoder:
@@ -146,20 +145,20 @@ class AdditiveCodes(Learner):
         """Train vectors for ranking, from those that bits are chosen by."""
         none = np.zeros_like(encoder.bias)
         centred = AdditiveEncoder(encoder.weights, none, zero_bit=encoder.zero_bit)
-        found = trained_query_weights(
+        queries = trained_query_weights(
             V,
             centred.encode,
             QueryWeights(encoder.weights, none),
             Added.OF_ROWS if self.correction else Added.OF_CODES,
             rng,
         )
-        if found is None:
+        if queries is None:
             return encoder
         return AdditiveEncoder(
             encoder.weights,
             encoder.bias,
-            query_weights=found.weights,
-            query_bias=found.bias - mean @ found.weights,
+            query_weights=queries.weights,
+            query_bias=queries.bias - mean @ queries.weights,
             zero_bit=encoder.zero_bit,
         )
 
@@ -211,13 +210,13 @@ def _recall(encoder: AdditiveEncoder, X: Float64Array, mean: Float64Array) -> fl
     encoder = _with_corrections(encoder, X, mean)
     queries, base = np.split(X.astype(np.float32), [_QUERIES])
     codes = encoder.encode(base)
-    found = FlatIndex(codes).search_reranked(
+    hits = FlatIndex(codes).search_reranked(
         encoder.encode(queries),
         _K,
         scores=encoder.query_scores(queries),
         offsets=encoder.corrections(base, codes),
     )
-    return search_recall(found.ids, exact_neighbours(queries, base, _K).ids).value
+    return search_recall(hits.ids, exact_neighbours(queries, base, _K).ids).value
 
 
 def _with_corrections(
@@ -235,8 +234,7 @@ def _geometric(values: Float64Array) -> Float64Array:
     """Return 256 numbers in equal ratios, a tenth beyond those that were seen."""
     most = float(values.max())
     least = max(float(values.min()), 1e-4 * most)
-    found: Float64Array = np.geomspace(least / 1.1, most * 1.1, 256)
-    return found
+    return np.asarray(np.geomspace(least / 1.1, most * 1.1, 256))
 
 
 def _fitted_length(V: Float64Array, vectors: Float64Array) -> Float64Array:

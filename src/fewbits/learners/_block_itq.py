@@ -1,6 +1,6 @@
 """Iterative quantization within groups of features."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -107,7 +107,6 @@ class BlockITQ(IterativeLearner):
         "groups": ["correlated", "balanced"],
         "n_iter": FROM_0,
     }
-
     uses_device = True
 
     def _learn(self, X: Array, y: Any) -> BlockDiagonalEncoder:
@@ -117,8 +116,11 @@ class BlockITQ(IterativeLearner):
         n_blocks = min(self.n_blocks, self.n_bits, len(covariance))
         groups = _GROUPS[self.groups](covariance, n_blocks)
         blocks = leading_components(covariance, groups, self.n_bits)
-        n_bits = _shares([each.axes.shape[1] for each in blocks], self.n_bits)
-        starts = np.cumsum([0, *(each.axes.shape[1] for each in blocks)])
+        n_components = [each.axes.shape[1] for each in blocks]
+        starts = np.cumsum([0, *n_components])
+        # A bit for each component, and the rest evenly.
+        rest = np.array_split(np.arange(self.n_bits - starts[-1]), len(blocks))
+        n_bits = [k + len(more) for k, more in zip(n_components, rest, strict=True)]
         P = np.zeros((len(covariance), starts[-1]))
         for i, each in enumerate(blocks):
             P[each.features, starts[i] : starts[i + 1]] = each.axes
@@ -130,7 +132,16 @@ class BlockITQ(IterativeLearner):
         )
         energy = float(sum(each.scatter.sum() for each in blocks))
         rotations = self._run(partial(block_rotations, V, energy), start, X)
-        encoder = _encoder(blocks, rotations, axes.mean)
+        maps = [each.axes @ R for each, R in zip(blocks, rotations, strict=True)]
+        bias = [
+            -axes.mean[each.features] @ W for each, W in zip(blocks, maps, strict=True)
+        ]
+        encoder = BlockDiagonalEncoder.from_blocks(
+            [(each.features, W) for each, W in zip(blocks, maps, strict=True)],
+            np.concatenate(bias),
+            len(axes.mean),
+            zero_bit=1,
+        )
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
@@ -148,17 +159,17 @@ def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[B
 
     No more of them than bits; groups without any are left out.
     """
-    found = []
+    whole = []
     for features in groups:
         scatter, axes = np.linalg.eigh(covariance[np.ix_(features, features)])
-        found.append(Block(features, axes[:, ::-1], scatter[::-1]))
-    every = np.sort(np.concatenate([each.scatter for each in found]))[::-1]
+        whole.append(Block(features, axes[:, ::-1], scatter[::-1]))
+    every = np.sort(np.concatenate([each.scatter for each in whole]))[::-1]
     rounding = every[0] * len(covariance) * np.finfo(np.float64).eps
     least = max(rounding, every[n_bits] if n_bits < len(every) else 0.0)
-    kept = [int(np.sum(each.scatter > least)) for each in found]
+    kept = [int(np.sum(each.scatter > least)) for each in whole]
     return [
         Block(each.features, each.axes[:, :k], each.scatter[:k])
-        for each, k in zip(found, kept, strict=True)
+        for each, k in zip(whole, kept, strict=True)
         if k
     ]
 
@@ -208,39 +219,15 @@ def block_rotations(
     with orthonormal rows, each in turn and exactly.
     """
     size = V.shape[0] * sum(R.shape[1] for R in rotations)
+    ends = np.cumsum([len(R) for R in rotations])[:-1]
     while True:
-        products = _sign_products(V, rotations)
+        # ``V' sign(V R)`` of each block, with sign(0) = 1, in float64.
+        single: list[FeatureArray] = [R.astype(V.dtype) for R in rotations]
+        products = [np.zeros(R.shape) for R in rotations]
+        for rows in V:
+            parts = np.split(rows, ends, axis=1)
+            for C, part, R in zip(products, parts, single, strict=True):
+                C += part.T @ np.where(part @ R >= 0, V.dtype.type(1), V.dtype.type(-1))
         rotations = tuple(map(polar, products))
         fit = sum(map(np.vdot, rotations, products))
         yield rotations, (size - 2 * float(fit) + energy) / size
-
-
-def _sign_products(V: Rows, rotations: Arrays) -> list[Float64Array]:
-    """Return ``V' sign(V R)`` of each block, with sign(0) = 1, in float64."""
-    ends = np.cumsum([len(R) for R in rotations])[:-1]
-    single: list[FeatureArray] = [R.astype(V.dtype) for R in rotations]
-    found = [np.zeros(R.shape) for R in rotations]
-    for rows in V:
-        parts = np.split(rows, ends, axis=1)
-        for C, part, R in zip(found, parts, single, strict=True):
-            C += part.T @ np.where(part @ R >= 0, V.dtype.type(1), V.dtype.type(-1))
-    return found
-
-
-def _shares(n_components: Sequence[int], n_bits: int) -> list[int]:
-    """Return the bits of each block: one for each component, and the rest evenly."""
-    more = np.array_split(np.arange(n_bits - sum(n_components)), len(n_components))
-    return [n + len(rest) for n, rest in zip(n_components, more, strict=True)]
-
-
-def _encoder(
-    blocks: Sequence[Block], rotations: Arrays, mean: Float64Array
-) -> BlockDiagonalEncoder:
-    maps = [each.axes @ R for each, R in zip(blocks, rotations, strict=True)]
-    bias = [-mean[each.features] @ W for each, W in zip(blocks, maps, strict=True)]
-    return BlockDiagonalEncoder.from_blocks(
-        [(each.features, W) for each, W in zip(blocks, maps, strict=True)],
-        np.concatenate(bias),
-        len(mean),
-        zero_bit=1,
-    )

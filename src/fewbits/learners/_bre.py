@@ -150,16 +150,33 @@ class BRE(IterativeLearner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder | AnchorEncoder:
         rng = check_random_state(self.random_state)
         mean = column_means(X)
-        Z = _centred_rows(X, mean, self.n_train, rng)
+        count = min(self.n_train, len(X))
+        drawn = np.sort(sample_without_replacement(len(X), count, random_state=rng))
+        Z = as_single(X[drawn]) - mean
+        # The mean of equal float32 numbers is exact in float64, so zero means zero.
+        if not Z.any():
+            raise FeatureError(SAME_ROWS)
         if self.kernel == "linear":
             Z = unit_rows(Z)
         K = self._kernels(Z)
-        anchors = self._draw_anchors(len(Z), rng)
+        count = min(self.n_anchors, len(Z))
+        draws = (
+            sample_without_replacement(len(Z), count, random_state=rng)
+            for _ in range(self.n_bits)
+        )
+        anchors = np.stack(list(draws))
         W = _START_SCALE * rng.standard_normal(anchors.shape)
         pairs = random_pairs(K, self.pair_share, rng)
         states = partial(descend, K, anchors, pairs, rng)
         W, *_ = self._run(states, first_sweep(K, anchors, W, pairs), X)
-        weights = _even(_as_rows_of(W, anchors, len(Z)), K)
+        # Of all rows that might be anchors.
+        starts = np.arange(len(W) + 1) * anchors.shape[1]
+        weights = csr_array((W.ravel(), anchors.ravel(), starts), (len(W), len(Z)))
+        # Each bit's scores get a mean square of 1. No bit changes; re-ranking weighs
+        # bits by their scores, and what descent leaves differs a hundredfold.
+        spread = np.sqrt(np.mean((weights @ K) ** 2, axis=1))
+        spread[spread == 0] = 1
+        weights = csr_array(diags_array(1 / spread) @ weights)
         encoder = self._encoder(weights, Z, mean)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
@@ -188,58 +205,13 @@ class BRE(IterativeLearner):
         inner = SparseEncoder(*parts, n_features=len(used))
         return AnchorEncoder(inner, Z[used], mean, self.gamma_)
 
-    def _draw_anchors(self, n: int, rng: RandomState) -> NDArray[np.intp]:
-        count = min(self.n_anchors, n)
-        draws = (_draw(n, count, rng) for _ in range(self.n_bits))
-        return np.stack(list(draws))
-
-
-def _centred_rows(
-    X: Array, mean: Float64Array, count: int, rng: RandomState
-) -> Float64Array:
-    """Return `count` random rows, centred."""
-    rows = np.sort(_draw(len(X), min(count, len(X)), rng))
-    centred: Float64Array = as_single(X[rows]) - mean
-    # The mean of equal float32 numbers is exact in float64, so zero means zero.
-    if not centred.any():
-        raise FeatureError(SAME_ROWS)
-    return centred
-
-
-def _draw(n: int, count: int, rng: RandomState) -> NDArray[np.intp]:
-    drawn: NDArray[np.intp] = sample_without_replacement(n, count, random_state=rng)
-    return drawn
-
-
-def _as_rows_of(W: Float64Array, anchors: NDArray[np.intp], n: int) -> csr_array:
-    """Return the weights of all `n` rows that might be anchors: (n_bits, n)."""
-    starts = np.arange(len(W) + 1) * anchors.shape[1]
-    return csr_array((W.ravel(), anchors.ravel(), starts), (len(W), n))
-
-
-def _even(weights: csr_array, K: Float64Array) -> csr_array:
-    """Return the weights in units that give each bit's scores a mean square of 1.
-
-    No bit changes; but re-ranking weighs bits by their scores, and what descent leaves
-    differs a hundredfold.
-    """
-    spread = np.sqrt(np.mean((weights @ K) ** 2, axis=1))
-    spread[spread == 0] = 1
-    return csr_array(diags_array(1 / spread) @ weights)
-
 
 @dataclass(frozen=True)
 class Pairs:
-    """Some others for each training point, and how far from them its code should be.
+    """Some others for each training point, and how far from them its code should be."""
 
-    Attributes
-    ----------
-    others : ndarray of shape (n_points, n_others), dtype intp
-    targets : ndarray of shape (n_points, n_others)
-        Half the squared distance of the points, as a share of the largest.
-    """
-
-    others: NDArray[np.intp]
+    others: NDArray[np.intp]  # (n_points, n_others)
+    #: Half the squared distance of the points, as a share of the largest.
     targets: Float64Array
 
     def differ(self, bit: BoolArray) -> BoolArray:

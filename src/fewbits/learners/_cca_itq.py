@@ -144,18 +144,6 @@ def correlates(
     """Return canonical directions of the features, both covariances regularised.
 
     Works in the principal axes of X, where the covariance of X is diagonal.
-
-    Parameters
-    ----------
-    reg : float
-        Added to both diagonals.
-    relative : bool
-        To that of the features in units of their mean variance.
-
-    Warns
-    -----
-    UserWarning
-        When nothing correlates: then there are no directions.
     """
     freedom = len(X) - 1
     variances = axes.scatter / freedom

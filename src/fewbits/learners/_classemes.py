@@ -108,7 +108,6 @@ class Classemes(Learner):
         "n_bits": [*N_BITS, None],
         "drop": [Interval(float, 0, 1, above=True, below=True)],
     }
-
     needs_labels = True
     uses_device = True
 

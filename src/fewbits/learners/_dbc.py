@@ -211,7 +211,6 @@ class DBC(IterativeLearner):
         "init": ["pca", "random"],
         "n_iter": FROM_0,
     }
-
     needs_labels = True
     uses_device = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"weights": DBCWeights}
@@ -391,16 +390,6 @@ def pair_counts(
     A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such pairs the
     others are between classes. The paper's sums see every pair twice, and halve that.
     A pair counts as much as the product of the masses of its rows.
-
-    Parameters
-    ----------
-    ones : ndarray of shape (n_classes, n_bits), dtype int64
-    categories : Categories
-
-    Returns
-    -------
-    intra, inter : ndarrays of shape (n_bits,)
-        Of whole numbers unless the classes are `even`.
     """
     mass = categories.row_masses[:, None]
     zeros = categories.sizes[:, None] - ones
@@ -459,15 +448,7 @@ class Objective:
     def terms(
         self, labels: Labels, scores: Float64Array, norms: Float64Array
     ) -> dict[str, Float64Array]:
-        """Return the terms of each bit, without their weights.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n, n_bits), dtype bool
-        scores : ndarray of shape (n, n_bits)
-        norms : ndarray of shape (n_bits,)
-            Squared norms of the hyperplanes.
-        """
+        """Return the terms of each bit, without their weights."""
         intra, inter = self._pair_terms(labels)
         predicted = self._pair_terms(scores > 0)
         if_one, if_zero = hinge(scores)
@@ -505,11 +486,6 @@ def initial_labels(
     They cut the principal components one after the other (lines 1 and 2 of algorithm
     1); when there are fewer than bits, or with ``init='random'``, random combinations
     of them.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, rank)
-        Principal components.
     """
     n_axes = 0 if init == "random" else min(n_bits, Z.shape[1])
     mixed = Z @ rng.standard_normal((Z.shape[1], n_bits - n_axes))
@@ -556,15 +532,6 @@ def improve(
 
     One class after the other gets the best labels that it can have while the others
     keep theirs. Bits do not interact.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n, n_bits), dtype bool
-        Where to start; both values in every column, and so in what is returned.
-    scores : ndarray of shape (n, n_bits)
-    objective : Objective
-    by_image : bool
-        Whether rows of one class may differ. If not, those of `labels` must not.
     """
     improved = np.empty_like(labels)
     for bits in line_spans(labels.shape[1], len(labels), least=1):
@@ -683,21 +650,7 @@ def train(
     """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`.
 
     An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
-    row.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, n_features), dtype float64
-    labels : ndarray of shape (n, n_bits), dtype bool
-        Both values in every column.
-    objective : Objective
-    start : ndarray of shape (n_features + 1, n_bits), default=None
-        Where to start, such as the hyperplanes of similar labels.
-
-    Returns
-    -------
-    ndarray of shape (n_features + 1, n_bits)
-        A hyperplane for each bit, its constant last.
+    row. Hyperplanes are columns, with their constants in the last row.
     """
     N1 = labels.sum(axis=0)
     weights = objective.row_weight(np.array([len(labels) - N1, N1]))

@@ -76,7 +76,6 @@ class ECOC(Learner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL
-
     needs_labels = True
     uses_device = True
 

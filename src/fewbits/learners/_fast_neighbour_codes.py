@@ -142,7 +142,6 @@ class FastNeighbourCodes(NeighbourLearner):
         "n_rounds": [Interval(int, 1, MAX_ROUNDS)],
         "block_size": [Interval(int, 1)],
     }
-
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
     #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
     _fewest: ClassVar[int] = 1000
@@ -173,13 +172,6 @@ class BlockHadamardMap(Map):
 
     They start as random rotations: blocks are rotations, or signs.
 
-    Parameters
-    ----------
-    n_inputs, n_bits, n_rounds : int
-    width : {1, 16}
-        Of the blocks.
-    rng : RandomState
-
     Notes
     -----
     The last transform is scaled up, so that scores have a variance of about 1 for rows
@@ -208,10 +200,10 @@ class BlockHadamardMap(Map):
     def scores(self, V: Matrix) -> Matrix:
         if not isinstance(V, np.ndarray):
             return self._scores_there(V)
-        found = np.empty((len(V), len(self.bias)), np.float32)
+        scores = np.empty((len(V), len(self.bias)), np.float32)
         threads = _kernels.num_threads()
-        _kernels.hadamard_scores(V, self._weights(1.0), self.bias, found, threads)
-        return found
+        _kernels.hadamard_scores(V, self._weights(1.0), self.bias, scores, threads)
+        return scores
 
     def _scores_there(self, V: Matrix) -> Matrix:
         """Return the scores by torch, which has no kernel for all rounds."""
@@ -264,16 +256,15 @@ def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
     matrices = rng.standard_normal(shape)
     rotations, triangles = np.linalg.qr(matrices)
     signs = np.sign(np.diagonal(triangles, axis1=-2, axis2=-1))
-    found: Float32Array = (rotations * signs[..., None, :]).astype(np.float32)
-    return found
+    return np.asarray(rotations * signs[..., None, :], np.float32)
 
 
 def padded(rows: Matrix, size: int) -> Matrix:
     """Return a copy of rows with zeros behind them."""
     xp, shape = namespace(rows), (len(rows), size)
-    found = xp.zeros(shape, dtype=rows.dtype, device=rows.device)
-    found[:, : rows.shape[1]] = rows
-    return found
+    wider = xp.zeros(shape, dtype=rows.dtype, device=rows.device)
+    wider[:, : rows.shape[1]] = rows
+    return wider
 
 
 def transformed(rows: Matrix) -> Matrix:
@@ -285,13 +276,7 @@ def transformed(rows: Matrix) -> Matrix:
 
 
 def one_round(rows: Matrix, blocks: Matrix) -> Matrix:
-    """Multiply rows by a block-diagonal matrix, and transform what comes out.
-
-    Parameters
-    ----------
-    rows : ndarray or Tensor of shape (n, n_blocks * width)
-    blocks : ndarray or Tensor of shape (n_blocks, width, width)
-    """
+    """Multiply rows by a block-diagonal matrix, and transform what comes out."""
     size, width = rows.shape[1], blocks.shape[1]
     # Divided, the transform is orthogonal.
     weights = blocks * size**-0.5
@@ -300,9 +285,9 @@ def one_round(rows: Matrix, blocks: Matrix) -> Matrix:
         return transform_there(turned.reshape(rows.shape))
     weights = np.ascontiguousarray(weights)
     weights = weights.reshape(1, 1, size, width)
-    found, none = np.empty_like(rows), np.zeros(size, np.float32)
-    _kernels.hadamard_scores(rows, weights, none, found, _kernels.num_threads())
-    return found
+    turned, none = np.empty_like(rows), np.zeros(size, np.float32)
+    _kernels.hadamard_scores(rows, weights, none, turned, _kernels.num_threads())
+    return turned
 
 
 def transform_there(rows: Matrix) -> Matrix:
@@ -311,8 +296,8 @@ def transform_there(rows: Matrix) -> Matrix:
     left = 1 << (size.bit_length() - 1) // 2
     right = size // left
     cubes = rows.reshape(-1, left, right)
-    found = walsh(left, rows.device) @ cubes @ walsh(right, rows.device)
-    return found.reshape(rows.shape)
+    turned = walsh(left, rows.device) @ cubes @ walsh(right, rows.device)
+    return turned.reshape(rows.shape)
 
 
 @lru_cache(maxsize=8)

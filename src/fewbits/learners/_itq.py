@@ -45,12 +45,9 @@ class RotationLearner(IterativeLearner):
         rng: RandomState,
         Y: Labels | None = None,
     ) -> LinearEncoder:
-        """Return an encoder of the columns of `T`, rotated.
+        """Return an encoder of the columns of `T` (rank, k), rotated.
 
-        Parameters
-        ----------
-        T : ndarray of shape (rank, k) or None
-            In principal axes; None takes the first `n_bits` of these.
+        They are in principal axes; None takes the first `n_bits` of these.
         """
         if T is None:
             k = min(self.n_bits, axes.rank)
@@ -192,13 +189,9 @@ def rotations(
 class Batches:
     """Some rows for each iteration, shuffled anew for every pass over all.
 
-    Parameters
-    ----------
-    size : int
-        Rows each time, about, but no fewer than twice the columns of the rows: the
-        products of fewer rows, or of rows whose signs repeat, have no full rank, and
-        leave a rotation undetermined.
-    seed : int
+    About `size` of them, but no fewer than twice the columns of the rows: the products
+    of fewer rows, or of rows whose signs repeat, have no full rank, and leave a
+    rotation undetermined.
     """
 
     size: int

@@ -62,7 +62,6 @@ class LSH(Learner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL
-
     is_nested = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:

@@ -368,7 +368,6 @@ class NeighbourCodes(NeighbourLearner):
         "n_hidden": [Interval(int, 0, MAX_BITS)],
         "tightness": [Interval(float, 0, 0.5)],
     }
-
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
 
     @property

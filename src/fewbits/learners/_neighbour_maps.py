@@ -22,29 +22,20 @@ LEAST = float(np.finfo(np.float32).tiny)
 
 
 class Frame(NamedTuple):
-    """Rows are ``scale * (X - mean) @ axes``.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_features,)
-    scale : float
-        Gives the rows a mean square of 1.
-    axes : ndarray of shape (n_features, k) or None
-        None for the features themselves.
-    """
+    """Rows are ``scale * (X - mean) @ axes``."""
 
     mean: NDArray[np.float64]
-    scale: float
-    axes: FeatureArray | None = None
+    scale: float  # gives the rows a mean square of 1
+    axes: FeatureArray | None = None  # None for the features themselves
 
     def rows(self, X: Readable, order: NDArray[np.intp]) -> Float32Array:
         """Return the rows of these numbers, in memory once."""
         rows = Rows(X, self.mean, self.axes, np.float32, keep=False)
-        found, start = np.empty((len(order), rows.shape[1]), np.float32), 0
+        gathered, start = np.empty((len(order), rows.shape[1]), np.float32), 0
         for block in rows.some(order):
-            np.multiply(block, self.scale, found[start : start + len(block)])
+            np.multiply(block, self.scale, gathered[start : start + len(block)])
             start += len(block)
-        return found
+        return gathered
 
     def weights(self, W: NDArray[Any]) -> NDArray[np.float64]:
         """Return what weights of rows are as weights of centred features."""
@@ -76,15 +67,9 @@ def _unit(n: int, scatter: float) -> float:
 
 
 class Map(ABC):
-    """A map of rows to scores that training changes, on the current backend.
+    """A map of rows to scores that training changes, on the current backend."""
 
-    Attributes
-    ----------
-    parameters : list of ndarray or Tensor
-        Changed in place by training.
-    """
-
-    parameters: list[Matrix]
+    parameters: list[Matrix]  # changed in place by training
 
     @abstractmethod
     def scores(self, V: Matrix) -> Matrix:
@@ -125,13 +110,7 @@ class Map(ABC):
 
 
 class PlaneMap(Map):
-    """``V W + c``.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_inputs, n_bits)
-    bias : ndarray of shape (n_bits,)
-    """
+    """``V W + c``."""
 
     def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
         self.weights, self.bias = (
@@ -153,15 +132,7 @@ class PlaneMap(Map):
 
 
 class LinearMap(PlaneMap):
-    """A plane that is pulled towards a tight frame.
-
-    Parameters
-    ----------
-    weights, bias : ndarray
-        As of `PlaneMap`.
-    tightness : float, default=0
-        Share of a Newton-Schulz step towards a tight frame, before some batches.
-    """
+    """A plane that is pulled towards a tight frame."""
 
     def __init__(
         self, weights: Float32Array, bias: Float32Array, tightness: float = 0.0
@@ -178,8 +149,8 @@ class LinearMap(PlaneMap):
         if queries is None:
             return LinearEncoder(W, bias, zero_bit=1)
         names = "query_weights", "query_bias"
-        found = dict(zip(names, queries.of_features(frame), strict=True))
-        return LinearEncoder(W, bias, **found, zero_bit=1)
+        options = dict(zip(names, queries.of_features(frame), strict=True))
+        return LinearEncoder(W, bias, **options, zero_bit=1)
 
 
 def towards_tight(W: Matrix) -> Matrix:
@@ -198,14 +169,7 @@ def towards_tight(W: Matrix) -> Matrix:
 
 
 class SparseLinearMap(PlaneMap):
-    """A plane that keeps fewer and fewer of its weights, and then learns with those.
-
-    Parameters
-    ----------
-    density : float
-        Share of the weights that is left after half of the way. They are those that
-        were largest on the way there; each iteration drops some.
-    """
+    """A plane that keeps fewer and fewer of its weights, and then learns with those."""
 
     #: Of the planned iterations: after which share weights begin to go, and are gone.
     START, END = 0.1, 0.5
@@ -257,17 +221,6 @@ class NetworkMap(Map):
 
     It starts as a plane of the first inputs: two units pass the halves of each of them.
     The other units are drawn, and what they are worth starts at 0.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (k, n_bits)
-        Of the plane; at least two units for each input.
-    bias : ndarray of shape (n_bits,)
-    spread : ndarray of shape (k,)
-        Standard deviation of these inputs.
-    shape : pair of int
-        Inputs and hidden units.
-    rng : RandomState
     """
 
     def __init__(

@@ -41,25 +41,8 @@ _SCALE = 16.0
 class Training:
     """A map in training, and all else that its next iteration depends on.
 
-    Parameters
-    ----------
-    map : Map
-        Changed in place.
-    split : ValidationSplit
-    lengths : sequence of int
-        Of the prefixes that must preserve neighbours, rising; the last is all bits.
-    n_iter : int
-        Iterations that are planned.
-    rate : float
-        Of the first step; it falls to 0 along half a cosine.
-
-    Attributes
-    ----------
-    recalls : list of float
-        Of the held-out rows, at the start and after each iteration: means over the
-        lengths, else a nested code would be judged as if it were never cut.
-    undone : bool
-        Whether `best` went back to the start.
+    `lengths` are those of the prefixes that must preserve neighbours, rising; the last
+    is all bits. The `rate` of the first step falls to 0 along half a cosine.
     """
 
     def __init__(
@@ -78,7 +61,10 @@ class Training:
         self._adam = Adam([*map.parameters, self._log_scale])
         self._start = map.kept() if map.ready else None
         self._last = map.kept()
-        self.recalls, self.undone = [split.recall(map, lengths)], False
+        # Of the held-out rows, at the start and after each iteration: means over the
+        # lengths, else a nested code would be judged as if it were never cut.
+        self.recalls = [split.recall(map, lengths)]
+        self.undone = False  # whether `best` went back to the start
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
         """Train for an iteration, and return its mean loss."""
@@ -116,8 +102,9 @@ class Training:
         Steps get smaller until the end: an iteration amid them that finds more does so
         by chance. Where no rows are held out, the end counts as better if `trusted`.
         """
-        known = self.split.nearest is not None
-        if self._start and not (self._pays(self._start) if known else trusted):
+        if self.split.nearest is not None:
+            trusted = self._start is None or self._pays(self._start)
+        if self._start and not trusted:
             self.undone = True
             self.map.restore(self._start)
         else:
@@ -138,11 +125,11 @@ class Training:
             return False
         if not self.split.few:
             return True
-        found = []
+        recalls = []
         for kept in (start, self._last):
             self.map.restore(kept)
-            found.append(self.split.found(self.map, self.lengths))
-        return gained(*found)
+            recalls.append(self.split.recall_of_few(self.map, self.lengths))
+        return gained(*recalls)
 
     def state(self, *, copies: bool = True) -> Arrays:
         """Return all that changes; what is not a copy goes on changing."""
@@ -172,41 +159,21 @@ _GROUP = 32  # numbers of which the least bounds the smallest ones
 
 
 class Batch(NamedTuple):
-    """Rows whose distances to each other are compared.
+    """Rows whose distances to each other are compared."""
 
-    Attributes
-    ----------
-    rows : ndarray or Tensor of shape (m,)
-        Each once.
-    anchors : ndarray or Tensor of shape (a,)
-        The places in `rows` whose neighbours are to be kept.
-    precision : ndarray or Tensor of shape (a,)
-        Of each of them, for `neighbour_probabilities`.
-    """
-
-    rows: Matrix
-    anchors: Matrix
-    precision: Matrix
+    rows: Matrix  # (m,), each once
+    anchors: Matrix  # (a,), the places in `rows` whose neighbours are to be kept
+    precision: Matrix  # (a,), of each anchor, for `neighbour_probabilities`
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """The nearest rows of some rows.
-
-    Attributes
-    ----------
-    n_rows : int
-    anchors : ndarray of shape (n_anchors,)
-        The rows whose neighbours are known.
-    ids : ndarray of shape (n_anchors, k)
-        Their nearest rows, nearest first, themselves left out.
-    precision : ndarray of shape (n_anchors,)
-        How steeply the share of a neighbour falls with its squared distance.
-    """
+    """The nearest rows of some rows."""
 
     n_rows: int
-    anchors: IntArray
-    ids: IntArray
+    anchors: IntArray  # (n_anchors,), the rows whose neighbours are known
+    ids: IntArray  # (n_anchors, k), nearest first, themselves left out
+    #: How steeply the share of a neighbour falls with its squared distance.
     precision: Float32Array
 
     def draw(
@@ -220,7 +187,14 @@ class NeighbourGraph:
         them.
         """
         drawn = rng.randint(len(self.anchors), size=n_anchors)
-        places = self._places(n_anchors, n_near, rng)
+        k = self.ids.shape[1]
+        first = np.arange(min(k, n_near // 4))
+        others = rng.random_sample((n_anchors, max(0, n_near - len(first)))) ** 2
+        later = len(first) + (others * (k - len(first))).astype(np.int64)
+        if k == len(first):
+            later = later[:, :0]
+        whole = np.broadcast_to(first, (n_anchors, len(first)))
+        places = np.concatenate([whole, later], axis=1)
         near = np.take_along_axis(self.ids[drawn], places, axis=1)
         far = rng.randint(self.n_rows, size=n_far)
         own = self.precision[drawn]
@@ -230,19 +204,6 @@ class NeighbourGraph:
         precision = np.concatenate([own, own.repeat(near.shape[1])])
         anchors = np.flatnonzero(first < len(precision))
         return Batch(rows, anchors, precision[first[anchors]])
-
-    def _places(
-        self, n_anchors: int, n_near: int, rng: np.random.RandomState
-    ) -> IntArray:
-        """Return places among the nearest rows for each anchor."""
-        k = self.ids.shape[1]
-        first = np.arange(min(k, n_near // 4))
-        others = rng.random_sample((n_anchors, max(0, n_near - len(first)))) ** 2
-        later = len(first) + (others * (k - len(first))).astype(np.int64)
-        whole = np.broadcast_to(first, (n_anchors, len(first)))
-        return np.concatenate(
-            [whole, later if k > len(first) else later[:, :0]], axis=1
-        )
 
 
 def neighbour_graph(
@@ -257,13 +218,6 @@ def neighbour_graph(
 
     Distances are those of float32 products: of two rows that are equally near within
     rounding, either may be taken.
-
-    Parameters
-    ----------
-    perplexity : float
-        Effective number of neighbours that a row has.
-    there : ndarray or Tensor, default=None
-        The rows where they are computed with, if they are there already.
     """
     place, k = current_backend(), min(k, len(X) - 1)
     V = place.put(X) if there is None else there
@@ -290,8 +244,8 @@ def _searched(
         distances += squares
         distances[xp.arange(len(rows), device=V.device), rows] = np.inf
         span = slice(start, start + len(rows))
-        ids[span], found = map(place.get, smallest(distances, k))
-        precision[span] = precisions(found, perplexity)
+        ids[span], nearest = map(place.get, smallest(distances, k))
+        precision[span] = precisions(nearest, perplexity)
     return NeighbourGraph(len(V), anchors, ids, precision)
 
 
@@ -302,62 +256,46 @@ def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:
     below: finding it and them takes less time than a partition of all.
     """
     if not isinstance(distances, np.ndarray):
-        found, ids = distances.topk(k, largest=False)
-        return ids, found
+        values, ids = distances.topk(k, largest=False)
+        return ids, values
     n_rows, n = distances.shape
     size = max(1, min(_GROUP, n // (4 * k)))
     groups = distances[:, : n // size * size].reshape(n_rows, size, -1)
     bounds = np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
     ids = np.empty((n_rows, k), np.int64)
-    found = np.empty((n_rows, k), np.float32)
+    values = np.empty((n_rows, k), np.float32)
     for i, row in enumerate(distances):
         few = np.flatnonzero(row <= bounds[i])
         order = np.argsort(row[few], kind="stable")[:k]
         ids[i] = few[order]
-        found[i] = row[ids[i]]
-    return ids, found
+        values[i] = row[ids[i]]
+    return ids, values
 
 
 def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
-    """Return the precision at which rows of distances have this perplexity.
-
-    Parameters
-    ----------
-    squared : ndarray of shape (n, k)
-        Squared distances, up to a constant for each row, rising.
-    """
+    """Return the precision at which rows of distances have this perplexity."""
     beyond = (squared - squared[:, :1]).astype(np.float64)
     mean = beyond.mean(axis=1)
     scale = np.where(mean > 0, mean, 1.0)
     beyond /= scale[:, None]
     low, high = np.full(len(beyond), 1e-6), np.full(len(beyond), 1e6)
-    wanted = np.log(min(perplexity, 0.9 * squared.shape[1]))
+    target = np.log(min(perplexity, 0.9 * squared.shape[1]))
     for _ in range(_HALVINGS):
         middle = np.sqrt(low * high)
         shares = np.exp(-beyond * middle[:, None])
         shares /= shares.sum(axis=1, keepdims=True)
         entropy = -np.sum(shares * np.log(shares + 1e-30), axis=1)
-        flat = entropy > wanted
+        flat = entropy > target
         low, high = np.where(flat, middle, low), np.where(flat, high, middle)
-    found: Float32Array = (np.sqrt(low * high) / scale).astype(np.float32)
-    return found
+    return np.asarray(np.sqrt(low * high) / scale, np.float32)
 
 
 class LossAndGradients(NamedTuple):
-    """A loss and its gradients.
-
-    Attributes
-    ----------
-    value : float
-    grad_bits : ndarray or Tensor of shape (m, n_bits)
-        By the bits, as -1 and 1.
-    grad_log_scale : ndarray or Tensor of shape (n_lengths,)
-        By the logarithm of the scale of each length.
-    """
+    """A loss and its gradients."""
 
     value: float
-    grad_bits: Matrix
-    grad_log_scale: Matrix
+    grad_bits: Matrix  # (m, n_bits), by the bits, as -1 and 1
+    grad_log_scale: Matrix  # (n_lengths,), by the logarithm of the scale of each
 
 
 def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
@@ -365,15 +303,6 @@ def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
 
     That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
     stochastic neighbour embedding (Hinton and Roweis, 2002).
-
-    Parameters
-    ----------
-    X : ndarray or Tensor of shape (m, n_features)
-        The rows of the batch.
-
-    Returns
-    -------
-    ndarray or Tensor of shape (a, m)
     """
     squares = namespace(X).einsum("ij,ij->i", X, X)
     products = X[batch.anchors] @ X.T
@@ -410,9 +339,9 @@ def divergence(
         agreement += mine[:, start:length] @ bits[:, start:length].T
         start = length
         factor = xp.exp(log_scale[i]) / length
-        found, logarithms = _softmax(factor * agreement, anchors)
+        shares, logarithms = _softmax(factor * agreement, anchors)
         value -= float(weight * xp.dot(targets.ravel(), logarithms.ravel()))
-        gradient = weight * (found - targets)
+        gradient = weight * (shares - targets)
         grad_log_scale[i] = factor * xp.dot(gradient.ravel(), agreement.ravel())
         grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
         grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
@@ -442,17 +371,11 @@ _MANY = 500
 _NEAREST_OF_FEW = 2
 
 
-class Found(NamedTuple):
-    """Share of the nearest held-out rows that are found, for each query.
-
-    Attributes
-    ----------
-    by_codes, by_scores : ndarray of shape (n_queries,)
-        By Hamming distance; by the scores of the query, as shortlists are re-ranked.
-    """
+class QueryRecall(NamedTuple):
+    """Share of the nearest held-out rows that are found, for each query."""
 
     by_codes: Float64Array
-    by_scores: Float64Array
+    by_scores: Float64Array  # of the query, as shortlists are re-ranked
 
 
 class ValidationSplit:
@@ -463,32 +386,19 @@ class ValidationSplit:
     that are searched later, and the tenth nearest of few is farther away than codes
     have to see: only as many count as 4,000 comparisons need, ten at most, and no more
     than a twentieth of the rows.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, n_inputs)
-        Shuffled.
-    held_out : ndarray of shape (m, n_inputs)
-        There may be none.
-
-    Attributes
-    ----------
-    rows_there : ndarray or Tensor
-        The same where they are computed with.
-    nearest : ndarray of shape (n_queries, k) or None
-        The nearest held-out rows of the first ones.
     """
 
     def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
-        self.rows, self.held_out = rows, held_out
+        self.rows, self.held_out = rows, held_out  # both shuffled
         self.rows_there = current_backend().put(rows)
+        #: (n_queries, k), the nearest held-out rows of the first ones.
         self.nearest: IdArray | None = None
         if len(held_out) > 1:
-            asked = held_out[:_MOST_QUERIES]
-            wanted, most = -(-_COMPARISONS // len(asked)), len(held_out) // 20
-            k = min(_RECALL_AT, wanted, max(1, most))
-            found = exact_neighbours(asked, held_out, k + 1)
-            self.nearest = without_itself(found.ids)
+            queries = held_out[:_MOST_QUERIES]
+            needed, most = -(-_COMPARISONS // len(queries)), len(held_out) // 20
+            k = min(_RECALL_AT, needed, max(1, most))
+            nearest = exact_neighbours(queries, held_out, k + 1)
+            self.nearest = without_itself(nearest.ids)
             self._held_out_there = current_backend().put(held_out)
 
     @property
@@ -504,37 +414,37 @@ class ValidationSplit:
         """
         if self.nearest is None:
             return 0.0
-        whole, found = codes_of(map, self._held_out_there), []
+        whole, recalls = codes_of(map, self._held_out_there), []
         n, k = self.nearest.shape
         for length in lengths:
             codes = prefix(whole, length)
             first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
-            found.append(search_recall(first, self.nearest).value)
-        return float(np.mean(found))
+            recalls.append(search_recall(first, self.nearest).value)
+        return float(np.mean(recalls))
 
     def error(self, recall: float) -> float:
         """Return the standard error of a recall."""
         n = 1 if self.nearest is None else self.nearest.size
         return float(np.sqrt(recall * (1 - recall) / n))
 
-    def found(self, map: Map, lengths: Sequence[int]) -> Found:
+    def recall_of_few(self, map: Map, lengths: Sequence[int]) -> QueryRecall:
         """Return what each query finds among few rows, means over the lengths."""
         assert self.nearest is not None
         nearest = self.nearest[:, :_NEAREST_OF_FEW]
         n, k = nearest.shape
         scores = current_backend().get(map.scores(self._held_out_there))
         signs = np.where(scores >= 0, np.float32(1), np.float32(-1))
-        found = []
+        recalls = []
         for length in lengths:
-            for asking in (signs, scores):
-                alike = asking[:n, :length] @ signs[:, :length].T
+            for queries in (signs, scores):
+                alike = queries[:n, :length] @ signs[:, :length].T
                 first = np.argsort(-alike, axis=1, kind="stable")[:, : k + 1]
                 recall = search_recall(without_itself(first), nearest)
-                found.append(recall.per_query)
-        return Found(*np.reshape(found, (len(lengths), 2, n)).mean(axis=0))
+                recalls.append(recall.per_query)
+        return QueryRecall(*np.reshape(recalls, (len(lengths), 2, n)).mean(axis=0))
 
 
-def gained(before: Found, after: Found) -> bool:
+def gained(before: QueryRecall, after: QueryRecall) -> bool:
     """Return whether more is found by codes, beyond the error, and no less by scores.
 
     The error is that of the difference, for the same queries.
@@ -551,8 +461,7 @@ def without_itself(ids: IdArray) -> IdArray:
     """
     own = ids == np.arange(len(ids))[:, None]
     own[:, -1] |= ~own.any(axis=1)
-    found: IdArray = ids[~own].reshape(len(ids), -1)
-    return found
+    return np.asarray(ids[~own].reshape(len(ids), -1))
 
 
 def codes_of(map: Map, rows: Matrix) -> CodeArray:

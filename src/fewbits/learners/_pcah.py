@@ -62,7 +62,6 @@ class PCAH(Learner):
     n_bits: int | None = None
 
     constraints: ClassVar = {"n_bits": [*N_BITS, None]}
-
     is_nested = True
     uses_device = True
 

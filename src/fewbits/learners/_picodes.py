@@ -412,12 +412,6 @@ def best_between(
     changes only where examples cross over, and sums over those, in the order of their
     t, find its least value on the whole way. Places where all examples share the bit do
     not count.
-
-    Returns
-    -------
-    w : ndarray of shape (n_features,)
-    b : float
-        Of `old` where nothing on the way is better.
     """
     (w0, b0), (w1, b1) = _unit(*old), _unit(*new)
     s0, s1 = X @ w0 + b0, X @ w1 + b1
@@ -498,13 +492,7 @@ _TIMED, _SHORT = 8, 1.0
 
 
 class Forecast:
-    """Warns of a long fit in its first iteration, from its first projectors.
-
-    Parameters
-    ----------
-    n_iter, n_bits : int
-        Iterations that are planned, and projectors of each.
-    """
+    """Warns of a long fit in its first iteration, from its first projectors."""
 
     def __init__(self, n_iter: int, n_bits: int) -> None:
         self.n_iter, self.n_bits = n_iter, n_bits

@@ -188,7 +188,6 @@ class SparseProjections(IterativeLearner):
         "normalize": [bool],
         "beta": POSITIVE,
     }
-
     uses_device = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 

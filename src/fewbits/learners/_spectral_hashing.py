@@ -69,14 +69,17 @@ class SpectralHashing(Learner):
     n_bits: int = 64
 
     constraints: ClassVar = USUAL
-
     uses_device = True
 
     def _learn(self, X: Array, y: Any) -> EigenfunctionEncoder:
         components = principal_axes(X)
         P = components.directions[:, : self.n_bits]
         dtype = working_dtype(len(X), *P.shape)
-        low, high = _box(Rows(X, components.mean, P, dtype, keep=False))
+        # The box: the least and the largest value along each axis.
+        low, high = np.full(P.shape[1], np.inf), np.full(P.shape[1], -np.inf)
+        for block in Rows(X, components.mean, P, dtype, keep=False):
+            np.minimum(low, block.min(axis=0), out=low)
+            np.maximum(high, block.max(axis=0), out=high)
         axes, modes = smoothest_modes(high - low, self.n_bits)
         self.objective_ = np.array([np.mean((np.pi * modes / (high - low)[axes]) ** 2)])
         used, axes = np.unique(axes, return_inverse=True)
@@ -103,12 +106,3 @@ def smoothest_modes(
     modes = 1 + np.arange(len(axes)) - np.repeat(np.cumsum(counts) - counts, counts)
     order = np.argsort(modes / lengths[axes], kind="stable")[:n_bits]
     return axes[order], modes[order]
-
-
-def _box(rows: Rows) -> tuple[Float64Array, Float64Array]:
-    """Return the least and the largest value of each column."""
-    low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
-    for block in rows:
-        np.minimum(low, block.min(axis=0), out=low)
-        np.maximum(high, block.max(axis=0), out=high)
-    return low, high

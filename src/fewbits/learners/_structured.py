@@ -95,7 +95,6 @@ class Hadamard(Learner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
-
     is_nested = True
 
     def _learn(self, X: Array, y: Any) -> HadamardEncoder:

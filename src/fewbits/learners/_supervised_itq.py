@@ -162,19 +162,7 @@ class SupervisedITQ(RotationLearner):
 def _leading(
     C: Float64Array, axes: PrincipalAxes, n_rows: int, n_bits: int, share: float
 ) -> Float64Array:
-    """Return the leading components of both blocks, as directions in principal axes.
-
-    Parameters
-    ----------
-    C : ndarray of shape (rank, k)
-        Supervised directions, in principal axes.
-    share : float
-        Of the supervised block, above 0.
-
-    Returns
-    -------
-    ndarray of shape (rank, at most n_bits)
-    """
+    """Return the leading components of both blocks, as directions in principal axes."""
     if share == 1:
         return C[:, :n_bits]
     variances = axes.scatter / n_rows
@@ -242,14 +230,6 @@ def best_supervision(
 
     The best harmonic mean of both mean average precisions, the measure of generalised
     zero-shot learning.
-
-    Parameters
-    ----------
-    learner : SupervisedITQ or DeepSupervisedITQ
-        Not fitted; clones of it are.
-    X : ndarray of shape (n, n_features)
-    y : ndarray of shape (n,), dtype int64
-        Numbers of classes.
     """
     rng = check_random_state(learner.random_state)
     rows = np.sort(rng.permutation(len(y))[:_ROWS])

@@ -72,26 +72,20 @@ class Thresholding(Learner):
         n = X.shape[1]
         if n > MAX_BITS:
             raise FeatureError(f"a code has at most {MAX_BITS} bits, got {n} features")
-        self.thresholds_ = as_single(_compute(self.threshold, X))
+        if self.threshold == "zero":
+            thresholds = np.zeros(n)
+        elif self.threshold == "mean":
+            thresholds = column_means(X)
+        else:  # of the one or two in the middle
+            ranks = {(len(X) - 1) // 2, len(X) // 2}
+            middle = [_order_statistic(X, rank) for rank in ranks]
+            thresholds = np.mean(middle, axis=0)
+        self.thresholds_ = as_single(thresholds)
         self.objective_ = np.empty(0)
         rows = np.arange(n + 1)
         encoder = SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
-
-
-def _compute(threshold: str, X: Array) -> NDArray[Any]:
-    if threshold == "zero":
-        return np.zeros(X.shape[1])
-    return column_means(X) if threshold == "mean" else _column_medians(X)
-
-
-def _column_medians(X: Array) -> NDArray[np.float64]:
-    """Return the medians, in a few walks over the rows however many there are."""
-    middle = {(len(X) - 1) // 2, len(X) // 2}
-    found = np.stack([_order_statistic(X, rank) for rank in middle])
-    medians: NDArray[np.float64] = found.mean(axis=0)
-    return medians
 
 
 def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:
@@ -102,28 +96,20 @@ def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:
     """
     n_columns = X.shape[1]
     columns = np.arange(n_columns) << _DIGIT_BITS
-    found, before = np.zeros(n_columns, np.uint64), np.full(n_columns, rank)
+    keys_so_far, before = np.zeros(n_columns, np.uint64), np.full(n_columns, rank)
     for shift in range(32 - _DIGIT_BITS, -1, -_DIGIT_BITS):
         counts = np.zeros(n_columns << _DIGIT_BITS, np.int64)
         for span in line_spans(*X.shape):
-            keys = _rising_keys(as_single(X[span]))
-            agrees = keys >> (shift + _DIGIT_BITS) == found
+            bits = as_single(X[span]).view(np.uint32)
+            # 32-bit numbers in the same order as the features.
+            keys = np.where(bits & _SIGN, ~bits, bits | _SIGN).astype(np.uint64)
+            agrees = keys >> (shift + _DIGIT_BITS) == keys_so_far
             digits = (keys >> shift & _LAST_DIGIT).astype(np.int64)
             counts += np.bincount((digits + columns)[agrees], minlength=len(counts))
         up_to = counts.reshape(n_columns, -1).cumsum(axis=1)
         digit = (up_to <= before[:, None]).sum(axis=1)
         before -= up_to[np.arange(n_columns), digit - 1] * (digit > 0)
-        found = found << _DIGIT_BITS | digit.astype(np.uint64)
-    return _of_rising_keys(found)
-
-
-def _rising_keys(x: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return 32-bit numbers in the same order as those of `x`."""
-    bits = x.view(np.uint32)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN).astype(np.uint64)
-
-
-def _of_rising_keys(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    bits = keys.astype(np.uint32)
+        keys_so_far = keys_so_far << _DIGIT_BITS | digit.astype(np.uint64)
+    bits = keys_so_far.astype(np.uint32)
     bits = np.where(bits & _SIGN, bits ^ _SIGN, ~bits)
     return bits.view(np.float32).astype(np.float64)

@@ -307,11 +307,6 @@ def validated(
     """Check shape, width, names and dtype, but read no value of a memory map.
 
     Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
-
-    Raises
-    ------
-    FeatureError
-        Where scikit-learn would refuse, or where X has gaps.
     """
     array, names = named_array(X)
     try:

@@ -206,22 +206,13 @@ _PAUSE, _WRITING_SHARE = 10.0, 1 / 20
 class Checkpoint:
     """The state of a fit in a file, replaced whole; NumPy's ``.npz`` without pickles.
 
-    Parameters
-    ----------
-    path : str or Path
-    identity : dict
-        What the fit depends on, for JSON: another fit refuses the file.
-
-    Attributes
-    ----------
-    is_done : bool
-        Whether no iteration is left.
+    The `identity` is what the fit depends on, for JSON: another fit refuses the file.
     """
 
     def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))
-        self.is_done = False
+        self.is_done = False  # whether no iteration is left
         self._due = 0.0
 
     def check(self) -> None:
@@ -232,15 +223,7 @@ class Checkpoint:
             pass
 
     def resume(self, start: Arrays) -> tuple[Arrays, list[float]]:
-        """Return the state and objective in the file; if there is none, write `start`.
-
-        Raises
-        ------
-        ArtefactError
-            When the file is damaged, or belongs to another fit; nothing in it is run.
-        OSError
-            When the file can be neither read nor written.
-        """
+        """Return state and objective of the file; if there is none, write `start`."""
         remove_leftovers(self.path)
         if not self.path.exists():
             self.write(start, [])

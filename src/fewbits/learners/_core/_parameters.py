@@ -184,20 +184,9 @@ class Config(BaseEstimator):  # type: ignore[misc]
     """A group of settings of a learner, named ``group__setting``.
 
     Implemented as a dataclass, so that a setting is written once, with its default.
-
-    Attributes
-    ----------
-    constraints : mapping
-        What each setting may be.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {}
 
     def check(self) -> None:
-        """Refuse settings that do not go together.
-
-        Raises
-        ------
-        ArgumentError
-            In one line that says what came and what was needed.
-        """
+        """Refuse settings that do not go together."""

@@ -59,11 +59,6 @@ def principal_axes(X: Readable) -> PrincipalAxes:
     From a Gram matrix of features, or of rows where they are less than half as many:
     that takes four times the memory of the rows in float64. All sums are in float64. An
     axis is kept when its scatter exceeds the rounding error of the largest one.
-
-    Raises
-    ------
-    FeatureError
-        When all rows are the same.
     """
     return cached_step(
         "axes",

@@ -111,30 +111,9 @@ _TEMPERATURE = 0.1
 class Shortlists:
     """The nearest codes of some rows, among the other rows, with true distances.
 
-    Parameters
-    ----------
-    V : ndarray of shape (n, k), dtype float32
-        Rows with a mean square of about 1.
-    codes : ndarray of shape (n, ceil(n_bits / 8))
-    n_bits : int
-    n_batches : int
-        As many batches of rows ask at most.
-    rng : RandomState
-        Draws who asks.
-
-    Attributes
-    ----------
-    n_at_once : int
-        Queries of a batch, so that its bits take some megabytes.
-    asking : ndarray of shape (m,)
-        The rows that ask.
-    rows : ndarray of shape (m, length)
-        Of their shortlists, without themselves.
-    distances : ndarray of shape (m, length)
-        Squared, between vectors.
-    temperatures : ndarray of shape (m, 1)
-    squares : ndarray of shape (n,)
-        Squared lengths of V.
+    Of rows V with a mean square of about 1, those of `asking` ask, `n_at_once` in a
+    batch, whose bits take some megabytes, and in `n_batches` at most. Line i of `rows`
+    is the shortlist of the i-th, without itself; `distances` are squared.
     """
 
     def __init__(
@@ -218,13 +197,13 @@ def found_by(of: Shortlists, queries: QueryWeights, added: Added) -> NDArray[np.
     """Return how many of the nearest rows of each shortlist the estimates put first."""
     estimates = Estimates(of, queries, added)
     estimates.fit_factors()
-    found = []
+    hits = []
     for batch in of.batches():
         values, distances = estimates.of_distances(batch)[0], of.distances[batch]
         first = np.argpartition(values, NEAREST - 1, axis=1)[:, :NEAREST]
         last = np.partition(distances, NEAREST - 1, axis=1)[:, NEAREST - 1 : NEAREST]
-        found.append((np.take_along_axis(distances, first, 1) <= last).sum(axis=1))
-    return np.concatenate(found)
+        hits.append((np.take_along_axis(distances, first, 1) <= last).sum(axis=1))
+    return np.concatenate(hits)
 
 
 class Estimates:
@@ -241,19 +220,19 @@ class Estimates:
         signs = self.of.signs(rows)
         scores = self.of.V[self.of.asking[batch]] @ self.weights + self.bias
         products = np.matmul(signs, scores[:, :, None])[:, :, 0]
-        found = -2 * self.factors[rows] * products
+        estimates = -2 * self.factors[rows] * products
         if self.added is Added.OF_CODES:
-            found += self._lengths(signs)
+            estimates += self._lengths(signs)
         elif self.added is Added.OF_ROWS:
-            found += self.of.squares[rows]
-        return found, signs
+            estimates += self.of.squares[rows]
+        return estimates, signs
 
     def gradients(self, batch: IntArray) -> list[Float32Array]:
         """Return the gradients of the cross-entropy by weights and bias."""
         rows, temperature = self.of.rows[batch], self.of.temperatures[batch]
-        found, signs = self.of_distances(batch)
-        wanted = softmax(-self.of.distances[batch] / temperature, axis=1)
-        slopes = (wanted - softmax(-found / temperature, axis=1)) / temperature
+        estimates, signs = self.of_distances(batch)
+        targets = softmax(-self.of.distances[batch] / temperature, axis=1)
+        slopes = (targets - softmax(-estimates / temperature, axis=1)) / temperature
         of_scores = -2 * self.factors[rows] * slopes
         by_scores = np.matmul(of_scores[:, None], signs)[:, 0]
         by_weights = self.of.V[self.of.asking[batch]].T @ by_scores
@@ -283,10 +262,12 @@ class Estimates:
         flat = signs.reshape(-1, self.of.n_bits)
         if len(self.weights) < self.of.n_bits:
             sums = flat @ self.weights.T
-            found = np.einsum("ij,ij->i", sums, sums)
+            lengths = np.einsum("ij,ij->i", sums, sums)
         else:
-            found = np.einsum("ij,ij->i", flat @ (self.weights.T @ self.weights), flat)
-        return np.asarray(found.reshape(signs.shape[:2]))
+            lengths = np.einsum(
+                "ij,ij->i", flat @ (self.weights.T @ self.weights), flat
+            )
+        return np.asarray(lengths.reshape(signs.shape[:2]))
 
     def _by_lengths(self, signs: Float32Array, slopes: Float32Array) -> Float32Array:
         flat, column = signs.reshape(-1, self.of.n_bits), slopes.reshape(-1, 1)
