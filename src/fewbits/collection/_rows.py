@@ -5,6 +5,7 @@ user sees it. A *place* counts the rows of one part, deleted ones included. A *p
 counts the rows that are there, in the order in which they were added.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -67,6 +68,7 @@ class Rows:
         self.columns = [name for name in self.schema.names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
+        self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._groups: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}
@@ -76,6 +78,7 @@ class Rows:
             self._tables.update({t: tables for t, tables in kept if t in tokens})
         self._mask_of = lru_cache(_MASKS)(self._filtered)
         self._codes: CodeArray | None = None
+        self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
 
     @classmethod
@@ -102,6 +105,11 @@ class Rows:
         """Two bytes a row beside the codes, None where none are kept."""
         if CORRECTION not in self.schema.names:
             return None
+        if self._corrections is None:
+            self._corrections = self._all_corrections()
+        return self._corrections
+
+    def _all_corrections(self) -> CodeArray:
         pieces = [
             np.asarray(p.corrections if p.live is None else p.corrections[p.live])
             for p in self.parts
@@ -350,7 +358,9 @@ class Rows:
     def index(self, kind: str) -> Index:
         """Return an index over the codes, whose ids are the rows."""
         if kind not in self._indexes:
-            self._indexes[kind] = self._made_index(kind)
+            with self._lock:  # of this object, not of all: others need not wait
+                if kind not in self._indexes:
+                    self._indexes[kind] = self._made_index(kind)
         return self._indexes[kind]
 
     def _made_index(self, kind: str) -> Index:
