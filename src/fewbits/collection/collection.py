@@ -1017,7 +1017,11 @@ class Collection:
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
-                self._replace(model, [table], self._folder)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # others were first
+                    self.refresh()
+                    return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
             if source.ids is None and (
                 replaces or rows.has_text_ids or model.facts.id_column is not None
