@@ -95,13 +95,13 @@ class Verified(Answer):
 
 
 class Quality(Answer):
-    """See `fewbits.engine.explore.QualityResponse`."""
+    """See `fewbits.collection.Collection.usage`, too."""
 
     n_items: int
     n_dead_rows: int
     n_segments: int
     n_files: int
-    commit: int | None
+    version: int | None
     n_bits: int
     n_dead_bits: int | None
     effective_bits: float | None
@@ -193,8 +193,6 @@ class Scale(Answer):
 
 
 class Legend(Answer):
-    """See `fewbits.engine.maps.MapColours`."""
-
     kind: Literal["classes", "bit", "scale"]
     legend: list[LegendEntry]
     rest: OtherClasses | None
@@ -235,8 +233,6 @@ class Confusion(MapItem):
 
 
 class MapOutliers(Answer):
-    """See `fewbits.engine.maps.MapOutliers`."""
-
     outliers: list[Outlier]
     confusions: list[Confusion] | None
     nearest_distance_p95: int

@@ -1,6 +1,22 @@
 """Routes: of the collection itself, and of what only the explorer asks."""
 
-from fewbits.server.routes import _changes, _facts, _search
+from fewbits.server.routes import (
+    _bits,
+    _changes,
+    _facts,
+    _groups,
+    _map,
+    _quality,
+    _search,
+)
 
 #: In the order in which they are matched.
-ROUTERS = (_facts.router, _search.router, _changes.router)
+ROUTERS = (
+    _facts.router,
+    _search.router,
+    _changes.router,
+    _bits.router,
+    _quality.router,
+    _groups.router,
+    _map.router,
+)
