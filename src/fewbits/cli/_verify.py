@@ -20,8 +20,8 @@ def verify(
         bool,
         typer.Option(
             "--repair",
-            help="Put back what checksums prove in a new commit, and say which rows are "
-            "still damaged, and what to do about other damaged files.",
+            help="Put back what checksums prove, in a new commit, and say which rows "
+            "are still damaged, and what to do about other damaged files.",
         ),
     ] = False,
     drop_rows: Annotated[

@@ -194,17 +194,23 @@ def learn_model(
                 raise ArgumentError(f"codes exist already: leave out {name}")
         width = 8 * source.values.shape[1]
         return Model(PackedEncoder(bits or source.n_bits or width))
-    from fewbits.collection._shim import learn  # which needs scikit-learn
+    from fewbits.training import learn  # which needs scikit-learn
 
-    learnt = learn(
-        source,
-        learner=learner,
-        n_bits=bits,
-        backbone=backbone,
-        random_state=random_state,
-        progress=progress,
-        **options,
+    return model_of(
+        learn(
+            source,
+            learner=learner,
+            n_bits=bits,
+            backbone=backbone,
+            random_state=random_state,
+            progress=progress,
+            **options,
+        )
     )
+
+
+def model_of(learnt: Any) -> Model:
+    """Return what `fewbits.training.learn` made, as a collection keeps it."""
     return Model(
         learnt.encoder,
         learnt.backbone,

@@ -67,7 +67,9 @@ class Facts:
         """Return the fields that say something, as plain values for JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
-            k: v for k, v in values.items() if v is not None and v not in (False, {})
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False and value != {}
         }
 
     @classmethod

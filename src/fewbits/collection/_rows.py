@@ -5,6 +5,7 @@ user sees it. A *place* counts the rows of one part, deleted ones included. A *p
 counts the rows that are there, in the order in which they were added.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -29,7 +30,6 @@ from fewbits.collection._table import (
     ids_of,
 )
 from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
 from fewbits.index import (
     FlatIndex,
     Index,
@@ -68,6 +68,7 @@ class Rows:
         self.columns = [name for name in self.schema.names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
+        self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._groups: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}
@@ -77,6 +78,7 @@ class Rows:
             self._tables.update({t: tables for t, tables in kept if t in tokens})
         self._mask_of = lru_cache(_MASKS)(self._filtered)
         self._codes: CodeArray | None = None
+        self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
 
     @classmethod
@@ -103,6 +105,11 @@ class Rows:
         """Two bytes a row beside the codes, None where none are kept."""
         if CORRECTION not in self.schema.names:
             return None
+        if self._corrections is None:
+            self._corrections = self._all_corrections()
+        return self._corrections
+
+    def _all_corrections(self) -> CodeArray:
         pieces = [
             np.asarray(p.corrections if p.live is None else p.corrections[p.live])
             for p in self.parts
@@ -298,6 +305,8 @@ class Rows:
         return mask
 
     def _filtered(self, filter: Any, id_name: str | None, n_bits: int) -> Mask:
+        from fewbits.collection.filters import matching_rows  # and a parser
+
         masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
         if not masks:  # the condition is checked all the same
             import pyarrow as pa
@@ -314,6 +323,8 @@ class Rows:
     def _matching(
         self, part: Part, filter: Any, id_name: str | None, n_bits: int
     ) -> Mask:
+        from fewbits.collection.filters import matching_rows
+
         table = part.table()
         if id_name is not None and id_name not in table.column_names:
             table = table.append_column(id_name, part.ids)
@@ -355,7 +366,9 @@ class Rows:
     def index(self, kind: str) -> Index:
         """Return an index over the codes, whose ids are the rows."""
         if kind not in self._indexes:
-            self._indexes[kind] = self._made_index(kind)
+            with self._lock:  # of this object, not of all: others need not wait
+                if kind not in self._indexes:
+                    self._indexes[kind] = self._made_index(kind)
         return self._indexes[kind]
 
     def _made_index(self, kind: str) -> Index:

@@ -332,7 +332,7 @@ def cast_column(column: Any, field: Any) -> Any:
 
 def _named(kind: Any) -> str:
     """Return a type in the words of a filter, and in those of Arrow."""
-    from fewbits.filters import name_of_type
+    from fewbits.collection.filters import name_of_type
 
     return f"{name_of_type(kind)} ({kind})"
 

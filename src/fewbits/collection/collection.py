@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +26,7 @@ from fewbits.collection._making import (
     encode_rows,
     has_columns,
     learn_model,
+    model_of,
     prefixed_tables,
     read_rows,
     reencoded_tables,
@@ -74,6 +76,10 @@ class _Version:
     digest: str | None = None  # of collection.json
 
 
+class _StaleError(ArgumentError):
+    """A folder has been changed since this handle has taken it over."""
+
+
 class Collection:
     """An encoder, and the rows that it has encoded: searched, changed, and kept.
 
@@ -99,9 +105,11 @@ class Collection:
     (5, [3, 4])
     """
 
-    def __init__(self, version: _Version, folder: Path | None) -> None:
-        self._version, self._folder = version, folder
-        self._changing = threading.RLock()
+    def __init__(
+        self, version: _Version, folder: Path | None, *, frozen: bool = False
+    ) -> None:
+        self._version, self._folder, self._is_frozen = version, folder, frozen
+        self._lock = threading.RLock()
 
     # Making, opening, saving.
 
@@ -254,6 +262,58 @@ class Collection:
         return cls._made(path, model, table)
 
     @classmethod
+    def from_learner(
+        cls,
+        learner: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        backbone: str | None = None,
+        groups: Any = None,
+    ) -> Self:
+        """Return a collection without rows of a learner that you have fitted yourself.
+
+        As from `fit`, a deep learner's collection also classifies and rejects. For a
+        network that was trained along, `backbone` is the id that
+        `fewbits.learners.deep.export_backbone` returned.
+
+        Parameters
+        ----------
+        learner : Learner
+            After ``fit(X, y)``.
+        X : array-like of shape (n, ...)
+            Training data of the learner: features, or items for its own backbone.
+        y : array-like of shape (n,) or (n, n_labels), default=None
+            Training labels of the learner; deep learners need them.
+        backbone : str, default=None
+            Id of the backbone that extracts the features; None where the collection is
+            to take features. A learner with a backbone of its own needs one.
+        groups : array-like of shape (n,), default=None
+            The same for items that are copies of each other, see
+            `fewbits.ood.learn_rejection`.
+
+        Raises
+        ------
+        ArgumentError
+            When labels or a backbone are missing or unknown, or not those of the
+            learner.
+        NotFittedError
+            When the learner is not fitted.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(80, 8))
+        >>> fewbits.Collection.from_learner(fewbits.ITQ(8, random_state=0).fit(X), X)
+        Collection(LinearEncoder(8 -> 8 bits), 0 items)
+        """
+        from fewbits.training import of_fitted
+
+        learnt = of_fitted(learner, X, y, backbone=backbone, groups=groups)
+        return cls(_Version(model_of(learnt), None), None)
+
+    @classmethod
     def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
         """Return a collection of a model and an Arrow table of rows."""
         collection = cls(_Version(model, None), None)
@@ -304,17 +364,28 @@ class Collection:
         self, model: Model, tables: Iterable[Any] | None, folder: Path | None
     ) -> None:
         """Put a model and rows in the place of what there is, in one step."""
-        kind = {
-            "n_bits": model.encoder.n_bits,
-            "fingerprint": model.encoder.fingerprint,
-        }
+        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
+        before, own = self._version, self._folder
+        in_place = own is not None and folder == own
 
         def write_rows(name: str) -> Store | None:
+            # Others cannot write now: what they have written before must not be lost.
+            if in_place and _state(before) != _folder.folder_state(str(own)):
+                raise _StaleError(
+                    f"the collection {own} has been changed by others: refresh() takes "
+                    "that over"
+                )
             if tables is None:
                 return None
             schema, rows = with_first(tables)
             where = None if folder is None else folder / name
-            store = Store.create(where, schema, **kind)
+            store = Store.create(
+                where,
+                schema,
+                n_bits=n_bits,
+                fingerprint=fingerprint,
+                number=self.version,
+            )
             with store.writer() as writer:
                 for table in rows:
                     writer.append(table)
@@ -864,7 +935,7 @@ class Collection:
         """
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
-        with self._changing:
+        with self._change():
             rows = _filled(self._version)
             if self._folder is not None:
                 _folder.check_named(self._folder, rows.store)
@@ -909,7 +980,7 @@ class Collection:
         """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
-        with self._changing:
+        with self._change():
             before = _filled(self._version)
             with _folder.writing(before.store, self._folder, timeout) as writer:
                 rows = Rows.newest(before.store, before)
@@ -940,14 +1011,18 @@ class Collection:
         *,
         replaces: bool = False,
     ) -> int:
-        with self._changing:
+        with self._change():
             model, rows = self._version.model, self._version.rows
             if rows is None:  # the first ones say what columns there are
                 facts = replace(model.facts, **column_facts(source))
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
-                self._replace(model, [table], self._folder)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # others were first
+                    self.refresh()
+                    return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
             if source.ids is None and (
                 replaces or rows.has_text_ids or model.facts.id_column is not None
@@ -1268,11 +1343,11 @@ class Collection:
         rows = _filled(self._version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
-        return _PastCollection(earlier, self._folder)
+        return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> "Collection":
         """Return the version that this handle has, to be read only."""
-        return _PastCollection(self._version, self._folder)
+        return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
         """Take over what other handles and processes have changed in the folder.
@@ -1282,9 +1357,9 @@ class Collection:
         bool
             Whether there was anything.
         """
-        if self._folder is None:
+        if self._folder is None or self._is_frozen:
             return False
-        with self._changing:
+        with self._change():
             digest, newest = _folder.folder_state(self._folder)
             if digest != self._version.digest:
                 self._version = self.open(self._folder)._version
@@ -1311,7 +1386,7 @@ class Collection:
         timeout : float, default=None
             As of `add`.
         """
-        with self._changing:
+        with self._change():
             rows = _filled(self._version)
             with _folder.writing(rows.store, self._folder, timeout) as writer:
                 writer.compact()
@@ -1409,7 +1484,7 @@ class Collection:
         ArgumentError
             When no vectors are kept, or those of another backbone or width.
         """
-        with self._changing:
+        with self._change():
             version = self._version
             rows, old = _filled(version), version.model
             new = _model_of(encoder, old)
@@ -1619,6 +1694,17 @@ class Collection:
         disk = None if rows is None else rows.store.disk
         return _remade, (type(self), self._version.model, disk)
 
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Exclude other changes through this handle, and all of a frozen one."""
+        if self._is_frozen:
+            raise ArgumentError(
+                f"version {self.version} of the collection can only be read: change "
+                "the collection itself"
+            )
+        with self._lock:
+            yield
+
     def _mask(self, version: _Version, filter: Any, allowed: Any) -> Mask | None:
         if filter is None and allowed is None:
             return None
@@ -1634,18 +1720,6 @@ class Collection:
                 f"items cannot be grouped by {name!r}, their ids: each would be a "
                 "group of its own"
             )
-
-
-class _PastCollection(Collection):
-    """A version that has passed, or a collection that must not be changed."""
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise ArgumentError(
-            f"version {self.version} of the collection can only be read: change the "
-            "collection itself"
-        )
-
-    add = upsert = update = delete = compact = reencode = refresh = _refuse
 
 
 def fit(
@@ -1787,6 +1861,12 @@ def _arrow_mask(mask: Any) -> Any:
     import pyarrow as pa
 
     return pa.array(mask)
+
+
+def _state(version: _Version) -> tuple[str | None, int]:
+    """Return what `folder_state` does while nobody changes the folder."""
+    number = -1 if version.rows is None else version.rows.snapshot.number
+    return version.digest, number
 
 
 def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:

@@ -92,9 +92,10 @@ class MultiIndexHashing(Index):
     def _topk(
         self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
     ) -> tuple[DistanceArray, IdArray]:
-        lazy = self._lazy_tables(segment, len(queries))
-        if lazy is None:
+        chance = self._chance(segment, queries, mask)
+        if chance is None:
             return scan_nearest(segment, queries, k, mask)
+        lazy, most = chance
         shape, kind = (len(queries), k), k.bit_length()
         distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
         rest = np.arange(len(queries))
@@ -136,7 +137,7 @@ class MultiIndexHashing(Index):
             rest = np.delete(rest, pilot)
         if rest.size:
             radius = lazy.radii.get(kind, 8 * queries.shape[1])
-            rest = self._looked_up(lazy, segment, queries, mask, rest, radius, look_up)
+            rest = self._looked_up(lazy, most, rest, radius, look_up)
             if len(rest) == len(queries):
                 distances, places = scan_nearest(segment, queries, k, mask)
             elif rest.size:
@@ -147,9 +148,10 @@ class MultiIndexHashing(Index):
     def _within(
         self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        lazy = self._lazy_tables(segment, len(queries))
-        if lazy is None:
+        chance = self._chance(segment, queries, mask)
+        if chance is None:
             return scan_within(segment, queries, radius, mask)
+        lazy, most = chance
         parts: list[tuple[IdArray, RangeSearchResult]] = []
 
         def look_up(
@@ -177,45 +179,52 @@ class MultiIndexHashing(Index):
             return work, done
 
         every = np.arange(len(queries))
-        rest = self._looked_up(lazy, segment, queries, mask, every, radius, look_up)
+        rest = self._looked_up(lazy, most, every, radius, look_up)
         if len(rest) == len(queries):
             return scan_within(segment, queries, radius, mask)
         if rest.size:
             parts.append((rest, scan_within(segment, queries[rest], radius, mask)))
         return _joined(parts, len(queries))
 
-    def _lazy_tables(self, segment: Segment, n_queries: int) -> LazyTables | None:
-        """Return the tables that queries may be looked up in, None for a scan."""
+    def _chance(
+        self, segment: Segment, queries: CodeArray, mask: Bits | None
+    ) -> tuple[LazyTables, int] | None:
+        """Return the tables of a segment, and the most that looking up may cost.
+
+        That is what a scan costs each query. None where all are to be scanned.
+        """
         fewest = _FEWEST if self.use_scan else 1
-        if not (n_queries and fewest <= len(segment) <= MAX_ROWS and _kernels.COMPILED):
+        if not (len(queries) and fewest <= len(segment) <= MAX_ROWS):
             return None
-        return segment.tables.of(segment.codes, self.n_substrings)
+        most = _UNLIMITED
+        if self.use_scan:
+            n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
+            most = scan_price(n, queries.shape[1], len(queries))
+        if most <= 0 or not _kernels.COMPILED:
+            return None
+        return segment.tables.of(segment.codes, self.n_substrings), most
 
     def _looked_up(
         self,
         lazy: LazyTables,
-        segment: Segment,
-        queries: CodeArray,
-        mask: Bits | None,
+        most: int,
         rows: IdArray,
         radius: int,
         look_up: LookUp,
     ) -> IdArray:
-        """Look up some of the queries while a scan costs more; return what is left."""
-        n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
-        scan = _UNLIMITED
-        if self.use_scan:
-            scan = scan_price(n, queries.shape[1], len(rows))
-        tables = lazy.get(len(rows) * lazy.spared(radius, scan, len(rows)))
+        """Look up some queries while a scan costs more; return those that are left."""
+        spared = lazy.spared(radius, most)
+        tables = lazy.get(len(rows) * spared) if spared else None
         if tables is None:
+            lazy.forget()
             return rows
         left = []
         pilot = _spread(len(rows))
         for block in (rows[pilot], np.delete(rows, pilot)):
-            if block.size and lazy.spared(radius, scan, len(rows)):
-                budget = _kernels.Budget(*lazy.prices, scan)
+            if block.size and lazy.spared(radius, most):
+                budget = _kernels.Budget(*lazy.prices, most)
                 work, done = look_up(tables, block, budget)
-                lazy.learn(radius, scan, work, done)
+                lazy.learn(radius, most, work, done)
                 left.append(block[done == 0])
             else:
                 lazy.forget()
@@ -230,19 +239,19 @@ def worthwhile_tables(segment: Segment, k: int = 10) -> Tables | None:
         places = places[segment.live]
     places = places[:: max(1, len(places) // _PILOT)][:_PILOT]
     index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[places]
-    lazy = index._lazy_tables(segment, len(queries))
-    if lazy is None:
+    chance = index._chance(segment, queries, segment.live_bits)
+    if chance is None:
         return None
+    lazy, most = chance
     k += 1  # each finds itself, too
     distances, _ = scan_nearest(segment, queries, k, segment.live_bits)
     radius = _median_distance(distances, queries.shape[1])
-    scan = scan_price(segment.n_live, queries.shape[1], len(queries))
-    if not lazy.spared(radius, scan, len(queries)):
+    if not lazy.spared(radius, most):
         return None
     lazy.radii[k.bit_length()] = radius
     tables = lazy.get()
     index._topk(segment, queries, k, segment.live_bits)
-    return tables if lazy.spared(radius, scan, len(queries)) else None
+    return tables if lazy.spared(radius, most) else None
 
 
 def _spread(n: int) -> IdArray:
@@ -254,9 +263,9 @@ def _spread(n: int) -> IdArray:
 
 def _median_distance(distances: DistanceArray, n_bytes: int) -> int:
     """Return the median of the farthest distances; -1 stands for fewer than k."""
-    farthest = distances[:, -1]
-    far = np.sort(np.where(farthest < 0, 8 * n_bytes, farthest))
-    return int(far[len(far) // 2])
+    far = sorted(distances[:, -1].tolist(), key=lambda d: d if d >= 0 else 8 * n_bytes)
+    middle = int(far[len(far) // 2])
+    return middle if middle >= 0 else 8 * n_bytes
 
 
 def _joined(

@@ -146,13 +146,17 @@ def entry_bytes(shape: tuple[int, ...], cuts: IdArray) -> int:
 
 
 def scan_price(n: int, n_bytes: int, n_queries: int) -> int:
-    """Return the picoseconds of comparing each of some queries with `n` codes."""
+    """Return the picoseconds that a scan of `n` codes takes each of some queries.
+
+    Less what the call of looking them up takes more, which they share.
+    """
     one, wide, word = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
     n_words, threads = -(-n_bytes // 8), _kernels.num_threads()
     alone = one if n_words == 1 else wide * n_words
     shared = n_words * (word + _LAY_OUT / n_queries)
     # A scan is shared among threads even where there are few queries.
-    return int(n * min(alone, shared) * min(n_queries, threads) / threads)
+    scan = n * min(alone, shared) * min(n_queries, threads) / threads
+    return int(scan - _CALL / n_queries)
 
 
 class LazyTables:
@@ -195,7 +199,7 @@ class LazyTables:
         #: The median distance of the farthest of the `k` nearest, by the bits of `k`.
         self.radii: dict[int, int] = {}
 
-    def spared(self, radius: int, scan: int, n_queries: int) -> float:
+    def spared(self, radius: int, scan: int) -> float:
         """Return what a query is spared by look-ups in place of a scan, 0 for nothing.
 
         Parameters
@@ -204,11 +208,8 @@ class LazyTables:
             Within which its neighbours are, at most the number of bits.
         scan : int
             Picoseconds of a scan for it.
-        n_queries : int
-            Of the batch.
         """
-        price = self._skew * float(self._price[radius])
-        return max(0.0, scan - price - _CALL / n_queries)
+        return max(0.0, scan - self._skew * float(self._price[radius]))
 
     def learn(
         self, radius: int, scan: int, work: IdArray, done: NDArray[np.uint8]

@@ -240,22 +240,7 @@ LABEL_FILES = (".npy", ".txt")
 
 
 def read_labels(path: Path, source: str) -> NDArray[Any]:
-    """Read a label for each item of `source`, or a row of 0 and 1, from a file.
-
-    Parameters
-    ----------
-    path : Path
-        An array in a ``.npy`` file, or the lines of a ``.txt`` file.
-    source : str
-        For messages.
-
-    Raises
-    ------
-    ArgumentError
-        When a label is missing, or the file is of another kind.
-    ArtefactError
-        When the file is not what its name says.
-    """
+    """Read a label for each item of `source`, or a row of 0 and 1, from a file."""
     suffix, damage = path.suffix.lower(), f"{path} holds no labels"
     if suffix not in LABEL_FILES:
         raise ArgumentError(

@@ -44,18 +44,10 @@ def read_csv(
     options: Options,
     path: Path | None = None,
 ) -> Any:
-    """Return the Arrow table of CSV.
+    """Return the Arrow table of CSV, whose bytes are those of `path`, if given.
 
-    Parameters
-    ----------
-    raw : binary file
-    source : str
-        Names it in messages; ends in ``.tsv`` where tabs separate columns.
-    options : Options
-        Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
-        class. So do columns that are wanted as texts. Ids become numbers, but no dates.
-    path : Path, default=None
-        Of the same bytes, if they are a file.
+    Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
+    class. So do columns that are wanted as texts. Ids become numbers, but no dates.
     """
     before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 letters
     try:
@@ -99,11 +91,6 @@ def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
     """Return the delimiter that cuts the first rows into equally many columns.
 
     Commas where none does. Of two that do, one may give the columns that must exist.
-
-    Raises
-    ------
-    ArgumentError
-        When more than one fits.
     """
     fitting = _fitting(head)
     named = {each: rows for each, rows in fitting.items() if {*names} <= {*rows[0]}}
@@ -320,7 +307,7 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
 
 
 def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
-    """Return the table, None if a cell is no number, or a float may have lost digits.
+    """Return the table, None if a cell is text, or a float may have lost digits.
 
     These are 16 digits or more; infinity may have been a large number.
     """

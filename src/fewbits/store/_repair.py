@@ -175,11 +175,11 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
         notes.append(f"{n_mended:,} {bits} put back")
-    aside = base.names() - state.names()
-    aside |= {Path(each.file).name for each in damages if not each.is_derived}
+    replaced = base.names() - state.names()
+    replaced |= {Path(each.file).name for each in damages if not each.is_derived}
     if older < top:
-        aside |= _of_lost_commits(disk, state)
-    if _put_aside(disk, aside):
+        replaced |= _of_lost_commits(disk, state)
+    if _put_aside(disk, replaced):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"

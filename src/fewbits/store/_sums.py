@@ -162,7 +162,7 @@ class FileSums:
 
     @property
     def entry(self) -> FileEntry:
-        """What a manifest keeps of the file."""
+        """The facts that a manifest keeps of the file."""
         return FileEntry(self.n_bytes, sum_of_sums(self.sums))
 
     def to_bytes(self) -> bytes:

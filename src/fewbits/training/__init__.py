@@ -1,4 +1,4 @@
-"""Items -> features -> learner -> bundle, in one call; methods side by side."""
+"""Items, features, learner, class codes in one call; methods side by side."""
 
 from fewbits.training._compare import (
     COMPARED_METRICS,
@@ -7,8 +7,13 @@ from fewbits.training._compare import (
     MethodScores,
     compare,
 )
-from fewbits.training._evaluate import Report, evaluate_bundle
-from fewbits.training._fit import bundle_of, fit_bundle, given_codebook
+from fewbits.training._fit import (
+    Learnt,
+    checked_labels,
+    given_codebook,
+    learn,
+    of_fitted,
+)
 from fewbits.training._methods import (
     DEEP_METHODS,
     DEVICE_METHODS,
@@ -26,15 +31,15 @@ __all__ = [
     "METHODS",
     "Choice",
     "Description",
+    "Learnt",
     "MethodComparison",
     "MethodScores",
-    "Report",
     "Setting",
-    "bundle_of",
+    "checked_labels",
     "compare",
     "describe",
     "describe_all",
-    "evaluate_bundle",
-    "fit_bundle",
     "given_codebook",
+    "learn",
+    "of_fitted",
 ]

@@ -120,6 +120,9 @@ class MethodScores:
     fit_seconds: float
     encode_us: float
 
+    def __repr__(self) -> str:
+        return one_line(self)
+
     def described(self) -> str:
         """Return the row in words.
 
@@ -359,7 +362,7 @@ def compare(
     n_queries : int, default=1000
         At most; no more than an eighth of the rows.
     backbone : str, default=None
-        As for `fewbits.training.fit_bundle`.
+        As for `fewbits.training.learn`.
     random_state : int, default=0
         Seed of the parts and of learners that are given by name.
     parameters : mapping, default=None
@@ -700,7 +703,7 @@ class _Trial:
 
     def of_vectors(self) -> list[_Row]:
         """Return rows of full scans of the vectors: a reference without codes."""
-        base, queries = self.base, self.queries
+        base, (queries, nearest) = self.base, self.sides[0]
         by_label = None
         if self._alike is not None:
             by_label = mean_average_precision(
@@ -727,8 +730,8 @@ class _Trial:
             if stored is not None:
                 is_int8 = isinstance(stored, Int8Vectors)
                 floats = stored.to_float() if is_int8 else stored.astype(np.float32)
-                found = self._neighbours(queries, floats)
-                recall = mean_interval(search_recall(found, self.sides[0][1]).per_query)
+                score = search_recall(self._neighbours(queries, floats), nearest)
+                recall = mean_interval(score.per_query)
             at = name, None, None, size, *recall[:3], ms
             scores = MethodScores(*at, 1.0, by_label, svm, 0.0, 0.0)
             rows.append(_Row(scores, None, None, ms))
@@ -744,32 +747,30 @@ class _Trial:
             learner.fit(self.fit, y)
         fit_seconds = round(time.perf_counter() - start, 3)
         encoder: Encoder = learner.encoder_
-        codes, asked = encoder.encode(self.base), encoder.encode(self.queries)
+        codes, queries = encoder.encode(self.base), encoder.encode(self.queries)
         index = FlatIndex(codes)
         beside = encoder.corrections(self.base, codes)
         offsets = beside or encoder.offsets
 
         def search(rerank: str | None, X: NDArray[Any]) -> NDArray[np.int64]:
-            queries = encoder.encode(X)
             if rerank is None:
-                return index.search(queries, self.k).ids
+                return index.search(encoder.encode(X), self.k).ids
             by: dict[str, Any] = {"query_vectors": X}
             if rerank == "scores":
                 by = {"scores": encoder.query_scores(X), "offsets": offsets}
             else:
                 by["vectors"] = self.kept[rerank][0]
             return index.search_reranked(
-                queries, self.k, shortlist=self.shortlist, **by
+                encoder.encode(X), self.k, shortlist=self.shortlist, **by
             ).ids
 
         def recall(side: int, rerank: str | None) -> Interval:
             X, nearest = self.sides[side]
             if rerank is None:  # the expected order of ties
-                queries = encoder.encode(X)
-                found = neighbour_recall(queries, codes, nearest, self.k)
+                score = neighbour_recall(encoder.encode(X), codes, nearest, self.k)
             else:
-                found = search_recall(search(rerank, X), nearest)
-            return mean_interval(found.per_query)
+                score = search_recall(search(rerank, X), nearest)
+            return mean_interval(score.per_query)
 
         time.sleep(_SPIN_SECONDS)
         encode_us = 1e3 * _milliseconds(encoder.encode, self.queries)
@@ -779,11 +780,11 @@ class _Trial:
         }
         alike = None
         if self._alike is not None:
-            alike = mean_average_precision(asked, codes, self._alike).value
+            alike = mean_average_precision(queries, codes, self._alike).value
         of_codes: dict[str, Any] = {
-            "ann_map": mean_average_precision(asked, codes, self._near).value,
+            "ann_map": mean_average_precision(queries, codes, self._near).value,
             "label_map": alike,
-            "svm": self._svm(codes, asked, encoder.n_bits),
+            "svm": self._svm(codes, queries, encoder.n_bits),
             "fit_seconds": fit_seconds,
             "encode_us": round(encode_us, 3),
         }
@@ -876,7 +877,7 @@ class _Trial:
     def _of_scans(
         self, best: MethodScores, reached: bool, scans: list[MethodScores]
     ) -> list[str]:
-        """Say where the vectors themselves are as good, or faster."""
+        """Return a note where the vectors themselves are as good, or faster."""
         assert self.target is not None
         fitting = [
             scan
@@ -939,15 +940,15 @@ def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> flo
     return round(1e3 * min(times), 6)
 
 
-def _are_telling(y: Any, asked: Any, source: Input) -> bool:
+def _are_telling(y: Any, truth: Any, source: Input) -> bool:
     """Return whether labels tell good rankings from bad; warn of those that do not."""
     if source.labels is None:
         return False
     labels, name = np.asarray(source.labels), source.source
     if y.ndim > 1:
-        shared = bool((y.any(axis=0) & asked.any(axis=0)).any())
+        shared = bool((y.any(axis=0) & truth.any(axis=0)).any())
     else:
-        shared = bool(np.isin(asked, y).any())
+        shared = bool(np.isin(truth, y).any())
     if (labels == labels[0]).all():
         reason = f"the labels of {name} are all the same"
     elif (y == y[0]).all():

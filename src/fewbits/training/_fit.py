@@ -1,11 +1,12 @@
 """Learning for a collection: items, features, learner, classes, metadata."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from fewbits import backbones
@@ -15,12 +16,12 @@ from fewbits.analysis.bits import diagnose_codes
 from fewbits.analysis.bounds import Members, majority_codes
 from fewbits.analysis.taxonomy import paths_of
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle, Metadata, read_tree
 from fewbits.classify import Calibration, Codebook, calibrate, label_threshold
-from fewbits.codes import pack
+from fewbits.codes import as_codes, check_unused, pack
 from fewbits.encoders import KERNELS, Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, InterruptedWarning
 from fewbits.inputs import Input, read
+from fewbits.inputs.by_hand import read_tree
 from fewbits.learners import AdditiveCodes, KernelMapped, Learner
 from fewbits.learners.fitting import indicator
 from fewbits.ood import Rejection, learn_rejection
@@ -51,152 +52,9 @@ _TAKES_CODEBOOK = "llc"  # the method with class codes of its own
 _N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
-def fit_bundle(
-    source: Any,
-    *,
-    method: str = "itq",
-    n_bits: int | None = None,
-    backbone: str | None = None,
-    random_state: int | None = 0,
-    parameters: Mapping[str, Any] | None = None,
-    kernel_map: str | None = None,
-    remember: Mapping[str, Any] | None = None,
-    groups: Any = None,
-    progress: Progress | None = None,
-) -> Bundle:
-    """Learn an encoder from `source` and return its bundle.
-
-    The bundle of a deep method also classifies, by the codes or centres that it has
-    for classes or by the bitwise majority of the codes of their items. Held-out items
-    (`validation`) also calibrate the probabilities of classes or, for multi-label
-    items, set the score thresholds of labels; after `refit` no items are held out.
-
-    The features of image files are cached on disk, see `fewbits.backbones.features`: in
-    the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted at any
-    time.
-
-    Parameters
-    ----------
-    source : Input, or what `fewbits.inputs.read` takes
-        Items to learn from; labels are used by methods that need them.
-    method : str, default="itq"
-        A key of `METHODS`, one of `DEEP_METHODS`, which need torch, or "packed" for
-        vectors that are binary codes already.
-    n_bits : int, default=None
-        Length of the codes; the method's own default when not given.
-    backbone : str, default=None
-        Id of a backbone; by default one that fits the kind of the items. ``classic``
-        learns its visual words from the images, if no vocabulary is installed.
-    random_state : int, default=0
-    parameters : mapping, default=None
-        Other parameters of the method.
-    kernel_map : {'intersection', 'chi2', 'js'}, default=None
-        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
-        non-negative features such as histograms.
-    remember : mapping, default=None
-        Further entries for the bundle's metadata.
-    groups : array-like of shape (n,), default=None
-        The same for items that are copies of each other, such as augmentations of an
-        image or frames of a video: calibration of rejection leaves them out together,
-        see `fewbits.ood.learn_rejection`. For deep methods and one class an item.
-    progress : callable, default=None
-        Called with (items done, items in all) while features are extracted; learning
-        itself reports to `fewbits.learners.fitting.on_progress`.
-
-    Warns
-    -----
-    UserWarning
-        When vectors are bytes, which may be packed codes, most classes have a single
-        item, classes share a code, additive codes have fewer bits than features, or
-        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
-        the items.
-    InterruptedWarning
-        When the learner was interrupted, or diverged (NaN or infinity), after a
-        first epoch: the bundle holds the last good encoder.
-
-    Raises
-    ------
-    ArgumentError
-        When the method, one of its parameters or the kernel is unknown, labels are
-        missing or all different, or groups are not one for each item, or of no use.
-    FeatureError
-        When there is nothing to learn from, or a kernel map meets negative features.
-    """
-    learnt = learn(
-        source,
-        method=method,
-        n_bits=n_bits,
-        backbone=backbone,
-        random_state=random_state,
-        parameters=parameters or {},
-        kernel_map=kernel_map,
-        groups=groups,
-        progress=progress,
-    )
-    return _bundle(learnt, remember or {})
-
-
-def bundle_of(
-    learner: Learner,
-    X: Any,
-    y: Any = None,
-    *,
-    backbone: str | None = None,
-    groups: Any = None,
-) -> Bundle:
-    """Make a bundle of a learner that you have fitted yourself.
-
-    As from `fit_bundle`, a deep learner's bundle also classifies and rejects. For a
-    network that was trained along, `backbone` is the id that
-    `fewbits.learners.deep.export_backbone` returned; using the bundle does not need
-    torch.
-
-    Parameters
-    ----------
-    learner : Learner
-        After ``fit(X, y)``.
-    X : array-like of shape (n, ...)
-        Training data of the learner: features, or items for its own backbone.
-    y : array-like of shape (n,) or (n, n_labels), default=None
-        Training labels of the learner; deep learners need them.
-    backbone : str, default=None
-        Id of the backbone that extracts the features; None when the bundle is
-        to take features. A learner with a backbone of its own needs one.
-    groups : array-like of shape (n,), default=None
-        The same for items that are copies of each other; calibration of rejection
-        leaves them out together, see `fewbits.ood.learn_rejection`.
-
-    Raises
-    ------
-    ArgumentError
-        When labels or a backbone are missing or unknown, labels or groups are not for
-        each item, labels of other classes than the learner was fitted to, or the
-        backbone makes another number of features than it takes, or other features of
-        some of the images (of 0 to 255, or of 0 to 1: normalised ones are not
-        compared), or all images are black.
-    FeatureError
-        When X is not a matrix with the learner's number of features.
-    NotFittedError
-        When the learner is not fitted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.learners.deep import DeepHash, TrainingConfig
-    >>> y = np.repeat(["one", "two"], 40)
-    >>> X = np.random.default_rng(0).normal(size=(80, 8)) + (y == "two")[:, None]
-    >>> training = TrainingConfig(max_epochs=5)
-    >>> learner = DeepHash(8, training=training, random_state=0).fit(X, y)
-    >>> bundle = bundle_of(learner, X, y)
-    >>> len(bundle.codebook)
-    2
-    """
-    return _bundle(learnt_by(learner, X, y, backbone, groups), {})
-
-
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a fit leaves for a collection.
+    """Parts of a collection that a fit makes.
 
     Attributes
     ----------
@@ -204,7 +62,7 @@ class Learnt:
     backbone, backbone_fingerprint : str or None
         Id and fingerprint of what makes features of items.
     facts : dict
-        Of the fit, by the names of `fewbits.bundle.Metadata`; others are extra.
+        Of the fit, by the names of the facts of a collection; others are extra.
     codebook, calibration, rejection
         Of classes, None where there are none.
     """
@@ -218,34 +76,84 @@ class Learnt:
     rejection: Rejection | None = None
 
 
-def _bundle(learnt: Learnt, remember: Mapping[str, Any]) -> Bundle:
-    facts = {**learnt.facts, **remember}
-    names = {field.name for field in fields(Metadata)}
-    extra = {name: value for name, value in facts.items() if name not in names}
-    known = {name: value for name, value in facts.items() if name in names}
-    extra |= known.pop("extra", {})
-    parts = {f.name: getattr(learnt, f.name) for f in fields(learnt)}
-    del parts["facts"]
-    return Bundle(**parts, metadata=Metadata(**known, extra=extra))
-
-
 def learn(
     source: Any,
     *,
-    method: str,
-    n_bits: int | None,
-    backbone: str | None,
-    random_state: int | None,
-    parameters: Mapping[str, Any],
-    kernel_map: str | None,
-    groups: Any,
-    progress: Progress | None,
+    learner: Learner | str | None = None,
+    n_bits: int | None = None,
+    backbone: str | None = None,
+    random_state: int | None = 0,
+    parameters: Mapping[str, Any] | None = None,
+    kernel_map: str | None = None,
+    groups: Any = None,
+    progress: Progress | None = None,
 ) -> Learnt:
-    """Do what `fit_bundle` says."""
+    """Learn an encoder from items, and class codes where the learner has such.
+
+    A deep learner also classifies, by the codes or centres that it has for classes or
+    by the bitwise majority of the codes of their items. Held-out items (`validation`)
+    also calibrate the probabilities of classes or, for multi-label items, set the score
+    thresholds of labels; after `refit` no items are held out.
+
+    Parameters
+    ----------
+    source : Input, or what `fewbits.inputs.read` takes
+        Items to learn from; labels are used by learners that need them.
+    learner : Learner or str, default=None
+        A learner, a key of `METHODS`, one of `DEEP_METHODS`, which need torch, or
+        "packed" for vectors that are binary codes already. None is "itq".
+    n_bits : int, default=None
+        Length of the codes; the learner's own default when not given.
+    backbone : str, default=None
+        Id of a backbone; by default one that fits the kind of the items. ``classic``
+        learns its visual words from the images, if no vocabulary is installed.
+    random_state : int, default=0
+        Of a learner that is named.
+    parameters : mapping, default=None
+        Other parameters of a learner that is named.
+    kernel_map : {'intersection', 'chi2', 'js'}, default=None
+        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        non-negative features such as histograms.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other, such as augmentations of an
+        image or frames of a video: calibration of rejection leaves them out together,
+        see `fewbits.ood.learn_rejection`. For deep learners and one class an item.
+    progress : callable, default=None
+        Called with (items done, items in all) while features are extracted; learning
+        itself reports to `fewbits.learners.fitting.on_progress`.
+
+    Returns
+    -------
+    Learnt
+
+    Warns
+    -----
+    UserWarning
+        When vectors are bytes, which may be packed codes, most classes have a single
+        item, classes share a code, additive codes have fewer bits than features, or
+        `fewbits.analysis.bits.diagnose_codes` finds defects in the codes of a sample of
+        the items.
+    InterruptedWarning
+        When the learner was interrupted, or diverged (NaN or infinity), after a
+        first epoch: the last good encoder is kept.
+
+    Raises
+    ------
+    ArgumentError
+        When the method, one of its parameters or the kernel is unknown, labels are
+        missing or all different, or groups are not one for each item, or of no use.
+    FeatureError
+        When there is nothing to learn from, or a kernel map meets negative features.
+    """
+    parameters = parameters or {}
+    method = learner or "itq"
+    if not isinstance(method, str):
+        learner = _own_learner(method, n_bits, parameters)
+        method = method_of(learner)
     if parameters.get("network.backbone") is not None:
         raise ArgumentError(
-            "a bundle names its backbone: fit DeepHash or LLC with the module, then "
-            "export_backbone, and fewbits.training.bundle_of makes a bundle of both"
+            "a collection names its backbone: fit DeepHash or LLC with the module, "
+            "then export_backbone, and Collection.from_learner takes both"
         )
     # Items.
     if not isinstance(source, Input):
@@ -264,7 +172,8 @@ def learn(
         )
     # Backbone and learner.
     extractor = backbone_of(source, backbone, progress)
-    learner = make_learner(method, n_bits, random_state, parameters)
+    if not isinstance(learner, Learner):
+        learner = make_learner(method, n_bits, random_state, parameters)
     facts = {"method": method, "parameters": plain(decomposed(method, learner))}
     if source.names:
         facts["feature_names"] = list(source.names)
@@ -294,10 +203,32 @@ def learn(
     return _with_classes(learner, features, source.labels, extractor, facts, groups)
 
 
-def learnt_by(
-    learner: Learner, X: Any, y: Any, backbone: str | None, groups: Any
+def _own_learner(learner: Any, n_bits: int | None, parameters: Any) -> Learner:
+    """Return a copy of a learner that was made by the caller, of a length."""
+    if not isinstance(learner, Learner):
+        raise ArgumentError(
+            f"learner must be a learner or the name of one, got {learner!r}"
+        )
+    if parameters:
+        raise ArgumentError("parameters are for a learner that is named: set its own")
+    copy: Learner = clone(learner)
+    if n_bits is not None:
+        copy.set_params(n_bits=n_bits)
+    return copy
+
+
+def of_fitted(
+    learner: Learner,
+    X: Any,
+    y: Any = None,
+    *,
+    backbone: str | None = None,
+    groups: Any = None,
 ) -> Learnt:
-    """Do what `bundle_of` says."""
+    """Return what `learn` does, of a learner that the caller has fitted to X and y.
+
+    See `fewbits.Collection.from_learner`.
+    """
     check_is_fitted(learner, "encoder_")
     inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
     if y is not None:
@@ -438,15 +369,14 @@ def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) ->
             f"codes of {n_bytes} bytes have {8 * n_bytes - 7} to {8 * n_bytes} bits, "
             f"got {n_bits}"
         )
-    encoder = PackedEncoder(n_bits)
-    encoder.encode(source.values)  # refuses bits beyond the last
-    return Learnt(encoder, {"method": PACKED})
+    check_unused(as_codes(source.values, n_bits=n_bits), n_bits, "codes")
+    return Learnt(PackedEncoder(n_bits), {"method": PACKED})
 
 
 def features_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Any:
-    """Return the features that `fit_bundle` would learn from."""
+    """Return the features that `learn` would learn from."""
     extractor = backbone_of(source, backbone, progress)
     if extractor is None:
         return source.values
@@ -618,7 +548,7 @@ def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
 
 
 def given_codebook(
-    path: str | Path,
+    given: Codebook | str | Path,
     source: Input,
     method: str = _TAKES_CODEBOOK,
     *,
@@ -627,20 +557,20 @@ def given_codebook(
 ) -> Codebook:
     """Return codes for the classes of labels, by their names.
 
-    The parameter `codebook` of LLC, for `fit_bundle`.
+    The parameter `codebook` of LLC, for `learn`.
 
     Parameters
     ----------
-    path : str or Path
-        The folder of a bundle that has class codes; or a .json file with a tree,
-        for `fewbits.bundle.read_tree`, from which codes are made that are near
-        each other where the paths of their classes are alike.
+    given : Codebook, str or Path
+        The class codes of another collection; or a .json file with a tree, for
+        `fewbits.inputs.by_hand.read_tree`, from which codes are made that are near each
+        other where the paths of their classes are alike.
     source : Input
         Training items with labels.
     method : str, default="llc"
         Learning method; no other takes a codebook.
     n_bits : int, default=None
-        Length of the codes; None takes that of the bundle, or for a tree
+        Length of the codes; None takes that of the codebook, or for a tree
         ``2 ceil(log2(n_classes))``.
     random_state : int or None, default=0
         Seed of codes made from a tree.
@@ -652,29 +582,24 @@ def given_codebook(
     Raises
     ------
     ArgumentError
-        When the method takes no codebook, there are no labels, the bundle has no class
-        codes, their length differs from `n_bits`, or a class is missing.
+        When the method takes no codebook, there are no labels, lengths differ, or a
+        class is missing.
     """
     if method != _TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {_TAKES_CODEBOOK}, not for {method}")
     _check_labelled(source, method)
     classes = indicator(source.labels, source.values, method)[0]
-    if Path(path).suffix == ".json":
-        return _of_tree(path, classes, n_bits, random_state)
-    book = Bundle.load(path, items=False).codebook
-    if book is None:
-        raise ArgumentError(f"{path} is a bundle without class codes")
-    if n_bits not in (None, book.n_bits):
-        raise ArgumentError(
-            f"the codes of {path} have {book.n_bits} bits, not {n_bits}"
-        )
-    book = _named_alike(book, classes)
+    if not isinstance(given, Codebook):
+        return _of_tree(given, classes, n_bits, random_state)
+    if n_bits not in (None, given.n_bits):
+        raise ArgumentError(f"the class codes have {given.n_bits} bits, not {n_bits}")
+    book = _named_alike(given, classes)
     names = set(book.names.tolist())
     missing = [name for name in classes.tolist() if name not in names]
     if missing:
         raise ArgumentError(
-            f"{path} has no codes for {len(missing)} of {len(classes)} classes, such "
-            f"as {missing[0]!r}"
+            f"there are no codes for {len(missing)} of {len(classes)} classes, such as "
+            f"{missing[0]!r}"
         )
     return book
 

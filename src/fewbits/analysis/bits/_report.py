@@ -1,4 +1,4 @@
-"""How well the bits of codes are used: a report, and the defects of fresh codes."""
+"""Report on the bits of codes, and the defects of codes that were just learnt."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -255,7 +255,7 @@ def _code_groups(codes: CodeArray) -> IdArray:
 
 
 def _sentences(report: BitReport, class_sizes: IdArray | None) -> Iterator[str]:
-    """Say what deserves attention, first about bits."""
+    """Yield sentences on what deserves attention, first about bits."""
     if report.n_codes == 1:
         yield "a single code says nothing about its bits"
         return

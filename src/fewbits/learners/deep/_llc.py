@@ -15,8 +15,8 @@ from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
+    Config,
     check_integers,
     check_n_bits,
     check_number,
