@@ -180,21 +180,29 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
-    def group_numbers(self, name: str) -> NDArray[np.int32]:
-        """Return a number for the value at each position; null is a value."""
+    def group_numbers(
+        self, name: str, rows: IdArray | None = None
+    ) -> NDArray[np.int32]:
+        """Return a number for the value at each position, or of some rows."""
         self.check_column(name)
-        if name not in self._groups:
-            import pyarrow as pa
+        if rows is None and name in self._groups:
+            return self._groups[name]
+        import pyarrow as pa
 
+        if rows is None:
             chunks = [c for t in self.batches([name], None) for c in t[name].chunks]
             column = pa.chunked_array(chunks, self.schema.field(name).type)
-            try:
-                self._groups[name] = read_only(_numbers_of(column))
-            except (NotImplementedError, ValueError) as error:
-                raise ArgumentError(
-                    f"items cannot be grouped by {name!r}, which is {column.type}"
-                ) from error
-        return self._groups[name]
+        else:
+            column = self.table_at(rows, [name])[name]
+        try:
+            numbers = read_only(_numbers_of(column))
+        except (NotImplementedError, ValueError) as error:
+            raise ArgumentError(
+                f"items cannot be grouped by {name!r}, which is {column.type}"
+            ) from error
+        if rows is None:
+            self._groups[name] = numbers
+        return numbers
 
     # Some rows.
 

@@ -44,6 +44,7 @@ from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import KINDS, Query, Search
 from fewbits.collection._table import (
     CODE,
+    CORRECTION,
     FORMS,
     ID,
     aligned,
@@ -1231,7 +1232,8 @@ class Collection:
         """Return an id that was written as text, as the collection has it."""
         if self.has_text_ids:
             return text
-        if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
             raise ArgumentError(f"ids of this collection are integers, got {text!r}")
         return int(text)
 
@@ -1272,6 +1274,15 @@ class Collection:
             When there is no such column, or it holds no labels.
         """
         return label_rows(_filled(self._version), name)
+
+    def group_numbers(self, name: str, positions: IdArray) -> NDArray[np.int32]:
+        """Return a number for the value of a column at some positions; null is one.
+
+        From 0 on by first appearance. Raises ArgumentError where there is no such
+        column, or its values cannot be compared.
+        """
+        rows = _filled(self._version)
+        return rows.group_numbers(name, rows.row_numbers[positions])
 
     def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
         """Return the kept vectors at some positions as floats; None without any."""
@@ -1385,11 +1396,11 @@ class Collection:
             self._version = replace(self._version, rows=Rows.newest(rows.store))
 
     @staticmethod
-    def verify(path: str | Path, *, rows: bool = True) -> Report:
+    def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
-        explorer, unless it cannot be written to.
+        explorer.
 
         Parameters
         ----------
@@ -1397,6 +1408,8 @@ class Collection:
             Of a collection, however damaged it is.
         rows : bool, default=True
             False looks at the encoder and the classes alone, and notes nothing.
+        note : bool, default=True
+            Note the result in the folder, if it can be written to.
 
         Returns
         -------
@@ -1408,7 +1421,7 @@ class Collection:
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows).report
+            return _folder.verified(path, rows=rows, note=note).report
 
     @classmethod
     def repair(
@@ -1625,6 +1638,41 @@ class Collection:
         """Return the bytes that the rows take on the disk; 0 in memory."""
         rows = self._version.rows
         return 0 if rows is None or self._folder is None else rows.store.disk_bytes()
+
+    def usage(self) -> dict[str, Any]:
+        """Return what takes space.
+
+        Returns
+        -------
+        dict
+            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
+            are for, which on the disk sum up to all of them.
+        """
+        rows, folder = _filled(self._version), self._folder
+        code, correction = rows.code_bytes, rows.bytes_of(CORRECTION)
+        sizes = {"codes": code, "corrections": correction}
+        n_rows = sum(part.n_rows for part in rows.parts)
+        usage = {"n_dead_rows": n_rows - len(rows), "n_segments": 0, "n_files": 0}
+        if folder is None:
+            sizes["vectors"] = rows.bytes_per_item - code - correction
+            return {**usage, "bytes": {k: v * len(rows) for k, v in sizes.items()}}
+        usage |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        used = dict(rows.store.bytes_by_kind())
+        left = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, left)
+            left -= sizes[name]
+        files = [path for path in folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": left,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**usage, "bytes": sizes}
 
     def __repr__(self) -> str:
         model, rows = self._version.model, self._version.rows
