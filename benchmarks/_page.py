@@ -229,7 +229,7 @@ def imports() -> str:
         (f"`fewbits {name}`", f"{each['cpu_seconds']:.2f} s ({each['target']})")
         for name, each in report["commands"].items()
     ]
-    told = "Commands: processor time, on the demo's bundle."
+    told = "Commands: processor time, on the demo's collection."
     return f"## Import and commands\n\n{told}\n\n{table(['', 'median (target)'], rows)}"
 
 

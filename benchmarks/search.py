@@ -6,6 +6,8 @@ Both sides answer in the same process, in turn; each figure is the median of sev
 repeats, in processor time of the thread. faiss is given the better of its two ways (a
 heap, or counting) for every case. The distances that both return must be equal.
 Shares are of what the registers of one core give (`_roofline`), in the same run.
+
+``--only collection`` measures what a collection adds to the kernel for one query.
 """
 
 import json
@@ -20,12 +22,15 @@ import numpy as np
 import typer
 
 from benchmarks._roofline import gigawords_per_second
-from fewbits import _kernels
+from fewbits import Collection, _kernels
 from fewbits.codes import hamming_range_search, hamming_topk
+from fewbits.encoders import LinearEncoder
 
 MILLION = 1_000_000
 SHARES_ALLOWED = (0.5, 0.1, 0.01, 0.0001)
 RANGES = ((64, 8, 4.0), (64, 16, 4.0), (256, 80, 4.0))
+#: Microseconds of the processor above the kernel that one query may take.
+ABOVE_KERNEL = {"search": 40, "to_list": 100}
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ SINGLE = [
 
 def main(
     quick: Annotated[bool, typer.Option(help="A tenth of the codes.")] = False,
-    only: Annotated[str, typer.Option(help="batch, single or all.")] = "all",
+    only: Annotated[str, typer.Option(help="batch, single, collection or all.")] = "all",
     repeats: Annotated[int, typer.Option()] = 5,
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
@@ -82,26 +87,34 @@ def main(
         f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}"
     )
     for case in [
-        *(BATCH if only != "single" else []),
-        *(SINGLE if only != "batch" else []),
+        *(BATCH if only in ("all", "batch") else []),
+        *(SINGLE if only in ("all", "single") else []),
     ]:
         if quick:
             case = Case(case.n // 10, case.bits, max(1, case.queries // 10), case.k)
         row = measure(case, repeats if case.queries > 1 else 5 * repeats)
         rows.append(row)
         print(shown(row), flush=True)
-    if only != "single":
+    if only in ("all", "batch"):
         n = MILLION // 10 if quick else MILLION
         for bits, queries in ((64, 1000), (256, 1000), (64, 1), (256, 1)):
             rows.extend(filtered(Case(n, bits, queries, 10), repeats))
         for bits, radius, target in RANGES:
             rows.append(ranges(Case(n, bits, 100, 0, target), radius, repeats))
-    if only != "batch":
+    if only in ("all", "single"):
         rows.append(two_threads(MILLION if quick else 10 * MILLION, 5 * repeats))
         print(
             f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.6), "
             f"reading its codes {rows[-1]['ratio_of_reading']:.2f}x"
         )
+    if only in ("all", "collection"):
+        rows.append(one_query(200 * repeats))
+        for name, target in ABOVE_KERNEL.items():
+            print(
+                f"one query of {rows[-1]['n']:,} codes, {name}: "
+                f"{rows[-1][name]:.1f} us above the kernel's {rows[-1]['kernel']:.1f} "
+                f"(target {target})"
+            )
     # Once more: at the start another process may have had the core.
     roofline = max(roofline, gigawords_per_second() or 0) if roofline else None
     for row in rows:
@@ -233,6 +246,45 @@ def two_threads(n: int, repeats: int) -> dict[str, Any]:
         "ratio": times["one"] / times["two"],
         "ratio_of_reading": times["read_by_one"] / times["read_by_two"],
     }
+
+
+def one_query(repeats: int) -> dict[str, Any]:
+    """Return what the kernel takes for one query, and a collection above it.
+
+    Microseconds of the process, medians: `search` is by a vector, which is encoded;
+    `to_list` also reads two columns of the hits.
+    """
+    case = Case(10_000, 64, 1, 10)
+    database, code = random_codes(case)
+    vector = np.unpackbits(code, axis=1) - np.float32(0.5)
+    collection = Collection.create(
+        None,
+        codes=database,
+        encoder=LinearEncoder(np.eye(case.bits), np.zeros(case.bits)),
+        columns={
+            "text": [f"item number {i}" for i in range(case.n)],
+            "year": [1990 + i % 35 for i in range(case.n)],
+        },
+    )
+    distances, places = np.empty((1, case.k), np.int32), np.empty((1, case.k), np.int64)
+    ways: dict[str, Callable[[], Any]] = {
+        "kernel": lambda: _kernels.hamming_topk(
+            code, database, None, distances, places, 1
+        ),
+        "search": lambda: collection.search(vector, case.k),
+        "to_list": lambda: collection.search(vector, case.k).to_list(),
+    }
+    _kernels.set_num_threads(1)
+    answers = {name: way() for name, way in ways.items()}
+    np.testing.assert_array_equal(answers["search"].ids, places)
+    times = interleaved(
+        ways, dict.fromkeys(ways, repeats), runs=2, clock=time.process_time
+    )
+    _kernels.set_num_threads(None)
+    kernel = times["kernel"]
+    above = {name: 1e6 * (times[name] - kernel) for name in ABOVE_KERNEL}
+    targets = {f"{name}_target": target for name, target in ABOVE_KERNEL.items()}
+    return {**asdict(case), "kernel": 1e6 * kernel, **above, **targets}
 
 
 def random_codes(case: Case) -> tuple[Any, Any]:
