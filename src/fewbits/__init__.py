@@ -12,33 +12,28 @@ from fewbits._lazy import lazy_names
 from fewbits._version import __version__
 
 if TYPE_CHECKING:
-    from fewbits.bundle import Bundle
-    from fewbits.client import connect
-    from fewbits.collection import Collection, Hits, fit
+    from fewbits.client import open
     from fewbits.codes import pack, unpack
+    from fewbits.collection import Collection, Hits, fit
     from fewbits.evaluation import neighbour_recall
     from fewbits.index import FlatIndex
-    from fewbits.inputs import read
     from fewbits.learners import CCAITQ, ITQ, NeighbourCodes
-    from fewbits.training import compare, fit_bundle
+    from fewbits.training import compare
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "CCAITQ": "fewbits.learners",
             "ITQ": "fewbits.learners",
-            "Bundle": "fewbits.bundle",
             "Collection": "fewbits.collection",
             "Hits": "fewbits.collection",
             "FlatIndex": "fewbits.index",
             "NeighbourCodes": "fewbits.learners",
             "compare": "fewbits.training",
             "fit": "fewbits.collection",
-            "connect": "fewbits.client",
-            "fit_bundle": "fewbits.training",
+            "open": "fewbits.client",
             "neighbour_recall": "fewbits.evaluation",
             "pack": "fewbits.codes",
-            "read": "fewbits.inputs",
             "unpack": "fewbits.codes",
         },
     )
@@ -46,18 +41,15 @@ else:
 __all__ = [
     "CCAITQ",
     "ITQ",
-    "Bundle",
     "Collection",
     "FlatIndex",
     "Hits",
     "NeighbourCodes",
     "__version__",
     "compare",
-    "connect",
     "fit",
-    "fit_bundle",
     "neighbour_recall",
+    "open",
     "pack",
-    "read",
     "unpack",
 ]

@@ -1,20 +1,55 @@
-"""A bundle that another process serves, with the verbs of a local one.
+"""A collection behind an address, with the methods of a local one."""
 
->>> import fewbits
->>> remote = fewbits.connect("http://localhost:8000")  # doctest: +SKIP
->>> remote.search(vectors, k=5)  # doctest: +SKIP
-"""
-
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fewbits._lazy import lazy_names
+from fewbits.collection import Collection
 
 if TYPE_CHECKING:
-    from fewbits.client._remote import Remote, connect
+    from fewbits.client._remote import RemoteCollection
 else:  # which servers do without
     __getattr__, __dir__ = lazy_names(
-        __name__,
-        {"Remote": "fewbits.client._remote", "connect": "fewbits.client._remote"},
+        __name__, {"RemoteCollection": "fewbits.client._remote"}
     )
 
-__all__ = ["Remote", "connect"]
+__all__ = ["RemoteCollection", "open"]
+
+
+def open(
+    address: Any, *, token: str | None = None, timeout: float = 60.0
+) -> "Collection | RemoteCollection":
+    """Open a collection: that of a folder, or one that another process serves.
+
+    Parameters
+    ----------
+    address : str or Path
+        A folder; or an address such as ``https://codes.example``, of a server that
+        ``fewbits serve`` runs.
+    token : str, default=None
+        The token of the server, where it asks for one.
+    timeout : float, default=60.0
+        Seconds to wait for an answer of the server.
+
+    Returns
+    -------
+    Collection or RemoteCollection
+
+    Raises
+    ------
+    ArtefactError
+        When the folder is no collection, or is damaged.
+    ServiceError
+        When the server does not answer, or not as one.
+
+    Examples
+    --------
+    >>> import fewbits
+    >>> col = fewbits.open("https://codes.example")  # doctest: +SKIP
+    >>> col.search(["bitten by a shark"], k=5)  # doctest: +SKIP
+    """
+    if isinstance(address, str) and "://" in address:
+        from fewbits.client._connection import Connection
+        from fewbits.client._remote import RemoteCollection
+
+        return RemoteCollection(Connection(address, token, timeout))
+    return Collection.open(address)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fewbits._extras import missing_extra
-from fewbits.client.wire import ARROW, ERRORS, JSON, read_stream, write_stream
-from fewbits.errors import ArgumentError, FewbitsError, ServiceError, one_line
+from fewbits.client.wire import ARROW, JSON, read_stream, write_stream
+from fewbits.errors import OUTCOMES, ArgumentError, ServiceError, one_line
 
 #: Idle connections are not used for longer: a server may be about to close them.
 IDLE_SECONDS = 3.0
@@ -54,22 +54,22 @@ class Connection:
 
     def get(self, path: str) -> dict[str, Any]:
         """Return a JSON answer."""
-        found: dict[str, Any] = self._sent("GET", path).json()
-        return found
+        answer: dict[str, Any] = self._sent("GET", path).json()
+        return answer
 
     def post(self, path: str, **fields: Any) -> dict[str, Any]:
         """Return the JSON answer to a JSON request, without fields that are None."""
         content, headers = _dumped(fields), {"Content-Type": JSON}
         answer = self._sent("POST", path, content=content, headers=headers)
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def post_table(self, path: str, table: Any, **fields: Any) -> dict[str, Any]:
         """Return the JSON answer to an Arrow request."""
         content, headers = write_stream(table, _dumped(fields)), {"Content-Type": ARROW}
         answer = self._sent("POST", path, content=content, headers=headers)
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def table(
         self, path: str, table: Any = None, **fields: Any
@@ -80,8 +80,8 @@ class Connection:
             content = write_stream(table, content)
         headers = {"Content-Type": JSON if table is None else ARROW, "Accept": ARROW}
         answer = self._sent("POST", path, content=content, headers=headers)
-        found, told = read_stream(answer.content)
-        return found, json.loads(told)
+        result, others = read_stream(answer.content)
+        return result, json.loads(others)
 
     def close(self) -> None:
         self._client.close()
@@ -103,15 +103,19 @@ class Connection:
         return answer
 
 
-def error_of(status: int, content: bytes, url: str) -> FewbitsError:
+def error_of(status: int, content: bytes, url: str) -> Exception:
     """Return the error that a response reports, with the server's message."""
     try:
-        told = json.loads(content)["error"]
-        code, message = str(told["code"]), str(told["message"])
+        error = json.loads(content)["error"]
+        code, message = str(error["code"]), str(error["message"])
     except (ValueError, LookupError, TypeError):
         code, message = "unknown", f"{url} answered with status {status}"
-    kind = ERRORS.get(code)
-    return ServiceError(message, status, code) if kind is None else kind(message)
+    for outcome in OUTCOMES:
+        if outcome.code == code and outcome.status == status < 500:
+            return outcome.kind(message)
+    if code in ("artefact_error", "missing_data", "missing_extra"):
+        return next(o.kind for o in OUTCOMES if o.code == code)(message)
+    return ServiceError(message, status, code)
 
 
 def _dumped(fields: dict[str, Any]) -> str:

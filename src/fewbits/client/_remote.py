@@ -1,52 +1,66 @@
-"""The verbs of a bundle, answered by a server."""
+"""A collection that another process serves."""
 
-from dataclasses import fields
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields as fields_of
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fewbits._checks import check_k
+from fewbits._checks import check_k, check_radius
 from fewbits._typing import CodeArray
-from fewbits.bundle import RecallEstimate
-from fewbits.client._asking import Asking
-from fewbits.client._changing import Changing
+from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
 from fewbits.client._connection import Connection
-from fewbits.client._duplicates import Duplicating
-from fewbits.client._tables import codes_of
+from fewbits.client._items import item_column, parts, plain_ids, rows_table
+from fewbits.collection import (
+    Classified,
+    DuplicateGroups,
+    DuplicatePairs,
+    Hits,
+    RecallEstimate,
+)
+from fewbits.collection.hits import OWN
 from fewbits.errors import ArgumentError
 from fewbits.store import Report
 
+_KINDS = ("texts", "vectors", "images", "ids", "codes")
+_ROWS = 10_000  # of the collection that are read at a time
+#: What only a local collection can do, and what to do instead.
+_LOCAL = {
+    "save": "copy its folder where it lies",
+    "prefix": "open it where it lies",
+    "reencode": "run 'fewbits reencode' where it lies",
+    "versions": "a server answers from the newest version",
+    "at": "a server answers from the newest version",
+    "vectors": "vectors stay on the server",
+    "codes": "ask for those of some items: encode(ids=)",
+    "encoder": "the encoder stays on the server: encode() asks it",
+    "codebook": "class codes stay on the server: classify() asks it",
+    "warm": "the server does so by itself",
+}
 
-class Remote(Asking, Duplicating, Changing):
-    """A bundle on another machine, see `connect`.
 
-    Its methods take what those of `fewbits.Bundle` take, return what these return, and
-    raise the same errors. Conditions are texts, and `allowed` are ids. A call with
-    many items is several requests, between which the collection may change.
+class RemoteCollection:
+    """A collection behind an address; `fewbits.open` makes one.
 
-    Not available remotely:
-
-    - new bundles: `load`, `save`, `check_target`, `prefix`, `reencode`,
-      `rejecting`, `with_codes`, `with_collection_of`, `with_column`, `with_index`,
-      `with_items`, `with_novelty_radius`;
-    - local state: `collection`, `items`, `index`, `commit`, `snapshot`;
-    - row numbers: `rank_rows_by_example`, `search_rows`, `search_rows_by_code`,
-      `range_rows_by_code`;
-    - unbounded results: `stream_duplicates`, `stream_range_search`,
-      `stream_range_rows_by_code`, `features`;
-    - repairs of files: `repair`;
-    - parts of the bundle, described by `facts` and `summary`: `backbone`,
-      `backbone_fingerprint`, `calibration`, `checked_kind`, `classes`, `codebook`,
-      `disk_bytes`, `encoder`, `item_kind`, `label_column`, `metadata`,
-      `novelty_radius`, `raw_column`, `rejection`, `shortlist`.
+    It has the methods of `fewbits.Collection`, with the same arguments, answers and
+    errors, but for those that need the files: each says so in a line. Conditions are
+    texts, and `allowed` are ids. A call with many items is several requests, between
+    which the collection may change.
 
     Parameters
     ----------
     connection : Connection
     """
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._facts: dict[str, Any] = connection.get("/v1/facts")
+
     def __repr__(self) -> str:
-        return f"Remote({self._connection.url!r})"
+        return f"RemoteCollection({self._connection.url!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -54,107 +68,594 @@ class Remote(Asking, Duplicating, Changing):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __getattr__(self, name: str) -> Any:
+        if name in _LOCAL:
+            raise ArgumentError(
+                f"a collection behind an address has no {name}: {_LOCAL[name]}"
+            )
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
     def close(self) -> None:
         """Close the connections."""
         self._connection.close()
 
+    # Facts.
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The answer to ``GET /v1/facts``, of the newest version."""
+        if self._facts["snapshot"] != self._connection.snapshot:
+            self.refresh()
+        return self._facts
+
+    def refresh(self) -> bool:
+        """Ask for the facts anew; return whether the collection has changed."""
+        before = self._facts["snapshot"]
+        self._facts = self._connection.get("/v1/facts")
+        return bool(self._facts["snapshot"] != before)
+
+    def __len__(self) -> int:
+        return int(self.facts["n_items"])
+
+    @property
+    def kind(self) -> str:
+        """What the items are: "texts", "images", "vectors" or "codes"."""
+        return str(self.facts["kind"])
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, without the ids."""
+        return [column["name"] for column in self.facts["columns"]]
+
+    @property
+    def id_name(self) -> str:
+        """Name of the ids in `to_arrow`."""
+        return str(self.facts["id_name"])
+
+    @property
+    def version(self) -> int:
+        """Number of the newest version."""
+        return int(self.facts["collection_version"])
+
     def summary(self) -> dict[str, Any]:
-        """Return what `Bundle.summary` does."""
-        found: dict[str, Any] = self._fresh_facts()["summary"]
-        return found
+        """Return what there is to know in a few plain values."""
+        summary: dict[str, Any] = self.facts["summary"]
+        return summary
 
-    def encode(self, items: Any) -> CodeArray:
-        """Return the packed codes of raw items.
+    # Search.
 
-        Parameters
-        ----------
-        items : array-like of shape (n, n_features), or sequence
-            Vectors, or whatever the backbone takes.
+    def search(
+        self,
+        queries: Any = None,
+        k: int | None = None,
+        *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
+        radius: int | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+        group_by: str | None = None,
+        rerank: bool | None = None,
+        shortlist: int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Hits:
+        """Return the nearest items of each query, see `fewbits.Collection.search`.
+
+        Returns
+        -------
+        Hits
+        """
+        items = self._items(queries, texts, vectors, images, ids, codes)
+        k = None if k is None else check_k(k)
+        limit = self.facts["limits"]["max_hits"]
+        hits = (10 if k is None else k) if radius is None else (k or limit)
+        answers = [
+            self._connection.table(
+                "/v1/search",
+                table,
+                k=k,
+                radius=None if radius is None else check_radius(radius),
+                filter=_text_filter(filter),
+                allowed=None if allowed is None else _allowed(allowed),
+                group_by=group_by,
+                rerank=rerank,
+                shortlist=shortlist,
+                columns=_names(columns),
+            )
+            for table in self._tables(*items, hits)
+        ]
+        return _hits(answers, text_ids=self._has_text_ids)
+
+    def like(
+        self,
+        good: Any = (),
+        bad: Any = (),
+        *,
+        good_ids: Any = (),
+        bad_ids: Any = (),
+        k: int = 10,
+        filter: Any = None,
+        allowed: Any = None,
+        columns: Sequence[str] | None = None,
+        n_random: int = 1000,
+        C: float = 100.0,
+        random_state: int = 0,
+    ) -> Hits:
+        """Rank the items by a class of examples, see `fewbits.Collection.like`.
+
+        Returns
+        -------
+        Hits
+        """
+        answer = self._connection.post(
+            "/v1/like",
+            good=self._examples(good),
+            bad=self._examples(bad),
+            good_ids=plain_ids(good_ids) or None,
+            bad_ids=plain_ids(bad_ids) or None,
+            k=check_k(k),
+            filter=_text_filter(filter),
+            allowed=None if allowed is None else _allowed(allowed),
+            columns=_names(columns),
+            n_random=n_random,
+            C=C,
+            random_state=random_state,
+        )
+        (hits,) = answer["hits"]
+        kind = object if self._has_text_ids else np.int64
+        ids = np.fromiter((hit["id"] for hit in hits), kind, len(hits))
+        margins = np.array([hit["distance"] for hit in hits], np.float32)
+        records = [hit["columns"] for hit in hits]
+        names = self.columns if columns is None else list(columns)
+
+        def table() -> Any:
+            import pyarrow as pa
+
+            return pa.table(
+                {name: [record[name] for record in records] for name in names}
+            )
+
+        version = answer["version"]
+        return Hits(ids[None], margins[None], answer["metric"], version, table)
+
+    def classify(
+        self,
+        items: Any = None,
+        *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
+        label: str | None = None,
+        k: int | None = None,
+        linear: bool = False,
+        decoder: Any = None,
+        max_false_reject_rate: float | None = None,
+        max_false_accept_rate: float | None = None,
+        top: int | None = None,
+    ) -> Classified:
+        """Return the class of each item, see `fewbits.Collection.classify`.
+
+        Returns
+        -------
+        Classified
+        """
+        query = self._items(items, texts, vectors, images, ids, codes)
+        records: list[dict[str, Any]] = []
+        expected = None
+        for table in self._tables(*query, 1):
+            answer = self._connection.post_table(
+                "/v1/classify",
+                table,
+                label=label,
+                k=k,
+                linear=linear or None,
+                decoder=None if decoder is None else _named(decoder_of(decoder)),
+                max_false_reject_rate=max_false_reject_rate,
+                max_false_accept_rate=max_false_accept_rate,
+                top=top,
+            )
+            records += answer["results"]
+            expected = answer.get("expected")
+        return Classified.of_records(records, expected)
+
+    def encode(
+        self,
+        items: Any = None,
+        *,
+        texts: Any = None,
+        vectors: Any = None,
+        images: Any = None,
+        ids: Any = None,
+        codes: Any = None,
+    ) -> CodeArray:
+        """Return the packed codes of items, see `fewbits.Collection.encode`.
 
         Returns
         -------
         ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
         """
-        found = [
-            codes_of(table["_code"])
-            for table, _ in self._answers("/v1/encode", items, hits=1)
-        ]
-        empty = np.empty((0, self.facts["bytes_per_code"]), np.uint8)
-        return np.concatenate([empty, *found])
+        width = self.facts["bytes_per_code"]
+        kind, column = self._items(items, texts, vectors, images, ids, codes)
+        pieces = [np.empty((0, width), np.uint8)]
+        if kind == "ids":
+            for table in self._rows(ids, ()):
+                pieces.append(_codes_of(table["_code"], width))
+            return np.concatenate(pieces)
+        if kind == "codes":
+            return _codes_of(column, width)
+        for table in self._tables(kind, column, 1):
+            answer, _ = self._connection.table("/v1/encode", table)
+            pieces.append(_codes_of(answer["_code"], width))
+        return np.concatenate(pieces)
 
-    def verify(self) -> Report:
-        """Read every byte of the collection there, see `Bundle.verify`.
+    def duplicates(
+        self,
+        radius: int,
+        *,
+        max_vector_distance: float | None = None,
+        filter: Any = None,
+        allowed: Any = None,
+    ) -> "RemoteDuplicates":
+        """Return pairs and groups of near items, see `fewbits.Collection.duplicates`.
 
         Returns
         -------
-        fewbits.store.Report
-
-        Raises
-        ------
-        ServiceError
-            When the server has the collection in memory.
+        RemoteDuplicates
         """
-        told = self._connection.post("/v1/verify")
-        names = [each.name for each in fields(Report)]
-        damages = [{x: y for x, y in d.items() if x != "text"} for d in told["damages"]]
-        return Report.from_dict({**{x: told[x] for x in names}, "damages": damages})
+        return RemoteDuplicates(
+            self._connection,
+            radius=check_radius(radius),
+            max_vector_distance=max_vector_distance,
+            filter=_text_filter(filter),
+            allowed=None if allowed is None else _allowed(allowed),
+        )
 
-    def estimate_recall(self, k: int = 10) -> tuple[RecallEstimate, ...]:
-        """Estimate the recall of each way to search, see `Bundle.estimate_recall`.
+    def recall(
+        self,
+        k: int = 10,
+        *,
+        queries: Any = None,
+        vectors: Any = None,
+        n_queries: int | None = None,
+        shortlist: int | None = None,
+        confidence: float = 0.95,
+        random_state: int = 0,
+    ) -> tuple[RecallEstimate, ...]:
+        """Estimate the recall of each way to search, see `fewbits.Collection.recall`.
 
-        The server draws rows of its collection as queries.
-
-        Parameters
-        ----------
-        k : int, default=10
-            Up to 100.
+        A server draws items of the collection as queries, and takes the vectors that it
+        keeps.
 
         Returns
         -------
         tuple of RecallEstimate
-
-        Raises
-        ------
-        ArgumentError
-            When the collection keeps no vectors to compare with.
         """
-        found = self._connection.get(f"/v1/quality/recall?k={check_k(k)}")
-        if found["reason"] is not None:
-            raise ArgumentError(found["reason"])
-        return tuple(RecallEstimate(**each) for each in found["estimates"])
+        if queries is not None or vectors is not None:
+            raise ArgumentError(
+                "a server draws its own items as queries, and takes kept vectors: "
+                "leave out queries and vectors"
+            )
+        answer = self._connection.post(
+            "/v1/recall",
+            k=check_k(k),
+            n_queries=n_queries,
+            shortlist=shortlist,
+            confidence=confidence,
+            random_state=random_state,
+        )
+        return tuple(RecallEstimate(**estimate) for estimate in answer["estimates"])
+
+    # Changes.
+
+    def add(self, data: Any, *, timeout: float | None = None, **options: Any) -> int:
+        """Add items, see `fewbits.Collection.add`; many rows go in several steps.
+
+        Returns
+        -------
+        int
+            How many were added.
+        """
+        return self._send_rows("/v1/add", data, timeout, options)
+
+    def upsert(self, data: Any, *, timeout: float | None = None, **options: Any) -> int:
+        """Add items, in place of those of their ids, see `fewbits.Collection.upsert`.
+
+        Returns
+        -------
+        int
+            How many were added.
+        """
+        return self._send_rows("/v1/upsert", data, timeout, options)
+
+    def update(
+        self,
+        data: Any,
+        *,
+        id: str | None = None,
+        ids: Any = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> int:
+        """Change columns of items, see `fewbits.Collection.update`.
+
+        Returns
+        -------
+        int
+            How many were changed.
+        """
+        import pyarrow as pa
+
+        from fewbits._arrow import as_table
+
+        if data is None and ids is not None and isinstance(columns, Mapping):
+            id = self.id_name
+            data, columns = pa.table({id: plain_ids(ids), **columns}), None
+        elif data is None or ids is not None or isinstance(columns, Mapping):
+            raise ArgumentError(
+                "update takes a table, or ids= and a mapping of columns="
+            )
+        names = _names(columns)  # type: ignore[arg-type]
+        table = as_table(data)
+        answer = self._connection.post_table(
+            "/v1/update", table, id=id, columns=names, timeout=timeout
+        )
+        return self._changed(answer)
+
+    def delete(
+        self,
+        ids: Any = None,
+        *,
+        filter: Any = None,
+        missing_ok: bool = False,
+        timeout: float | None = None,
+    ) -> int:
+        """Delete items, see `fewbits.Collection.delete`.
+
+        Returns
+        -------
+        int
+            How many were deleted.
+        """
+        if ids is None and filter is None:
+            raise ArgumentError("delete needs ids or a filter")
+        answer = self._connection.post(
+            "/v1/delete",
+            ids=None if ids is None else plain_ids(ids),
+            filter=_text_filter(filter),
+            missing_ok=missing_ok or None,
+            timeout=timeout,
+        )
+        return self._changed(answer)
+
+    def compact(self, *, timeout: float | None = None) -> None:
+        """Make the folder as small as it can be, see `fewbits.Collection.compact`."""
+        self._changed(self._connection.post("/v1/compact", timeout=timeout))
+
+    def verify(self) -> Report:
+        """Read every byte of the collection there, see `fewbits.Collection.verify`.
+
+        Returns
+        -------
+        fewbits.store.Report
+        """
+        answer = self._connection.post("/v1/verify")
+        names = [field.name for field in fields_of(Report)]
+        damages = [
+            {name: value for name, value in damage.items() if name != "text"}
+            for damage in answer["damages"]
+        ]
+        facts = {name: answer[name] for name in names}
+        return Report.from_dict({**facts, "damages": damages})
+
+    # Reading.
+
+    def get(
+        self, ids: Any, columns: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the columns of items, a dict for each id."""
+        names = self.columns if columns is None else list(columns)
+        records: list[dict[str, Any]] = []
+        for table in self._rows(ids, names):
+            kept = table.select(names)
+            records += kept.to_pylist() if names else [{}] * len(table)
+        return records
+
+    def __getitem__(self, id: Any) -> dict[str, Any]:
+        return self.get([id])[0]
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """Yield Arrow tables of ids and columns, in the order of the items."""
+        for start in range(0, len(self), _ROWS):
+            positions = list(range(start, min(start + _ROWS, len(self))))
+            answer, _ = self._connection.table(
+                "/v1/items", positions=positions, columns=_names(columns)
+            )
+            yield answer.drop_columns("_code")
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> Any:
+        """Return ids and columns as one Arrow table."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self.batches(columns))
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids in the order of the items: int64, or objects that are texts."""
+        return _ids_array(self.to_arrow(())[self.id_name])
+
+    def _rows(self, ids: Any, columns: Sequence[str]) -> Iterator[Any]:
+        every = plain_ids(ids)
+        for start in range(0, len(every), _ROWS):
+            some = every[start : start + _ROWS]
+            names = list(columns)
+            yield self._connection.table("/v1/items", ids=some, columns=names)[0]
+
+    # Requests.
+
+    @property
+    def _has_text_ids(self) -> bool:
+        return bool(self.facts["id_type"] == "string")
+
+    def _items(self, *values: Any) -> tuple[str, Any]:
+        """Return the kind of a query and its items as an Arrow column."""
+        import pyarrow as pa
+
+        given = [i for i, value in enumerate(values) if value is not None]
+        if len(given) != 1:
+            raise ArgumentError(f"give exactly one of queries, {', '.join(_KINDS)}")
+        items = values[given[0]]
+        kind = (None, *_KINDS)[given[0]]
+        if kind == "ids":
+            return kind, pa.array(plain_ids(items))
+        if kind == "codes":
+            codes = np.ascontiguousarray(items, np.uint8)
+            return kind, pa.array([code.tobytes() for code in codes], pa.binary())
+        return item_column(items, self.facts, kind)
+
+    def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:
+        """Yield tables of queries, each for one request."""
+        import pyarrow as pa
+
+        limits = self.facts["limits"]
+        per_query = max(1, min(hits, len(self)))
+        most = min(limits["max_queries"], max(1, limits["max_hits"] // per_query))
+        for part in parts(column, most, limits["max_body_bytes"]):
+            yield pa.table({kind: part})
+
+    def _examples(self, items: Any) -> dict[str, Any] | None:
+        """Return examples as JSON says them; None where there are none."""
+        if isinstance(items, list | tuple) and not items:
+            return None
+        kind, column = item_column(items, self.facts, None)
+        values = column.to_pylist()
+        if kind == "images":
+            values = [base64.b64encode(value).decode() for value in values]
+        return {kind: values}
+
+    def _send_rows(
+        self, path: str, data: Any, timeout: float | None, options: dict[str, Any]
+    ) -> int:
+        table, fields = rows_table(data, self.facts, options)
+        limit, n_changed = self.facts["limits"]["max_body_bytes"], 0
+        for part in parts(table, len(table) or 1, limit):
+            send = partial(self._connection.post_table, path, part)
+            n_changed += self._changed(send(timeout=timeout, **fields))
+        return n_changed
+
+    def _changed(self, answer: dict[str, Any]) -> int:
+        # Facts that are known are older: they are asked for anew.
+        self._connection.snapshot = answer["snapshot"]
+        return int(answer["n_changed"])
 
 
-def connect(url: str, token: str | None = None, *, timeout: float = 60.0) -> Remote:
-    """Return the bundle of a server, with the methods of a local one.
+class RemoteDuplicates:
+    """Pairs and groups of near duplicates, as `fewbits.collection.Duplicates`."""
 
-    Parameters
-    ----------
-    url : str
-        Where ``fewbits serve`` listens, such as ``http://localhost:8000``.
-    token : str, default=None
-        The token of the server, if it has one.
-    timeout : float, default=60
-        Seconds to wait for an answer.
+    def __init__(self, connection: Connection, **fields: Any) -> None:
+        self._connection, self._fields = connection, fields
 
-    Returns
-    -------
-    Remote
+    def __iter__(self) -> Iterator[DuplicatePairs]:
+        table = self.to_arrow()
+        if not len(table):
+            return
+        ids = [_ids_array(table[name]) for name in ("first", "second")]
+        between = None
+        if "vector_distance" in table.column_names:
+            between = table["vector_distance"].to_numpy()
+        distances = table["distance"].to_numpy()
+        yield DuplicatePairs(np.stack(ids, axis=1), distances, between)
 
-    Raises
-    ------
-    ServiceError
-        When nothing answers there, or the token is wrong.
-    MissingExtraError
-        When httpx is not installed.
+    def to_arrow(self) -> Any:
+        """Return all pairs as an Arrow table."""
+        return self._connection.table("/v1/duplicates", **self._fields)[0]
 
-    Examples
-    --------
-    >>> remote = connect("http://localhost:8000")  # doctest: +SKIP
-    >>> remote.search([[0.5, 1.0]], k=3).ids  # doctest: +SKIP
-    """
-    connection = Connection(url, token, timeout)
-    try:
-        return Remote(connection)
-    except BaseException:
-        connection.close()
-        raise
+    def to_list(self) -> list[dict[str, Any]]:
+        """Return all pairs as a list of dicts."""
+        return [pair for pairs in self for pair in pairs.to_list()]
+
+    def groups(self, *, max_pairs: int | None = None) -> DuplicateGroups:
+        """Return the groups of items that pairs connect."""
+        table, others = self._connection.table(
+            "/v1/duplicate-groups", max_pairs=max_pairs, **self._fields
+        )
+        sizes = np.bincount(table["_group"].to_numpy(), minlength=others["n_groups"])
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return DuplicateGroups(_ids_array(table["_id"]), offsets, others["n_pairs"])
+
+
+def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> Hits:
+    """Return the answers to parts of a search as one."""
+    import pyarrow as pa
+
+    n_queries = sum(others["n_queries"] for _, others in answers)
+    k = max((others["k"] for _, others in answers), default=0)
+    last = answers[-1][1] if answers else {"metric": "hamming", "version": 0}
+    bits = last["metric"] == "hamming"
+    kind, far = (np.int32, -1) if bits else (np.float32, np.inf)
+    distances = np.full((n_queries, k), far, kind)
+    ids: NDArray[Any] = np.full((n_queries, k), -1, np.int64)
+    if text_ids:
+        ids = np.full((n_queries, k), None, object)
+    start, tables = 0, []
+    unknown: list[NDArray[np.bool_]] = []
+    for table, others in answers:
+        at = table["query"].to_numpy() + start, table["rank"].to_numpy() - 1
+        distances[at] = table["distance"].to_numpy()
+        ids[at] = _ids_array(table["id"])
+        names = [name for name in table.column_names if name not in OWN]
+        shown = [
+            name.removeprefix("column.") if name[7:] in OWN else name for name in names
+        ]
+        tables.append(table.select(names).rename_columns(shown))
+        start += others["n_queries"]
+        if others.get("out_of_distribution") is not None:
+            unknown.append(np.array(others["out_of_distribution"], np.bool_))
+    whole = pa.concat_tables(tables) if tables else pa.table({})
+    beyond = np.concatenate(unknown) if unknown else None
+    return Hits(ids, distances, last["metric"], last["version"], lambda: whole, beyond)
+
+
+def _ids_array(column: Any) -> NDArray[Any]:
+    values = column.to_pylist()
+    if column.type == "int64":
+        return np.array(values, np.int64)
+    return np.fromiter(values, object, len(values))
+
+
+def _codes_of(column: Any, width: int) -> CodeArray:
+    data = b"".join(column.to_pylist())
+    return np.frombuffer(data, np.uint8).reshape(-1, width)
+
+
+def _text_filter(filter: Any) -> str | None:
+    """Refuse conditions that only this machine understands."""
+    if filter is None or isinstance(filter, str):
+        return filter
+    raise ArgumentError('a server takes conditions as texts, such as "year > 2020"')
+
+
+def _allowed(allowed: Any) -> list[Any]:
+    ids = plain_ids(allowed)
+    if ids and isinstance(ids[0], bool):
+        raise ArgumentError("a server takes ids that are allowed, not a mask")
+    return ids
+
+
+def _names(columns: Sequence[str] | None) -> list[str] | None:
+    if isinstance(columns, str):
+        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+    return None if columns is None else list(columns)
+
+
+def _named(decoder: Decoder) -> dict[str, Any]:
+    """Return the name of a decoder and its parameters."""
+    names = {kind: name for name, kind in DECODERS.items()}
+    if type(decoder) not in names:
+        raise ArgumentError(f"a server knows no decoder {decoder!r}")
+    settings = {f.name: getattr(decoder, f.name) for f in fields_of(decoder)}
+    return {"name": names[type(decoder)], **settings}

@@ -1,4 +1,4 @@
-"""The wire format: media types, Arrow streams, error codes.
+"""The wire format: media types and Arrow streams.
 
 Bulk goes as an Arrow stream: one table, and the other fields of the request or
 answer as JSON in the metadata of its schema.
@@ -6,34 +6,14 @@ answer as JSON in the metadata of its schema.
 
 from typing import Any
 
-from fewbits.errors import (
-    ArgumentError,
-    ArtefactError,
-    CodeError,
-    FeatureError,
-    FewbitsError,
-    LockedError,
-    MissingDataError,
-    MissingExtraError,
-    one_line,
-)
+from fewbits.errors import ArgumentError, one_line
 
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 BYTES = "application/octet-stream"
-#: Names of errors in responses, and the exceptions that clients raise.
-ERRORS: dict[str, type[FewbitsError]] = {
-    "feature_error": FeatureError,
-    "code_error": CodeError,
-    "argument_error": ArgumentError,
-    "locked": LockedError,
-    "artefact_error": ArtefactError,
-    "missing_data": MissingDataError,
-    "missing_extra": MissingExtraError,
-}
 _FIELDS = b"fewbits"
 
-__all__ = ["ARROW", "BYTES", "ERRORS", "JSON", "read_stream", "write_stream"]
+__all__ = ["ARROW", "BYTES", "JSON", "read_stream", "write_stream"]
 
 
 def write_stream(table: Any, fields: str) -> bytes:

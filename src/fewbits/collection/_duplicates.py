@@ -15,7 +15,7 @@ from fewbits._typing import IdArray
 from fewbits.codes import pair_distances
 from fewbits.collection._rows import Mask, Rows
 from fewbits.errors import ArgumentError
-from fewbits.index import Groups, Index
+from fewbits.index import Index
 
 _NUMBERS = 1 << 22  # of vectors at a time
 _ITEMS = 10_000  # whose columns are looked up at once
@@ -73,10 +73,16 @@ class DuplicateGroups:
         Pairs that connect them.
     """
 
-    def __init__(self, rows: Rows, groups: Groups) -> None:
-        self._rows, self._members = rows, groups.members
-        self.offsets, self.n_pairs = groups.offsets, groups.n_pairs
-        self.ids = rows.ids_at(groups.members)
+    def __init__(
+        self,
+        ids: NDArray[Any],
+        offsets: IdArray,
+        n_pairs: int,
+        rows: Rows | None = None,
+        members: IdArray | None = None,
+    ) -> None:
+        self.ids, self.offsets, self.n_pairs = ids, offsets, n_pairs
+        self._rows, self._members = rows, members
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -94,7 +100,8 @@ class DuplicateGroups:
     @property
     def positions(self) -> IdArray:
         """Where the items are in `Collection.ids`."""
-        return self._rows.positions_of(self._members)
+        rows, members = self._local()
+        return rows.positions_of(members)
 
     def records(self) -> Iterator[list[dict[str, Any]]]:
         """Yield for each group its items, as hits of the first.
@@ -111,12 +118,13 @@ class DuplicateGroups:
             start = stop
 
     def _records(self, start: int, stop: int) -> Iterator[list[dict[str, Any]]]:
+        held, members = self._local()
         first, last = self.offsets[start], self.offsets[stop]
-        rows, sizes = self._members[first:last], np.diff(self.offsets[start : stop + 1])
-        heads = np.repeat(self._members[self.offsets[start:stop]], sizes)
-        apart = pair_distances(self._rows.codes_at(rows), self._rows.codes_at(heads))
-        columns = self._rows.table_at(rows, self._rows.columns).to_pylist()
-        if not self._rows.columns:
+        rows, sizes = members[first:last], np.diff(self.offsets[start : stop + 1])
+        heads = np.repeat(members[self.offsets[start:stop]], sizes)
+        apart = pair_distances(held.codes_at(rows), held.codes_at(heads))
+        columns = held.table_at(rows, held.columns).to_pylist()
+        if not held.columns:
             columns = [{} for _ in rows]
         items = zip(self.ids[first:last].tolist(), apart.tolist(), columns, strict=True)
         every = [
@@ -125,6 +133,11 @@ class DuplicateGroups:
         ]
         ends = np.cumsum(sizes).tolist()
         yield from (every[a:b] for a, b in zip([0, *ends], ends, strict=False))
+
+    def _local(self) -> tuple[Rows, IdArray]:
+        if self._rows is None or self._members is None:
+            raise ArgumentError("groups from a server have their ids alone")
+        return self._rows, self._members
 
 
 class Duplicates:
@@ -213,7 +226,10 @@ class Duplicates:
             confirm=None if self._farthest is None else self._confirms,
             max_pairs=max_pairs,
         )
-        return DuplicateGroups(self._rows, groups)
+        ids = self._rows.ids_at(groups.members)
+        return DuplicateGroups(
+            ids, groups.offsets, groups.n_pairs, self._rows, groups.members
+        )
 
     def _confirms(self, rows: IdArray) -> NDArray[np.bool_]:
         assert self._farthest is not None

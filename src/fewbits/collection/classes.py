@@ -57,6 +57,23 @@ class Classified:
     expected: dict[str, Any] | None
     records: tuple[dict[str, Any], ...]
 
+    @classmethod
+    def of_records(
+        cls, records: list[dict[str, Any]], expected: dict[str, Any] | None
+    ) -> "Classified":
+        """Return what `to_dict` gave, read from JSON."""
+        labels = [record.get("class", record.get("labels")) for record in records]
+        scores = None
+        for name in ("distance", "share", "score"):
+            if records and name in records[0]:
+                scores = np.array([record[name] for record in records], np.float64)
+        accepted = None
+        if records and "accepted" in records[0]:
+            accepted = np.array(
+                [record.pop("accepted") for record in records], np.bool_
+            )
+        return cls(_objects(labels), scores, accepted, expected, tuple(records))
+
     def __len__(self) -> int:
         return len(self.records)
 

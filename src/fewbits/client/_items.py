@@ -1,7 +1,7 @@
-"""Raw items and rows as Arrow tables, which keep their types."""
+"""Items and rows as Arrow tables, which keep their types."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +16,26 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs import Input, as_items, check_several
 
 
-def item_column(items: Any, facts: dict[str, Any]) -> tuple[str, Any]:
-    """Return the kind of raw items, and these as a column; they are checked as locally.
+def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[str, Any]:
+    """Return the kind of items, and these as a column; they are checked as locally.
 
     Raises
     ------
     ArgumentError, FeatureError, CodeError
-        As a local bundle.
+        As a local collection.
     """
     import pyarrow as pa
 
-    kind = facts["item_kind"]
+    own = facts["kind"]
+    if kind not in (None, own, "vectors"):
+        raise ArgumentError(f"this collection takes {own}, got {kind}")
+    kind = kind or own
     if kind == "texts":
         return kind, pa.array(list(as_items(items, kind)), pa.large_string())
     if kind == "images":
         files = [_file(item) for item in as_items(items, kind)]
         return kind, pa.array(files, pa.large_binary())
-    if kind == "codes":
+    if own == "codes":
         return "vectors", vector_column(as_codes(as_array(items, "codes")))
     check_several(items)
     array, names = named_array(items)
@@ -70,18 +73,25 @@ def rows_table(
     """Return new rows as a table, and the options that go with it."""
     import pyarrow as pa
 
-    ids, columns = options.pop("ids", None), options.pop("columns", None)
+    if unknown := sorted({*options} - {"column", "id", "ids", "columns", "skip_blank"}):
+        raise TypeError(f"new rows take no option {unknown[0]!r}")
+    ids, columns = options.get("ids"), options.get("columns")
     if is_frame(items):
-        if ids is not None or columns is not None:
+        if ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
-                "a table brings its own ids and columns: name them by id= and keep="
+                "a table brings its own ids and columns: name them by id= and columns="
             )
-        return as_table(items), options
-    if options:
-        raise ArgumentError(f"{min(options)} is for rows that are a table")
+        fields = {name: value for name, value in options.items() if value}
+        for name, value in fields.items():
+            if isinstance(value, tuple):
+                fields[name] = list(value)
+        return as_table(items), fields
+    for name in ("column", "id", "skip_blank"):
+        if options.get(name):
+            raise ArgumentError(f"{name} is for rows that are a table")
     if isinstance(items, Input):
         items, ids, columns = items.values, items.ids, items.stored_columns()
-    kind, column = item_column(items, facts)
+    kind, column = item_column(items, facts, None)
     made = {"_text" if kind == "texts" else "_vector": column}
     if ids is not None:
         made["_id"] = _column(ids)
