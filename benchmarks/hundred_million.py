@@ -80,9 +80,7 @@ def ask(folder: Path, kind: str) -> dict[str, Any]:
     _, first = timed(lambda: search(queries[:1]))
     _kernels.set_num_threads(1)
     clock = time.thread_time
-    singles = [
-        timed(lambda q=q: search(q), clock)[1] for q in queries[:SINGLES, None]
-    ]
+    singles = [timed(lambda q=q: search(q), clock)[1] for q in queries[:SINGLES, None]]
     hits, batch = timed(lambda: search(queries), clock)
     _kernels.set_num_threads(2)
     two = [timed(lambda q=q: search(q))[1] for q in queries[:SINGLES, None]]

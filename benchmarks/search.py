@@ -75,7 +75,9 @@ SINGLE = [
 
 def main(
     quick: Annotated[bool, typer.Option(help="A tenth of the codes.")] = False,
-    only: Annotated[str, typer.Option(help="batch, single, collection or all.")] = "all",
+    only: Annotated[
+        str, typer.Option(help="batch, single, collection or all.")
+    ] = "all",
     repeats: Annotated[int, typer.Option()] = 5,
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
