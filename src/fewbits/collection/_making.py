@@ -103,7 +103,7 @@ def read_rows(
     return replace(source, ids=source.ids if ids is None else ids, columns=own)
 
 
-def column_facts(source: Input) -> dict[str, str | None]:
+def column_facts(source: Input) -> dict[str, Any]:
     """Return what the facts say about the columns of rows that were read."""
     columns = source.stored_columns()
     named = {"item_column": source.column, "label_column": source.label}

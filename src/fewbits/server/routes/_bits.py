@@ -36,9 +36,8 @@ async def bit(
     check_bit(collection, bit)
     work = partial(bit_examples, collection)
     examples = await served.cached("examples of bits", work, heavy=True)
-    options = {"k": k, "label": label, "examples": examples}
     meaning = await served.run_heavy(
-        partial(meaning_of_bit, collection, bit, **options)
+        partial(meaning_of_bit, collection, bit, k=k, label=label, examples=examples)
     )
     use = (await _use_of_bits(served, True))["bits"][bit]
     names = list((await _names(served)).get(bit, (None, None)))
