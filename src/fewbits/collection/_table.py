@@ -66,7 +66,7 @@ def table_of(
     }
     if isinstance(vectors, Int8Vectors):
         parts[VECTOR] = _fixed_lists(vectors.values)
-        parts[BLOCKS] = _fixed_lists(vectors.blocks.reshape(len(vectors), -1))
+        parts[BLOCKS] = _fixed_lists(vectors.blocks)
     elif vectors is not None:
         parts[VECTOR] = _fixed_lists(vectors)
     for name, column in parts.items():
@@ -107,7 +107,8 @@ def _fixed_lists(matrix: NDArray[Any]) -> Any:
     import pyarrow as pa
 
     flat = pa.array(np.ascontiguousarray(matrix).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+    width = int(np.prod(matrix.shape[1:]))  # also of no rows
+    return pa.FixedSizeListArray.from_arrays(flat, width)
 
 
 def user_column(name: str, column: Any) -> Any:

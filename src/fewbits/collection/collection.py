@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import python_values
+from fewbits._arrow import as_frame, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -222,6 +222,8 @@ class Collection:
         check_choice(index, "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         if schema is not None:
+            if data is not None or codes is not None:
+                raise ArgumentError("give data, or a schema in their place, not both")
             model = _given_model(encoder, learner, bits, "a schema")
             facts = replace(
                 model.facts, id_column=id, index=None if index == "auto" else index
@@ -232,6 +234,9 @@ class Collection:
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
             data, codes = codes, True
+        model = None
+        if encoder is not None:
+            model = _given_model(encoder, learner, bits, "an encoder")
         source = read_rows(
             data,
             column=column,
@@ -242,10 +247,9 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            model=model,
         )
-        if encoder is not None:
-            model = _given_model(encoder, learner, bits, "an encoder")
-        else:
+        if model is None:
             model = learn_model(source, learner, bits, backbone, random_state, progress)
         model = replace(
             model,
@@ -1068,8 +1072,9 @@ class Collection:
         model, rows, facts = version.model, version.rows, version.model.facts
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
+        data = as_frame(data)
         as_text: list[str] = []
-        if rows is not None and has_columns(data):
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
             from fewbits._arrow import is_text
 
             # A few rows of a CSV file may hold numbers alone where there are texts.
