@@ -228,6 +228,18 @@ def test_a_schema_is_filled_later(home, id_type, form):
     assert len(col) == 1
 
 
+def test_a_schema_names_items_and_labels():
+    pytest.importorskip("wordllama")
+    learnt = fewbits.fit(TEXTS, bits=16)
+    schema = pa.schema([("title", pa.string()), ("kind", pa.string())])
+    col = Collection.create(
+        None, schema=schema, encoder=learnt, column="title", label="kind"
+    )
+    assert (col.item_column, col.label_column) == ("title", "kind")
+    assert col.add({"title": TEXTS, "kind": list("aabb")}) == 4
+    assert col.search(TEXTS[:1], k=1)[0][0]["title"] == TEXTS[0]
+
+
 def test_what_a_schema_needs():
     schema = pa.schema([("year", pa.int16())])
     with pytest.raises(ArgumentError, match="give encoder="):
@@ -270,6 +282,18 @@ def test_an_encoder_alone_or_of_a_collection(tmp_path):
     np.testing.assert_array_equal(short.codes, learnt.prefix(5).encode(X))
     assert learnt.add(X) == N  # the first rows of a collection that had none
     assert learnt.columns == []
+
+
+def test_an_encoder_with_a_backbone(tmp_path, colours):
+    for i in range(3):
+        Image.new("RGB", (8, 8), (99 * i, 0, 0)).save(tmp_path / f"{i}.png")
+    encoder = LinearEncoder(np.eye(3), np.full(3, -0.5))
+    paths = [tmp_path / f"{i}.png" for i in range(3)]
+    col = Collection.create(None, paths, encoder=encoder, backbone=colours)
+    assert (col.kind, col.backbone) == ("images", colours)
+    assert col.search(paths[:1], k=1).ids.tolist() == [[0]]
+    with pytest.raises(ArgumentError, match="takes what the backbone colours makes"):
+        Collection.create(None, paths, encoder=col, backbone="wordllama-256")
 
 
 def test_first_rows_say_what_columns_there_are(home):

@@ -30,6 +30,8 @@ from fewbits.errors import ArgumentError
 from fewbits.inputs import Input, read
 from fewbits.ood import novelty_radius
 
+#: What items are called that were not a column of a table.
+_ITEM_COLUMNS = {"texts": "text", "images": "path"}
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -107,7 +109,8 @@ def read_rows(
 def column_facts(source: Input) -> dict[str, str | None]:
     """Return what the facts say about the columns of rows that were read."""
     columns = source.stored_columns()
-    named = {"item_column": source.column, "label_column": source.label}
+    item = source.column or _ITEM_COLUMNS.get(source.kind, "")
+    named = {"item_column": item, "label_column": source.label}
     kept = {key: name if name in columns else None for key, name in named.items()}
     return {**kept, "id_column": source.id}
 
