@@ -334,6 +334,9 @@ class Rows:
             raise ArgumentError(
                 f"allowed must be a list of ids, got the text {allowed!r}"
             )
+        is_mask = getattr(allowed, "dtype", None) == np.bool_
+        if hasattr(allowed, "__len__") and not (len(allowed) or is_mask):
+            return np.zeros(len(self), np.bool_)
         first = next(iter(allowed), None) if hasattr(allowed, "__iter__") else None
         ids = allowed
         if not (

@@ -129,7 +129,9 @@ def user_column(name: str, column: Any) -> Any:
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
     kind = column.type
-    if pa.types.is_dictionary(kind) and kind.index_type != pa.int32():
+    if pa.types.is_dictionary(kind):
+        if any(chunk.dictionary.null_count for chunk in column.chunks):
+            column = column.cast(kind.value_type)  # null is no category
         # Room for any number of categories that come later.
         column = column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
     buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
