@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewbits._arrow import as_array, as_frame, as_table, is_frame
+from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -84,7 +85,6 @@ def read_rows(
         ("column", column),
         ("images", images),
         ("id", id),
-        ("label", label),
     ):
         if value is not None:
             raise ArgumentError(
@@ -103,7 +103,15 @@ def read_rows(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
     own = {**source.columns, **(beside or {})}
-    return replace(source, ids=source.ids if ids is None else ids, columns=own)
+    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if label is None:
+        return source
+    if label not in own:
+        raise ArgumentError(
+            f"there is no column {label!r} beside the items: give it, as "
+            f"columns={{{label!r}: [...]}}"
+        )
+    return replace(source, labels=as_label_names(own[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:

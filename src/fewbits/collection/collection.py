@@ -160,8 +160,9 @@ class Collection:
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
-            The column of a table with classes. Learners that need labels learn from it,
-            and a novelty radius is kept, see `Hits.out_of_distribution`.
+            The column with classes, of a table or among `columns`. Learners that need
+            labels learn from it, and a novelty radius is kept, see
+            `Hits.out_of_distribution`.
         columns : sequence of str, or mapping of str to sequence, default=None
             Which other columns of a table stay with the items, None for all; or columns
             beside items that are not a table.
@@ -1738,13 +1739,16 @@ def fit(
     column: str | Sequence[str] | None = None,
     images: str | None = None,
     label: str | None = None,
+    columns: Mapping[str, Any] | None = None,
     learner: Any = None,
     bits: int | None = None,
     backbone: str | None = None,
-    random_state: int | None = 0,
+    parameters: Mapping[str, Any] | None = None,
+    kernel_map: str | None = None,
+    groups: Any = None,
     skip_blank: bool = False,
+    random_state: int | None = 0,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Collection:
     """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
 
@@ -1752,29 +1756,53 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone, random_state, skip_blank
+    data, column, images, label, learner, bits, backbone, skip_blank, random_state
         As of `Collection.create`.
+    columns : mapping of str to sequence, default=None
+        The column that `label` names, of items that are not a table.
+    parameters : mapping, default=None
+        Parameters of a learner that is named.
+    kernel_map : {"intersection", "chi2", "js"}, default=None
+        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        non-negative features such as histograms.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other, see
+        `fewbits.ood.learn_rejection`; for deep learners.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
-    **options
-        Further ones of `fewbits.training.learn`: ``parameters`` of a learner that is
-        named, ``kernel_map``, ``groups``.
 
     Returns
     -------
     Collection
+
+    Examples
+    --------
+    >>> import fewbits
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(80, 8))
+    >>> classes = {"class": ["a", "b"] * 40}
+    >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
+    Collection(LinearEncoder(8 -> 8 bits), 0 items)
     """
     source = read_rows(
         data,
         column=column,
         images=images,
         label=label,
-        columns=(),
+        columns=columns or (),
         skip_blank=skip_blank,
     )
     model = learn_model(
-        source, learner, bits, backbone, random_state, progress, **options
+        source,
+        learner,
+        bits,
+        backbone,
+        random_state,
+        progress,
+        parameters=parameters,
+        kernel_map=kernel_map,
+        groups=groups,
     )
     return Collection(_Version(model, None), None)
 
