@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,10 +161,10 @@ class Model:
             )
 
     @property
-    def kind(self) -> str:
-        """Kind of items that it takes: vectors, texts, images, or packed codes."""
+    def kind(self) -> Literal["vectors", "texts", "images", "codes"]:
+        """Kind of items that it takes."""
         if self.backbone is not None:
-            return str(self.extractor.kind)
+            return "texts" if self.extractor.kind == "texts" else "images"
         return "codes" if isinstance(self.encoder, PackedEncoder) else "vectors"
 
     @property
@@ -239,10 +239,14 @@ class Model:
             return (self.facts.item_column,)
         return self.facts.feature_names or ()
 
-    def checked(self, source: Input) -> Input:
-        """Return what was read, if it is of the kind that the model takes."""
+    def checked(self, source: Input, *, codes: bool = False) -> Input:
+        """Return what was read, if it is of the kind that the model takes.
+
+        With `codes`, those that the encoder has made are taken as well.
+        """
         kind = "vectors" if self.kind == "codes" else self.kind
-        if source.kind != kind and not (source.kind == "codes" == self.kind):
+        takes_codes = codes or self.kind == "codes"
+        if source.kind != kind and not (source.kind == "codes" and takes_codes):
             raise ArgumentError(
                 f"{source.source} holds {source.kind}, but this collection takes "
                 f"{self.kind}"

@@ -179,21 +179,29 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
-    def group_numbers(self, name: str) -> NDArray[np.int32]:
-        """Return a number for the value at each position; null is a value."""
+    def group_numbers(
+        self, name: str, rows: IdArray | None = None
+    ) -> NDArray[np.int32]:
+        """Return a number for the value at each position, or of some rows."""
         self.check_column(name)
-        if name not in self._groups:
-            import pyarrow as pa
+        if rows is None and name in self._groups:
+            return self._groups[name]
+        import pyarrow as pa
 
+        if rows is None:
             chunks = [c for t in self.batches([name], None) for c in t[name].chunks]
             column = pa.chunked_array(chunks, self.schema.field(name).type)
-            try:
-                self._groups[name] = read_only(_numbers_of(column))
-            except (NotImplementedError, ValueError) as error:
-                raise ArgumentError(
-                    f"items cannot be grouped by {name!r}, which is {column.type}"
-                ) from error
-        return self._groups[name]
+        else:
+            column = self.table_at(rows, [name])[name]
+        try:
+            numbers = read_only(_numbers_of(column))
+        except (NotImplementedError, ValueError) as error:
+            raise ArgumentError(
+                f"items cannot be grouped by {name!r}, which is {column.type}"
+            ) from error
+        if rows is None:
+            self._groups[name] = numbers
+        return numbers
 
     # Some rows.
 
@@ -340,6 +348,9 @@ class Rows:
             raise ArgumentError(
                 f"allowed must be a list of ids, got the text {allowed!r}"
             )
+        is_mask = getattr(allowed, "dtype", None) == np.bool_
+        if hasattr(allowed, "__len__") and not (len(allowed) or is_mask):
+            return np.zeros(len(self), np.bool_)
         first = next(iter(allowed), None) if hasattr(allowed, "__iter__") else None
         ids = allowed
         if not (
@@ -385,10 +396,12 @@ class Rows:
         return self._tables.setdefault(part.entry.token, made)
 
     @property
-    def vectors(self) -> VectorParts | None:
+    def vectors(self) -> VectorParts | NDArray[np.float32] | None:
         """Kept vectors by their position, None where none are kept."""
-        if VECTOR not in self.schema.names or not self.parts:
+        if VECTOR not in self.schema.names:
             return None
+        if not self.parts:
+            return np.empty((0, self.n_features), np.float32)
         return VectorParts([_vector_part(part) for part in self.parts])
 
     # Facts that the schema tells.

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import python_values
+from fewbits import backbones
+from fewbits._arrow import as_frame, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -44,6 +45,7 @@ from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import KINDS, Query, Search
 from fewbits.collection._table import (
     CODE,
+    CORRECTION,
     FORMS,
     ID,
     aligned,
@@ -59,11 +61,8 @@ from fewbits.inputs import Input
 from fewbits.ood import Rejection
 from fewbits.store import Repaired, Report, Store
 
-#: What the items of a collection are called where they were not a column of a table.
-_ITEM_COLUMNS = {"texts": "text", "images": "path"}
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
-_REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +154,7 @@ class Collection:
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
             Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them.
+            learnt from them; with an `encoder`, they are what it has made.
         id : str, default=None
             The column of a table with unique ids: whole numbers or texts.
         ids : array-like of int or str, default=None
@@ -222,16 +221,28 @@ class Collection:
         check_choice(index, "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         if schema is not None:
-            model = _given_model(encoder, learner, bits, "a schema")
+            if data is not None or codes is not None:
+                raise ArgumentError("give data, or a schema in their place, not both")
+            model = _given_model(encoder, learner, bits, backbone, "a schema")
+            empty = empty_table(model, schema, id, keep_vectors)
+            item = images or column or model.facts.item_column
             facts = replace(
-                model.facts, id_column=id, index=None if index == "auto" else index
+                model.facts,
+                item_column=item if item in schema.names else None,
+                label_column=label,
+                id_column=id,
+                index=None if index == "auto" else index,
+                keep_vectors=keep_vectors,
+                novelty_radius=None,
             )
-            empty = empty_table(replace(model, facts=facts), schema, id, keep_vectors)
             return cls._made(path, replace(model, facts=facts), empty)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
             data, codes = codes, True
+        model = None
+        if encoder is not None:
+            model = _given_model(encoder, learner, bits, backbone, "an encoder")
         source = read_rows(
             data,
             column=column,
@@ -242,10 +253,9 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            model=model,
         )
-        if encoder is not None:
-            model = _given_model(encoder, learner, bits, "an encoder")
-        else:
+        if model is None:
             model = learn_model(source, learner, bits, backbone, random_state, progress)
         model = replace(
             model,
@@ -253,7 +263,7 @@ class Collection:
                 model.facts,
                 **column_facts(source),
                 index=None if index == "auto" else index,
-                keep_vectors=keep_vectors or model.facts.keep_vectors,
+                keep_vectors=keep_vectors,
                 novelty_radius=None,
             ),
         )
@@ -832,7 +842,7 @@ class Collection:
 
     def add(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -878,7 +888,7 @@ class Collection:
 
     def upsert(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -1031,7 +1041,11 @@ class Collection:
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
-                self._replace(model, [table], self._folder)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # others were first
+                    self.refresh()
+                    return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
             if source.ids is None and (
                 replaces or rows.has_text_ids or model.facts.id_column is not None
@@ -1078,8 +1092,9 @@ class Collection:
         model, rows, facts = version.model, version.rows, version.model.facts
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
+        data = as_frame(data)
         as_text: list[str] = []
-        if rows is not None and has_columns(data):
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
             from fewbits._arrow import is_text
 
             # A few rows of a CSV file may hold numbers alone where there are texts.
@@ -1106,7 +1121,7 @@ class Collection:
             model=model,
             as_text=as_text,
         )
-        return model.checked(source)
+        return model.checked(source, codes=True)
 
     # Reading rows.
 
@@ -1241,7 +1256,8 @@ class Collection:
         """Return an id that was written as text, as the collection has it."""
         if self.has_text_ids:
             return text
-        if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
             raise ArgumentError(f"ids of this collection are integers, got {text!r}")
         return int(text)
 
@@ -1282,6 +1298,15 @@ class Collection:
             When there is no such column, or it holds no labels.
         """
         return label_rows(_filled(self._version), name)
+
+    def group_numbers(self, name: str, positions: IdArray) -> NDArray[np.int32]:
+        """Return a number for the value of a column at some positions; null is one.
+
+        From 0 on by first appearance. Raises ArgumentError where there is no such
+        column, or its values cannot be compared.
+        """
+        rows = _filled(self._version)
+        return rows.group_numbers(name, rows.row_numbers[positions])
 
     def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
         """Return the kept vectors at some positions as floats; None without any."""
@@ -1398,11 +1423,11 @@ class Collection:
             store.collect()
 
     @staticmethod
-    def verify(path: str | Path, *, rows: bool = True) -> Report:
+    def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
-        explorer, unless it cannot be written to.
+        explorer.
 
         Parameters
         ----------
@@ -1410,6 +1435,8 @@ class Collection:
             Of a collection, however damaged it is.
         rows : bool, default=True
             False looks at the encoder and the classes alone, and notes nothing.
+        note : bool, default=True
+            Note the result in the folder, if it can be written to.
 
         Returns
         -------
@@ -1421,7 +1448,7 @@ class Collection:
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows).report
+            return _folder.verified(path, rows=rows, note=note).report
 
     @classmethod
     def repair(
@@ -1589,7 +1616,7 @@ class Collection:
     @property
     def item_column(self) -> str | None:
         """The column with texts or paths of images; None of vectors, or if not kept."""
-        name = self.facts.item_column or _ITEM_COLUMNS.get(self.kind)
+        name = self.facts.item_column
         return name if name in self.columns else None
 
     @property
@@ -1663,6 +1690,41 @@ class Collection:
             if kind is None
             else rows.store.bytes_by_kind()[kind]
         )
+
+    def usage(self) -> dict[str, Any]:
+        """Return what takes space.
+
+        Returns
+        -------
+        dict
+            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
+            are for, which on the disk sum up to all of them.
+        """
+        rows, folder = _filled(self._version), self._folder
+        code, correction = rows.code_bytes, rows.bytes_of(CORRECTION)
+        sizes = {"codes": code, "corrections": correction}
+        n_rows = sum(part.n_rows for part in rows.parts)
+        usage = {"n_dead_rows": n_rows - len(rows), "n_segments": 0, "n_files": 0}
+        if folder is None:
+            sizes["vectors"] = rows.bytes_per_item - code - correction
+            return {**usage, "bytes": {k: v * len(rows) for k, v in sizes.items()}}
+        usage |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        used = dict(rows.store.bytes_by_kind())
+        left = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, left)
+            left -= sizes[name]
+        files = [path for path in folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": left,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**usage, "bytes": sizes}
 
     def __repr__(self) -> str:
         model, rows = self._version.model, self._version.rows
@@ -1822,12 +1884,21 @@ def _hits(
     return Hits(ids, distances, metric, rows.snapshot.number, table, far)
 
 
-def _given_model(encoder: Any, learner: Any, bits: int | None, what: str) -> Model:
+def _given_model(
+    encoder: Any, learner: Any, bits: int | None, backbone: str | None, what: str
+) -> Model:
     if encoder is None:
         raise ArgumentError(f"{what} needs an encoder: give encoder=")
     if learner is not None:
         raise ArgumentError(f"{what} leaves nothing to learn: leave out learner")
     model = _model_of(encoder, None)
+    if backbone not in (None, model.backbone):
+        if not isinstance(encoder, Encoder):
+            raise ArgumentError(
+                f"the encoder takes what the backbone {model.backbone} makes, got "
+                f"{backbone!r}"
+            )
+        model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
     return model if bits is None else model.prefix(bits)
 
 
