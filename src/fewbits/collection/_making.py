@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, as_table, is_frame
+from fewbits._arrow import as_array, as_frame, as_table, is_frame, is_text
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
@@ -28,7 +28,7 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read
+from fewbits.inputs import Input, read, read_columns
 from fewbits.ood import novelty_radius
 
 #: What items are called that were not a column of a table.
@@ -315,7 +315,11 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            raise ArgumentError("update takes a table: read the file first")
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            texts = [f.name for f in rows.schema if is_text(f.type)]
+            if rows.has_text_ids:
+                texts.append(id or facts.id_column or "id")
+            data = read_columns(data, texts)
         if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="

@@ -330,6 +330,19 @@ class Collection:
         collection._replace(model, [table], path)
         return collection
 
+    @staticmethod
+    def check_target(path: str | Path, *, overwrite: bool = False) -> None:
+        """Refuse a folder that `create` and `save` would refuse, before there is work.
+
+        Raises
+        ------
+        ArtefactError
+            As of `save`, and without `overwrite` when it holds a collection.
+        OSError
+            When it is not there and cannot be made.
+        """
+        _folder.check_target(Path(path), overwrite=overwrite)
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
@@ -928,8 +941,9 @@ class Collection:
 
         Parameters
         ----------
-        data : table or None
-            Ids and the columns to change; None with `ids` and a mapping of `columns`.
+        data : table, str, Path or None
+            Ids and the columns to change, or the file of a table; None with `ids` and a
+            mapping of `columns`.
         id, ids, columns, timeout
             As of `add`.
 
@@ -1404,7 +1418,10 @@ class Collection:
                 keep_tables(writer, self._version.model.facts.index or "auto")
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._version = replace(self._version, rows=Rows.newest(rows.store))
+            store = rows.store
+            self._version = replace(self._version, rows=Rows.newest(store))
+            del rows  # which holds its files
+            store.collect()
 
     @staticmethod
     def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
@@ -1471,6 +1488,15 @@ class Collection:
             rows = None if store is None else Rows.newest(store)
             cls(_Version(model, rows, digest), folder).reencode(other)
         return report
+
+    @staticmethod
+    def left_over(path: str | Path) -> dict[str, int]:
+        """Return the bytes of what no version of a folder needs, by path.
+
+        Rows of a save that was killed, or still goes on, or that a process still reads;
+        and the damaged files that a repair has replaced.
+        """
+        return _folder.left_over(path)
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
@@ -1600,6 +1626,13 @@ class Collection:
         name = self.facts.label_column or LABEL_COLUMN
         return name if name in self.columns else None
 
+    def with_facts(self, **facts: Any) -> "Collection":
+        """Return this version in memory, with further facts, which `summary` tells."""
+        version = self._version
+        old = version.model.facts.to_dict()
+        model = replace(version.model, facts=Facts.of({**old, **facts}))
+        return Collection(replace(version, model=model), None)
+
     def check_codes_of(self, other: "Collection") -> None:
         """Refuse another collection whose codes do not mean the same.
 
@@ -1645,10 +1678,19 @@ class Collection:
         names = set() if rows is None else set(rows.snapshot.manifest.names())
         return names | {path.name for path in folder.glob("*-*.*")}
 
-    def disk_bytes(self) -> int:
-        """Return the bytes that the rows take on the disk; 0 in memory."""
+    def disk_bytes(self, kind: str | None = None) -> int:
+        """Return the bytes that the rows take on the disk; 0 in memory.
+
+        All of them, or those of one kind, see `fewbits.store.Store.bytes_by_kind`.
+        """
         rows = self._version.rows
-        return 0 if rows is None or self._folder is None else rows.store.disk_bytes()
+        if rows is None or self._folder is None:
+            return 0
+        return (
+            rows.store.disk_bytes()
+            if kind is None
+            else rows.store.bytes_by_kind()[kind]
+        )
 
     def usage(self) -> dict[str, Any]:
         """Return what takes space.

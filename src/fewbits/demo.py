@@ -1,4 +1,4 @@
-"""ICD-10-CM diagnoses, from text to a bundle that answers questions."""
+"""The main job on real data: diagnoses become a few bits that answer questions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits import backbones, datasets
+from fewbits import datasets
 from fewbits._repr import one_line
-from fewbits.bundle import Bundle, Metadata
-from fewbits.classify import nearest_vote
+from fewbits.collection import Collection
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
-from fewbits.learners import ITQ, LSH, NeighbourCodes, NeighbourTraining
+from fewbits.learners import ITQ, LSH, NeighbourCodes
+from fewbits.learners.neighbours import NeighbourTraining
+
+__all__ = ["BACKBONE", "QUESTIONS", "Answer", "ask", "build", "compare", "load", "made"]
 
 Progress = Callable[[int, int], None]
 
@@ -55,35 +57,44 @@ class Answer:
 
 
 def load() -> datasets.Dataset:
-    """Return the diagnoses."""
+    """Return the diagnoses of ICD-10-CM."""
     return datasets.load_icd10()
 
 
 def build(
+    folder: Path,
     data: datasets.Dataset,
     features: NDArray[np.float32],
     *,
     n_bits: int = 256,
-) -> Bundle:
-    """Learn codes, store them with the texts, and calibrate the refusal.
+    progress: Progress | None = None,
+) -> Collection:
+    """Learn codes, and keep them with the diagnoses, whose categories are classes.
 
-    The queries of `compare` are not learnt from.
+    Questions that are farther away than other categories are refused. The queries of
+    `compare` are not learnt from.
     """
-    encoder = _learn(features[_split(len(features))[1]], n_bits)
-    codes = encoder.encode(features)
-    bundle = Bundle(
-        encoder,
-        backbone=BACKBONE,
-        backbone_fingerprint=backbones.load(BACKBONE).fingerprint,
-        metadata=Metadata(method="itq", extra={"data": data.name}),
-    )
-    columns = {
+    import pyarrow as pa
+
+    training = features[_split(len(features))[1]][:N_TRAINING]
+    learner = ITQ(n_bits, random_state=0).fit(training)
+    learnt = Collection.from_learner(learner, training, backbone=BACKBONE)
+    table = {
         "icd10": data.keys,
         "text": data.items,
         "chapter": data.labels["chapter"],
+        "category": data.labels["category"],
     }
-    filled = bundle.with_codes(codes, columns=columns)
-    return filled.with_novelty_radius(data.labels["category"])
+    return Collection.create(
+        folder,
+        pa.table(table),
+        column="text",
+        id="icd10",
+        label="category",
+        encoder=learnt.with_facts(data=data.name),
+        overwrite=True,
+        progress=progress,
+    )
 
 
 def compare(
@@ -105,11 +116,16 @@ def compare(
         "sign bits": LinearEncoder(np.eye(n_features), np.zeros(n_features)),
         f"random {n_bits} (LSH)": LSH(n_bits, random_state=0).fit(database).encoder_,
     }
+    training = database[:N_TRAINING]
     short = max(8, n_bits // 4)
     for length in sorted({short, n_bits, 2 * n_bits}):
-        encoder = learnt if length == n_bits else _learn(database, length)
+        encoder = learnt
+        if length != n_bits:
+            encoder = ITQ(length, random_state=0).fit(training).encoder_
         encoders[f"learnt {length} (ITQ)"] = encoder
-    encoders[f"learnt {short} (neighbours)"] = _keep_neighbours(database, short)
+    few = NeighbourTraining(n_anchors=5000)
+    learner = NeighbourCodes(short, training=few, n_iter=10, random_state=0)
+    encoders[f"learnt {short} (neighbours)"] = learner.fit(training).encoder_
     return compare_encoders(encoders, database, queries, progress=progress)
 
 
@@ -120,46 +136,34 @@ def _split(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return order[:n_queries], order[n_queries:]
 
 
-def _learn(features: NDArray[np.float32], n_bits: int) -> Encoder:
-    return ITQ(n_bits, random_state=0).fit(features[:N_TRAINING]).encoder_
-
-
-def _keep_neighbours(features: NDArray[np.float32], n_bits: int) -> Encoder:
-    training = NeighbourTraining(n_anchors=5000)
-    learner = NeighbourCodes(n_bits, training=training, n_iter=10, random_state=0)
-    return learner.fit(features[:N_TRAINING]).encoder_
-
-
 def made(folder: Path) -> bool:
-    """Return whether `folder` holds the bundle of an earlier demo, to be replaced."""
+    """Return whether `folder` holds the collection of an earlier demo."""
     try:
-        return "data" in Bundle.load(folder, items=False).metadata.extra
+        return "data" in Collection.open(folder).facts.extra
     except (ArtefactError, OSError):
         return False
 
 
-def ask(bundle: Bundle, questions: Sequence[str], k: int = 10) -> list[Answer]:
+def ask(collection: Collection, questions: Sequence[str], k: int = 10) -> list[Answer]:
     """Answer typed questions: nearest diagnoses, their chapter, or a refusal."""
-    codes = bundle.encode(questions)
-    found = bundle.index.search(codes, k)
-    items, radius = bundle.collection, bundle.novelty_radius
-    assert radius is not None
-    texts, chapters = items.column("text"), items.column("chapter")
-    votes = nearest_vote(codes, items.codes, chapters.astype(str), k)
+    hits = collection.search(questions, k)
+    votes = collection.classify(questions, label="chapter", k=k)
+    assert hits.out_of_distribution is not None
+    assert votes.scores is not None
     return [
         Answer(
             question,
-            str(label) if distances[0] <= radius else None,
+            None if refused else str(chapter),
             float(share),
-            [str(texts[row]) for row in rows],
-            [int(distance) for distance in distances],
+            [hit["text"] for hit in nearest],
+            [int(hit.distance) for hit in nearest],
         )
-        for question, label, share, rows, distances in zip(
+        for question, nearest, refused, chapter, share in zip(
             questions,
-            votes.labels,
-            votes.shares,
-            found.ids,
-            found.distances,
+            hits,
+            hits.out_of_distribution,
+            votes.classes,
+            votes.scores,
             strict=True,
         )
     ]
