@@ -156,7 +156,7 @@ class Collection:
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
             Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them.
+            learnt from them; with an `encoder`, they are what it has made.
         id : str, default=None
             The column of a table with unique ids: whole numbers or texts.
         ids : array-like of int or str, default=None
@@ -820,7 +820,7 @@ class Collection:
 
     def add(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -866,7 +866,7 @@ class Collection:
 
     def upsert(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -1097,7 +1097,7 @@ class Collection:
             model=model,
             as_text=as_text,
         )
-        return model.checked(source)
+        return model.checked(source, codes=True)
 
     # Reading rows.
 
