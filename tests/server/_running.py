@@ -31,11 +31,13 @@ def vectors(n=200, seed=0):
     return np.random.default_rng(seed).normal(size=(n, N_BITS)).astype(np.float32)
 
 
-def with_classes():
-    """Return an encoder with codes of three classes, to create collections by."""
-    book = Codebook(ENCODER.encode(vectors()[:3]), N_BITS, ["ant", "bee", "cat"])
-    # As a deep learner leaves them, which would take seconds.
-    return Collection(_Version(Model(ENCODER, codebook=book), None), None)
+def learnt(encoder, book, rejection=None):
+    """Return an encoder with class codes, to create collections by.
+
+    As a deep learner leaves it, which would take seconds.
+    """
+    model = Model(encoder, codebook=book, rejection=rejection)
+    return Collection(_Version(model, None), None)
 
 
 def small_collection(n=200, path=None, **options):
@@ -44,7 +46,8 @@ def small_collection(n=200, path=None, **options):
         "kind": ["red", "green"] * (n // 2),
         "year": [2000 + i % 20 for i in range(n)],
     }
-    options = {"columns": columns, "encoder": with_classes(), **options}
+    book = Codebook(ENCODER.encode(vectors()[:3]), N_BITS, ["ant", "bee", "cat"])
+    options = {"columns": columns, "encoder": learnt(ENCODER, book), **options}
     return Collection.create(path, vectors(n), **options)
 
 
