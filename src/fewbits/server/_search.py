@@ -166,8 +166,8 @@ def explain(served: Served, body: Any) -> dict[str, Any]:
         histograms.append(counts.tolist())
     answer = hits.to_dict()
     for found in answer["hits"]:
-        own = collection.encode(ids=[hit["id"] for hit in found]) if found else []
-        for hit, code in zip(found, own, strict=True):
+        stored: Any = collection.encode(ids=[x["id"] for x in found]) if found else []
+        for hit, code in zip(found, stored, strict=True):
             hit["code"] = code.tobytes().hex()
     return {
         **answer,
