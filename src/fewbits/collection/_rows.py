@@ -342,6 +342,9 @@ class Rows:
             raise ArgumentError(
                 f"allowed must be a list of ids, got the text {allowed!r}"
             )
+        is_mask = getattr(allowed, "dtype", None) == np.bool_
+        if hasattr(allowed, "__len__") and not (len(allowed) or is_mask):
+            return np.zeros(len(self), np.bool_)
         first = next(iter(allowed), None) if hasattr(allowed, "__iter__") else None
         ids = allowed
         if not (
@@ -387,10 +390,12 @@ class Rows:
         return self._tables.setdefault(part.entry.token, made)
 
     @property
-    def vectors(self) -> VectorParts | None:
+    def vectors(self) -> VectorParts | NDArray[np.float32] | None:
         """Kept vectors by their position, None where none are kept."""
-        if VECTOR not in self.schema.names or not self.parts:
+        if VECTOR not in self.schema.names:
             return None
+        if not self.parts:
+            return np.empty((0, self.n_features), np.float32)
         return VectorParts([_vector_part(part) for part in self.parts])
 
     # Facts that the schema tells.

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import python_values
+from fewbits import backbones
+from fewbits._arrow import as_frame, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -60,11 +61,8 @@ from fewbits.inputs import Input
 from fewbits.ood import Rejection
 from fewbits.store import Repaired, Report, Store
 
-#: What the items of a collection are called where they were not a column of a table.
-_ITEM_COLUMNS = {"texts": "text", "images": "path"}
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
-_REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,16 +221,28 @@ class Collection:
         check_choice(index, "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
         if schema is not None:
-            model = _given_model(encoder, learner, bits, "a schema")
+            if data is not None or codes is not None:
+                raise ArgumentError("give data, or a schema in their place, not both")
+            model = _given_model(encoder, learner, bits, backbone, "a schema")
+            empty = empty_table(model, schema, id, keep_vectors)
+            item = images or column or model.facts.item_column
             facts = replace(
-                model.facts, id_column=id, index=None if index == "auto" else index
+                model.facts,
+                item_column=item if item in schema.names else None,
+                label_column=label,
+                id_column=id,
+                index=None if index == "auto" else index,
+                keep_vectors=keep_vectors,
+                novelty_radius=None,
             )
-            empty = empty_table(replace(model, facts=facts), schema, id, keep_vectors)
             return cls._made(path, replace(model, facts=facts), empty)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
             data, codes = codes, True
+        model = None
+        if encoder is not None:
+            model = _given_model(encoder, learner, bits, backbone, "an encoder")
         source = read_rows(
             data,
             column=column,
@@ -243,10 +253,9 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            model=model,
         )
-        if encoder is not None:
-            model = _given_model(encoder, learner, bits, "an encoder")
-        else:
+        if model is None:
             model = learn_model(source, learner, bits, backbone, random_state, progress)
         model = replace(
             model,
@@ -254,7 +263,7 @@ class Collection:
                 model.facts,
                 **column_facts(source),
                 index=None if index == "auto" else index,
-                keep_vectors=keep_vectors or model.facts.keep_vectors,
+                keep_vectors=keep_vectors,
                 novelty_radius=None,
             ),
         )
@@ -1069,8 +1078,9 @@ class Collection:
         model, rows, facts = version.model, version.rows, version.model.facts
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
+        data = as_frame(data)
         as_text: list[str] = []
-        if rows is not None and has_columns(data):
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
             from fewbits._arrow import is_text
 
             # A few rows of a CSV file may hold numbers alone where there are texts.
@@ -1580,7 +1590,7 @@ class Collection:
     @property
     def item_column(self) -> str | None:
         """The column with texts or paths of images; None of vectors, or if not kept."""
-        name = self.facts.item_column or _ITEM_COLUMNS.get(self.kind)
+        name = self.facts.item_column
         return name if name in self.columns else None
 
     @property
@@ -1832,12 +1842,21 @@ def _hits(
     return Hits(ids, distances, metric, rows.snapshot.number, table, far)
 
 
-def _given_model(encoder: Any, learner: Any, bits: int | None, what: str) -> Model:
+def _given_model(
+    encoder: Any, learner: Any, bits: int | None, backbone: str | None, what: str
+) -> Model:
     if encoder is None:
         raise ArgumentError(f"{what} needs an encoder: give encoder=")
     if learner is not None:
         raise ArgumentError(f"{what} leaves nothing to learn: leave out learner")
     model = _model_of(encoder, None)
+    if backbone not in (None, model.backbone):
+        if not isinstance(encoder, Encoder):
+            raise ArgumentError(
+                f"the encoder takes what the backbone {model.backbone} makes, got "
+                f"{backbone!r}"
+            )
+        model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
     return model if bits is None else model.prefix(bits)
 
 
