@@ -36,7 +36,7 @@ test-slow: $(VENV)/dev.stamp
 nightly: $(VENV)/dev.stamp
 	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/demo \
 	  tests/explorer/test_clothes.py tests/analysis tests/bundle tests/classify \
-	  tests/codes tests/evaluation tests/filters tests/index tests/inputs tests/kernels
+	  tests/codes tests/evaluation tests/collection/filters tests/index tests/inputs tests/kernels
 	FEWBITS_SLOW_ANSWERS=400 $(PYTEST) tests/explorer
 	FEWBITS_SLOW_PAGE=6 $(PYTEST) tests/explorer -k "not axe"
 

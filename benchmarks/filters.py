@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from fewbits.filters import matching_rows
+from fewbits.collection.filters import matching_rows
 
 N_BITS = 256
 CONDITIONS = {

@@ -8,7 +8,7 @@ from typing import Any
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from fewbits import codes, learners
+from fewbits import codes
 from fewbits.cli import app as cli
 
 project = "fewbits"
@@ -38,11 +38,6 @@ autosummary_imported_members = True
 autosummary_context = {
     "elsewhere": {
         "fewbits.index": codes.__all__,
-        "fewbits.learners.neighbours": learners.__all__,
-        "fewbits.learners.supervised.dbc": learners.__all__,
-        "fewbits.learners.supervised.picodes": learners.__all__,
-        "fewbits.learners.unsupervised.sparse_projections": learners.__all__,
-        "fewbits.learners.unsupervised.structured": learners.__all__,
     }
 }
 autosummary_ignore_module_all = False

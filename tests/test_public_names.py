@@ -36,7 +36,7 @@ PACKAGES = public_packages()
 
 def test_packages_are_found():
     assert {"fewbits", "fewbits.bundle", "fewbits.learners.deep.losses"} < {*PACKAGES}
-    assert PACKAGES["fewbits.filters"] == [
+    assert PACKAGES["fewbits.collection.filters"] == [
         "like_patterns",
         "matching_rows",
         "name_of_type",

@@ -15,10 +15,10 @@ from collections import Counter
 
 import duckdb
 
+from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError
-from fewbits.filters import matching_rows
-from tests.filters._conditions import CODES, N_BITS, TABLE, draw
-from tests.filters._duckdb import duckdb_rows
+from tests.collection.filters._conditions import CODES, N_BITS, TABLE, draw
+from tests.collection.filters._duckdb import duckdb_rows
 
 PIECE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|[<>=!]+|\s+|.", re.DOTALL)
 STRANGE = [

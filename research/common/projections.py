@@ -22,9 +22,7 @@ from fewbits.learners import (
     SparseProjections,
     SpectralHashing,
 )
-from fewbits.learners.unsupervised.sparse_projections._splitting import (
-    sparse_matrices,
-)
+from fewbits.learners._sparse_projections import sparse_matrices
 from research.common.settings import configured
 
 DENSITIES = (0.001, 0.01, 0.05, 0.1, 0.15, 0.3, 1.0)
@@ -98,14 +96,15 @@ def _iterated(learner: Callable[..., Learner], **parameters: object) -> Make:
 class GrowingBeta(SparseProjections):
     """The weight of the sparse map grows from .1 to 10, not 1 at all times."""
 
-    def _resume(self, states: Any, start: Any, X: Any, Y: Any = None) -> Any:
+    def _run(self, states: Any, start: Any, X: Any, Y: Any = None) -> Any:
         def grown(state: Any) -> Iterator[Any]:
             for beta in np.geomspace(0.1, 10, self.n_iter):
-                found = next(sparse_matrices(*states.args[:3], float(beta), state))
-                yield found
-                state = found[0]
+                state, value = next(
+                    sparse_matrices(*states.args[:4], float(beta), state)
+                )
+                yield state, value
 
-        return super()._resume(grown, start, X, Y)
+        return super()._run(grown, start, X, Y)
 
 
 _sparse = partial(_iterated, SparseProjections)

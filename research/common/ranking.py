@@ -21,7 +21,7 @@ from fewbits.evaluation import (
 )
 from fewbits.learners import Learner
 from fewbits.learners._core._device import device_around
-from fewbits.learners._core._shared_steps import SharedSteps
+from fewbits.learners._core._iterative import SharedSteps
 from research.common.features import FeatureSet
 from research.core.record import Metrics
 

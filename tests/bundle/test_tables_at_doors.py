@@ -111,7 +111,7 @@ def test_the_index_of_pandas_gives_ids_or_a_column_or_is_told():
     kept = BUNDLE.with_items(frame, vectors="v").collection
     assert kept.column("sku").tolist() == SKUS
     with pytest.warns(UserWarning, match="left out: 'sku'"):
-        read(frame)
+        read(frame, columns=())
     numbers = pd.DataFrame(X, columns=[*"abcdefgh"])
     for other in (numbers.set_index(pd.Index(SKUS, name="sku")), numbers[::-1]):
         with pytest.warns(UserWarning, match="index of the data frame is left out"):

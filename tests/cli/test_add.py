@@ -85,7 +85,7 @@ def test_a_table_by_the_ids_it_was_built_with(built, tmp_path):
     wanted = {f"s{row}": row + 100 * (18 <= row < 22) for row in range(25)}
     assert known == wanted
     np.save(tmp_path / "v.npy", X[:1])
-    assert "got id column 'sku'" in run("add", built, tmp_path / "v.npy", code=2)
+    assert "got id='sku'" in run("add", built, tmp_path / "v.npy", code=2)
 
 
 @pytest.mark.parametrize("cells", ["7,2.50,2024-01-31", '"7",2.50,2024-01-31'])

@@ -58,7 +58,7 @@ MISTAKES = {
     "fit bad.npy -o n": "not a .npy file of numbers",
     "fit number.npy -o n": "shape ()",
     "fit complex.npy -o n": "vectors need real numbers",
-    "fit two.npz -o n": "error: two.npz holds 2 arrays (a, b); name one (on",
+    "fit two.npz -o n": "error: two.npz holds 2 arrays (a, b); name one",
     "fit file.dat -o n": "cannot tell what",
     "fit nan.npy -o n": "nan",
     "fit x.npy -o n -m magic": "no method 'magic'",

@@ -151,8 +151,8 @@ def test_single_images(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("a.csv", r"holds \.csv files, which are read one at a time"),
-        ("2020/a.parquet", r"shards in subfolders; name them by .*\*\.parquet'"),
+        ("a.csv", r"holds no images; .* files of other kinds one by one"),
+        ("2020/a.parquet", r"subfolders are named by a pattern, .*\*\.parquet'"),
     ],
 )
 def test_folders_of_tables_that_are_no_shards(tmp_path, name, said):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.learners import AdditiveCodes
-from fewbits.learners.unsupervised import _additive
+from fewbits.learners import AdditiveCodes, _additive
 
 D = 12
 RNG = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import pytest
 from fewbits.errors import FeatureError
 from fewbits.learners._core import _rows
 from fewbits.learners._core._rows import Rows, column_means, line_spans
-from fewbits.learners._linalg._axes import principal_axes
+from fewbits.learners._linalg._orthogonal import principal_axes
 
 
 @pytest.fixture(params=[(80, 12), (12, 12), (9, 30), (2, 5)], ids=str)

@@ -14,9 +14,6 @@ from fewbits.learners import (
     RelaxedPiCoDes,
     SupervisedITQ,
 )
-from fewbits.learners.supervised.dbc._labels import varying
-from fewbits.learners.supervised.dbc._objective import Categories
-from fewbits.learners.supervised.picodes import _steps as steps
 
 ONE_CLASS_EACH = [
     PiCoDes(6, n_iter=2, random_state=0),
@@ -238,34 +235,3 @@ def mean_objective(learner, X, y):
     """Return the mean of what eight seeds reach: one ends a third beside another."""
     learners = [clone(learner).set_params(random_state=seed) for seed in range(8)]
     return np.mean([each.fit(X, y).objective_.min() for each in learners])
-
-
-class TestBitsOfOneValue:
-    """Nothing can be trained on them, and nothing breaks."""
-
-    @pytest.mark.parametrize("sign", [1, -1])
-    def test_picodes_keep_the_projector_when_all_rows_want_the_same(self, sign):
-        X, y = items()
-        given = steps.Problem(X, y, 3, 100.0, 10.0, seed=0)
-        deltas = sign * np.abs(np.random.default_rng(0).normal(size=60))
-        bits, old = (X[:, 0] > 0).astype(float), (np.eye(5)[0], 0.0)
-        assert steps.projector(given, deltas, bits, old) is None
-
-    def test_picodes_that_start_constant_break_nothing(self):
-        X, y = items()
-        given = steps.Problem(X, y, 3, 100.0, 10.0, seed=0)
-        A = np.random.default_rng(0).normal(size=(5, 4))
-        state = steps.start(given, A, np.array([0.0, 1e6, 0, -1e6]))
-        assert state.H.min(axis=0)[1] == 1
-        assert state.H.max(axis=0)[3] == 0
-        for _ in range(2):
-            before = steps.objective(given, state)
-            state = steps.learn_projectors(given, steps.learn_classifiers(given, state))
-            assert steps.objective(given, state) <= before
-
-    def test_dbc_gives_the_first_class_the_other_label(self):
-        labels = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]], dtype=bool)
-        found = varying(labels.copy(), Categories(np.array([2, 1])))
-        np.testing.assert_array_equal(found[:, 0], [False, False, True])
-        np.testing.assert_array_equal(found[:, 1], [True, True, False])
-        np.testing.assert_array_equal(found[:, 2], labels[:, 2])

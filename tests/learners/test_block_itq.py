@@ -5,7 +5,7 @@ import pytest
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, BlockITQ
-from fewbits.learners.unsupervised._block_itq import (
+from fewbits.learners._block_itq import (
     balanced_groups,
     correlated_groups,
     leading_components,

@@ -8,15 +8,15 @@ from sklearn.datasets import load_digits
 
 from fewbits.codes import hamming_topk, unpack
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners.fitting import on_progress
-from fewbits.learners.unsupervised._bre import BRE
-from fewbits.learners.unsupervised._bre_descent import (
+from fewbits.learners._bre import (
+    BRE,
     Pairs,
     best_weight,
     descend,
     first_sweep,
     random_pairs,
 )
+from fewbits.learners.fitting import on_progress
 
 
 def data(n=300, d=12):
@@ -225,14 +225,6 @@ def test_layout_does_not_matter(view):
     assert fitted.encoder_.fingerprint == viewed.encoder_.fingerprint
 
 
-def test_memory_map_gives_the_same_encoder(tmp_path):
-    np.save(tmp_path / "X.npy", data())
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    bre = BRE(9, n_train=50, n_iter=3, random_state=0)
-    fingerprint = bre.fit(data()).encoder_.fingerprint
-    assert bre.fit(mapped).encoder_.fingerprint == fingerprint
-
-
 def neighbour_recall(learner, X):
     codes = learner.fit(X[100:]).encode(X)
     squares = ((X[:100, None] - X[None, 100:]) ** 2).sum(axis=2)
@@ -317,61 +309,6 @@ class TestGaussian:
         assert path.exists()
         assert again.fit(X).encoder_.fingerprint == whole.encoder_.fingerprint
         assert not path.exists()
-
-
-class TestIterations:
-    def test_are_reported(self):
-        seen = []
-        with on_progress(lambda *event: seen.append(event)):
-            bre = BRE(6, n_iter=9, random_state=0).fit(data())
-        assert [event[:2] for event in seen] == [(done, 9) for done in range(1, 10)]
-        np.testing.assert_array_equal([event[2] for event in seen], bre.objective_)
-
-    def test_stop_at_the_tolerance(self):
-        patient = BRE(6, n_iter=40, random_state=0).fit(data())
-        hasty = BRE(6, n_iter=40, tol=1e-2, random_state=0).fit(data())
-        n = hasty.n_iter_
-        assert 1 < n < 40
-        np.testing.assert_array_equal(hasty.objective_, patient.objective_[:n])
-
-    def test_interrupt_keeps_what_was_reached(self):
-        def interrupt(done, total, objective):
-            if done == 4:
-                raise KeyboardInterrupt
-
-        interrupted = BRE(6, n_iter=9, random_state=0)
-        message = "interrupted after 4 of 9 iterations; the BRE learnt so far is kept"
-        with on_progress(interrupt), pytest.warns(UserWarning, match=message):
-            interrupted.fit(data())
-        shorter = BRE(6, n_iter=4, random_state=0).fit(data())
-        assert interrupted.encoder_.fingerprint == shorter.encoder_.fingerprint
-
-    def test_interrupt_before_the_first_is_passed_on(self, monkeypatch):
-        def interrupt(*_):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(
-            "fewbits.learners.unsupervised._bre_descent.best_weight", interrupt
-        )
-        with pytest.raises(KeyboardInterrupt):
-            BRE(6, random_state=0).fit(data())
-
-    def test_interrupt_within_a_sweep_keeps_the_sweep_before(self, monkeypatch):
-        calls = iter(range(100))
-
-        def interrupt(*arguments):
-            if next(calls) == 15:  # the third sweep of six bits
-                raise KeyboardInterrupt
-            return best_weight(*arguments)
-
-        monkeypatch.setattr(
-            "fewbits.learners.unsupervised._bre_descent.best_weight", interrupt
-        )
-        with pytest.warns(UserWarning, match="interrupted after 2 of 9"):
-            interrupted = BRE(6, n_iter=9, random_state=0).fit(data())
-        monkeypatch.undo()
-        shorter = BRE(6, n_iter=2, random_state=0).fit(data())
-        assert interrupted.encoder_.fingerprint == shorter.encoder_.fingerprint
 
 
 class TestBadInput:

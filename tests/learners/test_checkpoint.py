@@ -22,11 +22,11 @@ from fewbits.learners import (
     PiCoDes,
     RelaxedPiCoDes,
     SparseProjections,
+    _itq,
+    _neighbour_training,
 )
-from fewbits.learners._core import _checkpoint, _resumable
-from fewbits.learners._linalg import _rotation
+from fewbits.learners._core import _iterative
 from fewbits.learners.fitting import on_progress
-from fewbits.learners.neighbours import _training
 from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* bits are different")
@@ -86,13 +86,13 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch):
     """Make iterations of five steps: what they lead to does not matter here."""
-    monkeypatch.setattr(_training, "_BATCHES", 5)
+    monkeypatch.setattr(_neighbour_training, "_BATCHES", 5)
 
 
 @pytest.fixture
 def every_iteration(monkeypatch):
-    monkeypatch.setattr(_checkpoint, "_PAUSE", 0.0)
-    monkeypatch.setattr(_checkpoint, "_WRITING_SHARE", np.inf)
+    monkeypatch.setattr(_iterative, "_PAUSE", 0.0)
+    monkeypatch.setattr(_iterative, "_WRITING_SHARE", np.inf)
 
 
 def same(one, other):
@@ -171,9 +171,9 @@ import os, signal, sys
 import numpy as np
 from fewbits.learners import ITQ
 from fewbits.learners.fitting import on_progress
-from fewbits.learners._core import _checkpoint
+from fewbits.learners._core import _iterative
 
-_checkpoint._PAUSE, _checkpoint._WRITING_SHARE = 0.0, float("inf")
+_iterative._PAUSE, _iterative._WRITING_SHARE = 0.0, float("inf")
 
 def kill(done, total, objective):
     if done == 4:
@@ -248,10 +248,10 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
 @pytest.mark.parametrize(
     ("learner", "module", "last_step"),
     [
-        (ITQ(6, n_iter=N_ITER, random_state=0), _rotation, "warn_constant_bits"),
+        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "warn_constant_bits"),
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
-            _training.Training,
+            _neighbour_training.Training,
             "best",
         ),
     ],
@@ -288,7 +288,7 @@ def test_other_parameters_are_told_at_once(unfinished):
 
 
 def test_checkpoint_of_another_version_is_refused(unfinished, monkeypatch):
-    monkeypatch.setattr(_resumable, "__version__", "0.0.1")
+    monkeypatch.setattr(_iterative, "__version__", "0.0.1")
     with pytest.raises(ArtefactError, match=r"version was '.*', now '0\.0\.1'"):
         clone(unfinished).fit(X, Y)
 

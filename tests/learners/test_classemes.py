@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import Classemes
-from fewbits.learners.supervised._classemes import bootstrap, most_used
+from fewbits.learners._classemes import bootstrap, most_used
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_elimination_keeps_what_tells_classes_apart():
     [
         ({"n_bits": 0}, "n_bits must be"),
         ({"C": 0}, "C must be"),
-        ({"drop": 1}, "drop must be below 1, got 1"),
+        ({"drop": 1}, "drop must be .*below 1, got 1"),
     ],
 )
 def test_mistakes(digits, parameters, message):

@@ -16,17 +16,18 @@ from fewbits import _kernels
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, LSH, PCAH
-from fewbits.learners.fitting import on_progress
-from fewbits.learners.supervised.dbc._dbc import DBC
-from fewbits.learners.supervised.dbc._descent import improve
-from fewbits.learners.supervised.dbc._labels import initial_labels, simultaneous
-from fewbits.learners.supervised.dbc._objective import (
+from fewbits.learners._dbc import (
+    DBC,
     Categories,
     Objective,
+    improve,
+    initial_labels,
     pair_counts,
+    simultaneous,
+    sort_by_class,
+    train,
 )
-from fewbits.learners.supervised.dbc._rows import sort_by_class
-from fewbits.learners.supervised.dbc._svm import train
+from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
 
 every_rule = pytest.mark.parametrize("codes", ["image", "category"])
@@ -223,12 +224,12 @@ class TestMachines:
             norms = (W**2).sum(axis=0) + bias**2
             return objective.value(objective.terms(L, scores, norms))
 
-        least = value(planes.W, planes.bias)
+        least = value(planes[:-1], planes[-1])
         rng = np.random.default_rng(1)
         for size in (1e-2, 1e-1):
-            W = planes.W + size * rng.normal(size=planes.W.shape)
-            assert (value(W, planes.bias) > least).all()
-            assert (value(planes.W, planes.bias + size) > least).all()
+            W = planes[:-1] + size * rng.normal(size=planes[:-1].shape)
+            assert (value(W, planes[-1]) > least).all()
+            assert (value(planes[:-1], planes[-1] + size) > least).all()
 
     def test_threads_do_not_matter(self):
         X, y = blobs(d=30)
@@ -417,15 +418,6 @@ def test_interrupt_keeps_what_was_reached():
     shorter = DBC(16, n_iter=2, random_state=0).fit(X, y)
     assert interrupted.n_iter_ == len(interrupted.objective_terms_["intra"]) == 2
     assert interrupted.encoder_.fingerprint == shorter.encoder_.fingerprint
-
-
-def test_interrupt_before_the_first_iteration_is_passed_on(monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("fewbits.learners.supervised.dbc._dbc.improve", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        DBC(8).fit(*blobs())
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ from fewbits.learners import (
     NeighbourCodes,
     SparseProjections,
     SpectralHashing,
+    _neighbour_training,
 )
 from fewbits.learners._core import _device, _rows
-from fewbits.learners._linalg import _axes, _procrustes
+from fewbits.learners._fast_neighbour_codes import transform_there
+from fewbits.learners._linalg import _orthogonal
+from fewbits.learners._neighbour_training import smallest
 from fewbits.learners.fitting import on_device, on_progress, shared_steps
-from fewbits.learners.neighbours import _training
-from fewbits.learners.neighbours._graph import smallest
-from fewbits.learners.neighbours._rounds import transform_there
 from tests.learners._learners import every_learner
 
 torch = pytest.importorskip("torch")
@@ -80,7 +80,7 @@ def one_thread():
 
 @pytest.fixture
 def by_products(monkeypatch):
-    monkeypatch.setattr(_procrustes, "_GRAM_FROM", 2)
+    monkeypatch.setattr(_orthogonal, "_GRAM_FROM", 2)
 
 
 @heavy
@@ -101,14 +101,12 @@ def test_torch_learns_the_same(learner, n, name):
 @pytest.mark.parametrize("n", [200, 20])
 def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
     expected = clone(learner).fit(X[:n], Y[:n])
-    for module in (_rows, _axes):
+    for module in (_rows, _orthogonal):
         monkeypatch.setattr(module, "LARGE", 8)
-    monkeypatch.setattr(
-        "fewbits.learners.unsupervised.sparse_projections._splitting.LARGE", 8
-    )
+    monkeypatch.setattr("fewbits.learners._sparse_projections.LARGE", 8)
     monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
     monkeypatch.setattr(_device, "_ROOMY", 2)
-    monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 2)
+    monkeypatch.setattr(_orthogonal, "_PRODUCTS_FROM", 2)
     with on_device(name) if name else nullcontext():
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-3)
@@ -121,7 +119,7 @@ def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
 @pytest.mark.parametrize("n", [200, 20])
 def test_torch_trains_alike(learner, name, n, monkeypatch):
     # For one short iteration: a sign that rounding flips changes all steps behind it.
-    monkeypatch.setattr(_training, "_BATCHES", 25)
+    monkeypatch.setattr(_neighbour_training, "_BATCHES", 25)
     # Nor do few held-out rows decide, which rounding may change, too.
     options = {"n_iter": 1, "random_state": 0, "training__validation": 0}
     learner = clone(learner).set_params(**options)
@@ -164,7 +162,7 @@ def stop_after_two(done, n_iter, objective):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", DEVICES)
 def test_fit_goes_on_where_it_began(learner, name, tmp_path, monkeypatch):
-    monkeypatch.setattr(_training, "_BATCHES", 5)
+    monkeypatch.setattr(_neighbour_training, "_BATCHES", 5)
     learner = clone(learner).set_params(n_iter=3, random_state=0)
     with on_device(name):
         expected = clone(learner).fit(X)

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from fewbits.learners import ITQ
-from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners._linalg._procrustes import random_rotation
+from fewbits.learners._linalg._orthogonal import principal_axes, random_rotation
 
 
 def data(n=300, d=12):

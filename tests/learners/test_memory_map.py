@@ -19,7 +19,7 @@ from fewbits.learners import (
     BRE, CBE, CCAITQ, ITQ, LSH, PCAH, BilinearProjections, FastNeighbourCodes,
     Hadamard, NeighbourCodes, SparseProjections, SpectralHashing, Thresholding,
 )
-from fewbits.learners.neighbours import FastNeighbourTraining, NeighbourTraining
+from fewbits.learners import FastNeighbourTraining, NeighbourTraining
 
 def used():
     with open("/proc/self/statm") as file:
@@ -112,18 +112,10 @@ def test_memory_map_gives_the_same_encoder(tmp_path, dtype, monkeypatch):
 
 def test_rows_that_are_drawn_are_not_copied():
     X = np.random.default_rng(0).normal(size=(20_000, 400))
-    learner = made(FastNeighbourCodes, 16, n_rows=19_999)
-    numbers = learner._drawn(X, np.random.RandomState(0))
+    options = {"n_iter": 1, "n_rows": 19_999, "n_anchors": 20, "validation": 0}
+    learner = made(FastNeighbourCodes, 16, **options)
     tracemalloc.start()
-    learner._framed(X, numbers, 0, numbers)
+    learner.fit(X)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < X.nbytes  # half of it for the rows in float32
-
-
-def test_maps_are_recognised(tmp_path):
-    np.save(tmp_path / "X.npy", np.zeros((3, 2)))
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert _rows.is_mapped(mapped)
-    assert _rows.is_mapped(np.asarray(mapped)[1:])
-    assert not _rows.is_mapped(np.zeros((3, 2)))

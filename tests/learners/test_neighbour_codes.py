@@ -22,31 +22,33 @@ from fewbits.learners import (
     Hadamard,
     NeighbourCodes,
     SparseProjections,
+    _neighbour_codes,
+    _neighbour_training,
 )
+from fewbits.learners._fast_neighbour_codes import BlockHadamardMap
 from fewbits.learners._linalg._adam import Adam
-from fewbits.learners.fitting import on_progress
-from fewbits.learners.neighbours import _neighbour_codes, _training, _validation
-from fewbits.learners.neighbours._frame import Frame, plain_frame, principal_frame
-from fewbits.learners.neighbours._graph import (
-    Batch,
-    neighbour_graph,
-    precisions,
-    smallest,
-)
-from fewbits.learners.neighbours._loss import divergence, neighbour_probabilities
-from fewbits.learners.neighbours._maps import (
+from fewbits.learners._neighbour_maps import (
+    Frame,
     LinearMap,
     NetworkMap,
     SparseLinearMap,
+    plain_frame,
+    principal_frame,
     towards_tight,
 )
-from fewbits.learners.neighbours._rounds import BlockHadamardMap
-from fewbits.learners.neighbours._training import Training
-from fewbits.learners.neighbours._validation import (
-    Found,
+from fewbits.learners._neighbour_training import (
+    Batch,
+    QueryRecall,
+    Training,
     ValidationSplit,
+    divergence,
     gained,
+    neighbour_graph,
+    neighbour_probabilities,
+    precisions,
+    smallest,
 )
+from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
 
 # Whether a short training ends with such a bit is a matter of rounding.
@@ -337,7 +339,7 @@ def with_neighbours(database, queries):
 @pytest.fixture
 def few_steps(monkeypatch):
     """Make iterations of five steps, where it does not matter what they lead to."""
-    monkeypatch.setattr(_training, "_BATCHES", 5)
+    monkeypatch.setattr(_neighbour_training, "_BATCHES", 5)
 
 
 every_map = pytest.mark.parametrize(
@@ -462,12 +464,12 @@ class TestLearner:
         path = tmp_path / "fit.npz"
         options = {"n_iter": 2, "random_state": 0}
 
-        def interrupt(self, objective):
-            if len(objective) == 2:
+        def interrupt(name, done, *_, **__):
+            if (name, done) == ("_Start", 2):
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as start:
-            start.setattr(ITQ, "_report", interrupt)
+            start.setattr("fewbits.learners._core._iterative.report", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 made(NeighbourCodes, 16, **options, checkpoint=path).fit(waves[0])
         resumed = made(NeighbourCodes, 16, **options, checkpoint=path).fit(waves[0])
@@ -686,14 +688,14 @@ class TestLearner:
     @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("pays", [True, False])
     def test_training_on_few_rows_is_kept_on_a_gain(self, make, monkeypatch, pays):
-        monkeypatch.setattr(_training, "gained", lambda *_: pays)
+        monkeypatch.setattr(_neighbour_training, "gained", lambda *_: pays)
         monkeypatch.setattr(ValidationSplit, "recall", lambda *_: 0.5)
         assert was_trained(make, rows(300)) == pays
 
     @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("n", [90, 300])
     def test_the_start_of_few_rows_is_that_of_all(self, monkeypatch, n):
-        monkeypatch.setattr(_training, "gained", lambda *_: False)
+        monkeypatch.setattr(_neighbour_training, "gained", lambda *_: False)
         seen, original = [], _neighbour_codes.scaled_itq
 
         def scaled_itq(V, *others):
@@ -822,7 +824,7 @@ class TestTraining:
     def test_rows_kept_aside_are_searched_among_themselves(
         self, monkeypatch, comparisons, k
     ):
-        monkeypatch.setattr(_validation, "_COMPARISONS", comparisons)
+        monkeypatch.setattr(_neighbour_training, "_COMPARISONS", comparisons)
         held_out = rows(120, seed=1)
         split = ValidationSplit(rows(30), held_out)
         nearest = [brute_nearest(held_out, row, k) for row in range(120)]
@@ -833,14 +835,14 @@ class TestTraining:
         assert split.recall(plane, [12]) == pytest.approx(found[1])
 
     def test_only_the_first_of_many_rows_kept_aside_are_queries(self, monkeypatch):
-        monkeypatch.setattr(_validation, "_MOST_QUERIES", 7)
+        monkeypatch.setattr(_neighbour_training, "_MOST_QUERIES", 7)
         split = ValidationSplit(rows(80), rows(200, seed=1))
         assert split.nearest.shape == (7, 10)
 
     def test_equal_rows_need_not_find_themselves(self):
         ids = np.array([[0, 3, 4], [3, 1, 4], [3, 4, 5]])
         np.testing.assert_array_equal(
-            _validation.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
+            _neighbour_training.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
         )
 
     @pytest.mark.parametrize(
@@ -877,8 +879,8 @@ class TestTraining:
     def test_gains_are_by_codes_and_no_loss_by_scores(
         self, by_codes, by_scores, expected
     ):
-        before = Found(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
-        after = Found(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
+        before = QueryRecall(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
+        after = QueryRecall(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
         assert gained(before, after) == expected
 
     def test_few_rows_find_their_nearest_by_codes_and_by_scores(self):
@@ -887,7 +889,7 @@ class TestTraining:
         nearest = [brute_nearest(V, row, 2) for row in range(len(V))]
         split = ValidationSplit(rows(30), V)
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        found = split.found(plane, [12])
+        found = split.recall_of_few(plane, [12])
         assert found.by_codes.mean() == pytest.approx(nearest_by_signs(V, 2, nearest))
         differ = (V >= 0)[:, None] != (V >= 0)
         apart = (np.abs(V)[:, None] * differ).sum(axis=2)
@@ -899,7 +901,7 @@ class TestTraining:
     def test_few_rows_count_alike_at_every_length(self):
         split = ValidationSplit(rows(30), rows(120, seed=1))
         plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        both, *each = (split.found(plane, n) for n in ([6, 12], [6], [12]))
+        both, *each = (split.recall_of_few(plane, n) for n in ([6, 12], [6], [12]))
         np.testing.assert_allclose(both.by_codes, (each[0][0] + each[1][0]) / 2)
 
     def test_states_are_copies_only_where_they_are_needed(self):
@@ -927,7 +929,7 @@ class TestFrame:
 
 @pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
 def test_a_loss_that_is_not_finite_is_one_line(make, monkeypatch):
-    monkeypatch.setattr(_training, "_SCALE", np.inf)
+    monkeypatch.setattr(_neighbour_training, "_SCALE", np.inf)
     with pytest.raises(
         DivergedError, match=r"iteration 1: lower training\.learning_rate"
     ):
@@ -951,5 +953,8 @@ def test_codes_of_many_bits_gain_from_the_start(make):
     start, first, second = learner.recalls_
     assert min(first, second) > start - 0.01
     assert max(first, second) > start
-    n_compared = _training._ANCHORS * (_training._NEAR + 1) + _training._FAR
+    n_compared = (
+        _neighbour_training._ANCHORS * (_neighbour_training._NEAR + 1)
+        + _neighbour_training._FAR
+    )
     assert learner.objective_[0] < np.log(n_compared)  # that of a blind guess

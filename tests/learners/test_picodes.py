@@ -1,5 +1,8 @@
 """PiCoDes: each step minimises what the paper says, and new classes profit."""
 
+import warnings
+from itertools import count
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +13,9 @@ from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes, RelaxedPiCoDes
+from fewbits.learners import _picodes as steps
 from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
-from fewbits.learners.supervised.picodes import _forecast
-from fewbits.learners.supervised.picodes import _steps as steps
-from fewbits.learners.supervised.picodes._picodes import descent
-from fewbits.learners.supervised.picodes._search import best_between
+from fewbits.learners._picodes import best_between
 
 
 def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
@@ -27,7 +28,7 @@ def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
 
 def start(given, n_bits, seed):
     A = np.random.default_rng(seed).normal(size=(given.X.shape[1], n_bits))
-    return steps.start(given, A, np.zeros(n_bits))
+    return steps.first_state(given, A, np.zeros(n_bits))
 
 
 def equation_4(given, state):
@@ -114,13 +115,6 @@ def test_the_search_parts_no_equal_rows(seed):
         if 0 < bits.sum() < len(X):
             least = min(least, deltas @ bits)
     assert deltas @ (X @ w + b > 0) <= least + 1e-9
-
-
-@pytest.mark.parametrize("value", ["False", 1, None])
-def test_line_search_is_true_or_false(value):
-    X, y = load_digits(return_X_y=True)
-    with pytest.raises(ArgumentError, match="line_search must be True or False"):
-        PiCoDes(8, line_search=value).fit(X[:50], y[:50])
 
 
 def test_the_search_goes_on_where_whole_steps_are_stuck():
@@ -247,14 +241,6 @@ def test_processes_change_nothing(monkeypatch):
     np.testing.assert_array_equal(together[1], alone[1])
 
 
-def test_the_descent_goes_on_from_where_it_was():
-    given_ = problem(1)
-    forecast = _forecast.Forecast(n_iter=3, n_bits=6)
-    states = descent(given_, start(given_, 6, 1), forecast=forecast)
-    values = [next(states)[1] for _ in range(4)]
-    assert values == sorted(values, reverse=True)
-
-
 @pytest.mark.parametrize(
     ("parameters", "y", "message"),
     [
@@ -262,6 +248,8 @@ def test_the_descent_goes_on_from_where_it_was():
         ({"C": -1}, [0, 1, 2] * 4, "C must be"),
         ({"init": "best"}, [0, 1, 2] * 4, "init must be"),
         ({"n_components": 0}, [0, 1, 2] * 4, "n_components must be"),
+        ({"line_search": "False"}, [0, 1, 2] * 4, "line_search must be True or False"),
+        ({"line_search": None}, [0, 1, 2] * 4, "line_search must be True or False"),
         ({}, None, "requires y"),
         ({}, [1] * 12, "at least 2 classes"),
         ({}, np.eye(3)[[0, 1, 2] * 4] + np.eye(3)[0] > 0, "one class for each row"),
@@ -283,31 +271,6 @@ def test_bits_that_are_the_same_are_counted_and_warned_about():
     assert picodes.n_dead_bits_ == 0
 
 
-class TestForecast:
-    @pytest.fixture
-    def clock(self, monkeypatch):
-        now = [0.0]
-        monkeypatch.setattr(_forecast.time, "perf_counter", lambda: now[0])
-        return now
-
-    def test_minutes_are_told_once(self, clock):
-        forecast = _forecast.Forecast(n_iter=10, n_bits=64)
-        clock[0] = 6
-        forecast.classifiers_done()
-        for n in range(1, 8):
-            forecast.projectors_done(n)  # too early
-        clock[0] += 24
-        # 6 s of classifiers and 64 projectors of 3 s, ten times
-        with pytest.warns(UserWarning, match="about 33 minutes for 10 iterations"):
-            forecast.projectors_done(8)
-        forecast.projectors_done(9)
-
-    def test_seconds_are_not(self, clock):
-        forecast = _forecast.Forecast(n_iter=10, n_bits=2)
-        clock[0] = 2
-        forecast.projectors_done(2)
-
-
 def test_components_go_by_the_length_of_the_code():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 200)), np.arange(300) % 3
@@ -317,3 +280,15 @@ def test_components_go_by_the_length_of_the_code():
     as_many = RelaxedPiCoDes(150, n_iter=1, n_components=150, random_state=0).fit(X, y)
     np.testing.assert_array_equal(usual.encode(X), few.encode(X))
     np.testing.assert_array_equal(more.encode(X), as_many.encode(X))
+
+
+@pytest.mark.parametrize(("seconds", "n_warnings"), [(20, 1), (0.001, 0)])
+def test_a_fit_of_minutes_is_told_once(monkeypatch, seconds, n_warnings):
+    X, y = load_digits(return_X_y=True)
+    clock = count(step=seconds)
+    with warnings.catch_warnings(record=True) as caught, monkeypatch.context() as patch:
+        warnings.simplefilter("always")
+        patch.setattr("time.perf_counter", lambda: float(next(clock)))
+        PiCoDes(12, n_iter=2, random_state=0).fit(X[:80], y[:80])
+    told = [str(each.message) for each in caught if "minutes" in str(each.message)]
+    assert len(told) == n_warnings

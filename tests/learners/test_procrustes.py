@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from fewbits.learners._linalg import _procrustes
-from fewbits.learners._linalg._procrustes import polar, random_rotation
+from fewbits.learners._linalg import _orthogonal
+from fewbits.learners._linalg._orthogonal import polar, random_rotation
 
 
 @pytest.fixture(params=[1, 10**9], ids=["gram", "svd"])
 def route(request, monkeypatch):
-    monkeypatch.setattr(_procrustes, "_GRAM_FROM", request.param)
+    monkeypatch.setattr(_orthogonal, "_GRAM_FROM", request.param)
 
 
 def matrix(k, b, condition):
@@ -48,7 +48,7 @@ def test_rank_deficient(rank):
 
 
 def test_too_ill_conditioned_for_gram():
-    assert _procrustes._polar_by_gram(matrix(20, 30, 1e14)) is None
+    assert _orthogonal._polar_by_gram(matrix(20, 30, 1e14)) is None
 
 
 def test_random_rotations_differ_with_the_seed_only():
@@ -66,7 +66,7 @@ class TestByProducts:
     @pytest.mark.parametrize("shape", [(1, 7), (60, 60), (60, 130)])
     def test_equals_the_svd(self, shape, condition):
         C = 1e4 * matrix(*shape, condition)
-        R = _procrustes._polar_by_products(C, np.float64)
+        R = _orthogonal._polar_by_products(C, np.float64)
         np.testing.assert_allclose(R @ R.T, np.eye(len(C)), atol=1e-12)
         U, _, Vt = np.linalg.svd(C, full_matrices=False)
         np.testing.assert_allclose(R, U @ Vt, atol=1e-6)
@@ -74,7 +74,7 @@ class TestByProducts:
     @pytest.mark.parametrize("condition", [1, 1e3, 1e8])
     def test_loses_nothing_in_single_precision(self, condition):
         C = matrix(60, 130, condition)
-        R = _procrustes._polar_by_products(C, np.float32)
+        R = _orthogonal._polar_by_products(C, np.float32)
         assert R.dtype == np.float32
         np.testing.assert_allclose(R @ R.T, np.eye(60), atol=1e-5)
         nuclear = np.linalg.svd(C, compute_uv=False).sum()
@@ -82,11 +82,11 @@ class TestByProducts:
 
     @pytest.mark.parametrize("C", [np.zeros((3, 5)), np.ones((3, 5))])
     def test_gives_up_where_there_is_no_limit(self, C):
-        assert _procrustes._polar_by_products(C, np.float32) is None
+        assert _orthogonal._polar_by_products(C, np.float32) is None
 
     def test_is_taken_for_large_matrices(self, monkeypatch):
-        monkeypatch.setattr(_procrustes, "_PRODUCTS_FROM", 20)
-        monkeypatch.setattr(_procrustes, "_GRAM_FROM", 10)
+        monkeypatch.setattr(_orthogonal, "_PRODUCTS_FROM", 20)
+        monkeypatch.setattr(_orthogonal, "_GRAM_FROM", 10)
         C = matrix(30, 40, 1e3)
         assert polar(C).dtype == np.float32
         assert polar(C[:15]).dtype == np.float64

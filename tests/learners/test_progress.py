@@ -72,9 +72,8 @@ def test_interrupt_before_the_first_iteration_is_passed_on(learner, monkeypatch)
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(
-        "fewbits.learners._linalg._sign_products.sign_products", interrupt
-    )
+    for module in ("_itq", "_sparse_projections"):
+        monkeypatch.setattr(f"fewbits.learners.{module}.sign_products", interrupt)
     with pytest.raises(KeyboardInterrupt):
         clone(learner).fit(X, Y)
 

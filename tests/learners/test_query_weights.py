@@ -15,9 +15,9 @@ from fewbits.learners._linalg._query_weights import (
     Added,
     Estimates,
     QueryWeights,
+    Shortlists,
     trained_query_weights,
 )
-from fewbits.learners._linalg._shortlists import Shortlists
 
 SEED = 0
 D, N_BITS = 24, 32
@@ -200,7 +200,7 @@ def test_an_interrupt_keeps_the_map_without_them(monkeypatch):
         raise KeyboardInterrupt
 
     usual = NeighbourCodes(16, n_iter=2, random_state=0).fit(V).encoder_
-    name = "fewbits.learners.neighbours._neighbour_codes.trained_query_weights"
+    name = "fewbits.learners._neighbour_codes.trained_query_weights"
     monkeypatch.setattr(name, interrupted)
     with pytest.warns(InterruptedWarning, match="before scores of queries"):
         encoder = NeighbourCodes(16, n_iter=2, random_state=0).fit(V).encoder_

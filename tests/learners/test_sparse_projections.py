@@ -3,13 +3,7 @@ import pytest
 
 from fewbits.encoders import LinearEncoder, SparseEncoder
 from fewbits.learners import ITQ, SparseProjections
-from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners._linalg._procrustes import random_rotation
-from fewbits.learners.unsupervised.sparse_projections._hard_threshold import (
-    IterativeSteps,
-    OneStep,
-    keep_largest,
-)
+from fewbits.learners._linalg._orthogonal import principal_axes, random_rotation
 from tests.learners._made import made
 
 
@@ -165,43 +159,6 @@ def test_number_of_weights_is_exact(density, count):
 def test_number_of_weights_by_count():
     assert len(fit(data(), 20, n_nonzero=101, n_iter=2).encoder_.values) == 101
     assert isinstance(fit(data(), 20, n_nonzero=240).encoder_, LinearEncoder)
-
-
-def test_keep_largest_breaks_ties_by_place():
-    M = np.array([[1.0, -2.0, 2.0], [2.0, 0.0, -2.0]])
-    np.testing.assert_array_equal(keep_largest(M, 3), [[0, -2, 2], [2, 0, 0]])
-    np.testing.assert_array_equal(keep_largest(M, 5), [[1, -2, 2], [2, 0, -2]])
-    np.testing.assert_array_equal(keep_largest(M, 6), M)
-
-
-@pytest.fixture
-def problem():
-    X = data()
-    X -= X.mean(axis=0)
-    return X, random_rotation(12, 20, np.random.RandomState(0))
-
-
-@pytest.mark.parametrize("step", ["frobenius", "spectral"])
-@pytest.mark.parametrize("from_previous", [True, False])
-def test_eq_4_never_rises_inside_the_iterative_solver(problem, step, from_previous):
-    X, Rbar = problem
-    gram = X.T @ X
-    size = 1 / (
-        np.linalg.norm(X) ** 2 if step == "frobenius" else np.linalg.norm(gram, 2)
-    )
-    start = keep_largest(np.roll(Rbar, 1, axis=0), 60)
-    values = []
-    for n_inner in range(1, 40):
-        R = IterativeSteps(60, gram, size, n_inner, from_previous)(Rbar, start)
-        values.append(np.linalg.norm(X @ (R - Rbar)) ** 2)
-    assert np.all(np.diff(values) <= 1e-10 * values[0])
-    assert values[-1] < values[0]
-
-
-def test_first_inner_iteration_is_the_one_step(problem):
-    X, Rbar = problem
-    iterative = IterativeSteps(60, X.T @ X, 1e-6, 1, from_previous=False)
-    np.testing.assert_array_equal(iterative(Rbar, Rbar), OneStep(60)(Rbar, Rbar))
 
 
 def test_constant_features_get_no_weights():

@@ -5,11 +5,8 @@ from sklearn.datasets import load_digits
 from fewbits.codes import hamming_topk
 from fewbits.errors import FeatureError
 from fewbits.learners._core._rows import as_single
-from fewbits.learners._linalg._axes import principal_axes
-from fewbits.learners.unsupervised._spectral_hashing import (
-    SpectralHashing,
-    smoothest_modes,
-)
+from fewbits.learners._linalg._orthogonal import principal_axes
+from fewbits.learners._spectral_hashing import SpectralHashing, smoothest_modes
 
 
 def data(n=400, d=10, seed=0):

@@ -8,11 +8,7 @@ from scipy.optimize import minimize
 
 from fewbits.codes import hamming_distances
 from fewbits.learners import CBE, LSH, BilinearProjections, Hadamard
-from fewbits.learners.unsupervised.structured._bilinear import near_square
-from fewbits.learners.unsupervised.structured._circulant_steps import (
-    circulants,
-    positive_root,
-)
+from fewbits.learners._structured import circulants, near_square, positive_root
 
 
 def features(n=100, d=12):

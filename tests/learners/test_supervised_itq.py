@@ -6,10 +6,9 @@ from sklearn.datasets import load_digits
 
 from fewbits.codes import hamming_distances
 from fewbits.errors import ArgumentError
-from fewbits.learners import CCAITQ, ITQ, SupervisedITQ
-from fewbits.learners._core._progress import also
-from fewbits.learners.supervised import _held_out_classes
-from fewbits.learners.supervised._held_out_classes import SHARES
+from fewbits.learners import CCAITQ, ITQ, SupervisedITQ, _supervised_itq
+from fewbits.learners._core._iterative import also
+from fewbits.learners._supervised_itq import SHARES
 
 
 @pytest.fixture(scope="module")
@@ -123,26 +122,33 @@ def test_known_and_new_classes_count_alike(digits, monkeypatch, new, expected):
         found[1] += noise if share else 0
         return found
 
-    monkeypatch.setattr(_held_out_classes, "_precisions", precisions)
+    monkeypatch.setattr(_supervised_itq, "_precisions", precisions)
     learner = SupervisedITQ(8, n_iter=1, random_state=0)
-    share, found = _held_out_classes.best_supervision(learner, *digits)
+    share, found = _supervised_itq.best_supervision(learner, *digits)
     assert share == expected
     np.testing.assert_allclose(found.known, known)
 
 
-def test_folds_hold_every_class_out_once(digits):
-    _, y = digits
-    rows, classes = np.random.default_rng(0).permutation(600)[:500], np.arange(10)
-    new = []
-    for fold in _held_out_classes._folds(y, rows, classes):
-        known, novel = ({*y[asked].tolist()} for asked in fold.asked)
-        assert known == {*y[fold.learn].tolist()}
-        assert not known & novel
-        assert known | novel == {*y[fold.base].tolist()}
-        parts = [fold.learn, *fold.asked, fold.base]
-        assert sorted(np.concatenate(parts).tolist()) == sorted(rows.tolist())
-        new += sorted(novel)
-    assert sorted(new) == list(range(10))
+def test_every_class_is_held_out_once(digits):
+    fits = []
+
+    class Recorded(SupervisedITQ):
+        def fit(self, X, y=None):
+            fits.append((self.supervision, frozenset(np.asarray(y).tolist()), len(X)))
+            return super().fit(X, y)
+
+    learner = Recorded(8, supervision="validated", n_iter=1, random_state=0)
+    learner.fit(*digits)
+    whole, *shares = fits
+    assert whole[0] == "validated"
+    of_itq = [(classes, n) for share, classes, n in shares if share == 0]
+    assert len(of_itq) == 3
+    out = [c for classes, _ in of_itq for c in range(10) if c not in classes]
+    assert sorted(out) == list(range(10))
+    # Of the classes that are learnt from, rows are held out, too.
+    y = digits[1]
+    for classes, n in of_itq:
+        assert n < np.isin(y, list(classes)).sum()
 
 
 @pytest.mark.parametrize("supervision", [0.5, 1.0])
@@ -160,10 +166,10 @@ def test_labels_that_say_nothing_leave_itq(supervision, scale):
 @pytest.mark.parametrize(
     ("supervision", "message"),
     [
-        (-0.1, "supervision must be a number"),
-        (1.5, "supervision must be a number at least 0 and at most 1"),
-        ("best", "from 0 to 1, or 'validated', got 'best'"),
-        (None, "supervision must be a number"),
+        (-0.1, "supervision must be .*a number"),
+        (1.5, "supervision must be .*a number at least 0 and at most 1"),
+        ("best", "'validated' or a number .* got 'best'"),
+        (None, "supervision must be .*a number"),
     ],
 )
 def test_mistakes(digits, supervision, message):

@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fewbits.learners import ITQ
-from fewbits.learners._core._threads import threads_for, threads_limited
+from fewbits.learners._core._device import threads_for, threads_limited
 
 
 def n_threads():
@@ -89,7 +89,7 @@ import sys
 from pathlib import Path
 from shutil import copy
 from threadpoolctl import threadpool_info
-from fewbits.learners._core._threads import threads_for, threads_limited
+from fewbits.learners._core._device import threads_for, threads_limited
 
 with threads_for(1, 1, 1):
     pass

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from fastapi.testclient import TestClient
+from fewbits.server._csv import csv_of
 
 from fewbits.bundle import Bundle
 from fewbits.server import create_app
-from fewbits.server._csv import csv_of
 from tests.server._running import ENCODER, N_BITS, small_bundle
 
 CSV = {"Accept": "text/csv"}

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
-from fewbits.learners.supervised._held_out_classes import SHARES
+from fewbits.learners._supervised_itq import SHARES
 from fewbits.training import METHODS, bundle_of, fit_bundle
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)

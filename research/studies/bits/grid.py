@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from fewbits.analysis.bits import bit_report, rank_bits
 from fewbits.codes import hamming_distances, unpack
-from fewbits.learners import DBC, ITQ, LSH, Learner
-from fewbits.learners.supervised.dbc import DBCWeights
+from fewbits.learners import DBC, ITQ, LSH, DBCWeights, Learner
 from research.common.classic import prepared
 from research.core.compare import over_seeds
 from research.core.record import Metrics, Record

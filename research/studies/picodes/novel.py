@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 
 from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import PiCoDes, RelaxedPiCoDes
-from fewbits.learners.supervised.picodes._start import LEAST_COMPONENTS
+from fewbits.learners._picodes import LEAST_COMPONENTS
 from research.common.classic import prepared
 from research.common.features import first_of_each, load_features
 from research.common.lp_beta import lp_beta_metrics

@@ -32,7 +32,7 @@ class Conditions:
         Parameters
         ----------
         filter : str or pyarrow.compute.Expression
-            See `fewbits.filters.matching_rows`.
+            See `fewbits.collection.filters.matching_rows`.
         name : str or None
             Of the column that ids were read from.
         n_bits : int
@@ -53,7 +53,7 @@ def _matching(
     run: Run, filter: Any, name: str | None, n_bits: int
 ) -> NDArray[np.bool_]:
     """Return a mask over the rows of a run; nothing of it is copied."""
-    from fewbits.filters import matching_rows  # imports a tokenizer of SQL
+    from fewbits.collection.filters import matching_rows  # imports a tokenizer of SQL
 
     table, live = _with_ids(run, name), run.part.live
     if live is None:

@@ -133,7 +133,7 @@ def _told_of_untyped(column: Any, name: str, n_held: int) -> str:
 
 def _told(kind: Any) -> str:
     """Return a type in the words of a filter, and in those of Arrow."""
-    from fewbits.filters import name_of_type
+    from fewbits.collection.filters import name_of_type
 
     return f"{name_of_type(kind)} ({kind})"
 

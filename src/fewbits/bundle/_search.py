@@ -43,7 +43,7 @@ class SearchMixin(CodeSearchMixin):
         filter : str or pyarrow.compute.Expression, default=None
             Which items may be found: a condition about the user's columns, such as
             ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``;
-            see `fewbits.filters.matching_rows`. All `k` are found where there are as
+            see `fewbits.collection.filters.matching_rows`. All `k` are found where there are as
             many such items.
         allowed : array-like, default=None
             Which items may be found: a boolean mask over the rows, or ids.

@@ -20,7 +20,7 @@ def selected(
     bundle : BundleParts
     filter : str or pyarrow.compute.Expression or None
         A condition about the user's columns and the bits, see
-        `fewbits.filters.matching_rows`.
+        `fewbits.collection.filters.matching_rows`.
     allowed : array-like or None
         A boolean mask over the rows, or ids of items.
 

@@ -30,21 +30,8 @@ class CodeTable(Immutable):
     64 bits the words are unit vectors and the key is the code. Beyond, different codes
     may have the same key: a code that was found must be compared.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        At least one; those that repeat are kept once.
-    n_bits : int
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_unique,), dtype int64
-        For each distinct code the first row that has it.
-    counts : ndarray of shape (n_unique,), dtype int64
-        How many rows have it.
-    words : ndarray of shape (n_bits,), dtype uint64
-    is_exact : bool
-        Whether equal keys mean equal codes.
+    `rows` are, for each distinct code, the first row that has it; `counts` how many
+    have it; `words` those of the bits. `is_exact` says that equal keys are equal codes.
     """
 
     def __init__(self, codes: CodeArray, n_bits: int) -> None:
@@ -79,16 +66,7 @@ class CodeTable(Immutable):
         return _keys(codes, self._by_byte)
 
     def find(self, keys: KeyArray) -> IdArray:
-        """Return which of the distinct codes has each key, -1 where none has.
-
-        Parameters
-        ----------
-        keys : ndarray of any shape, dtype uint64
-
-        Returns
-        -------
-        ndarray of the same shape, dtype int64
-        """
+        """Return which of the distinct codes has each key, -1 where none has."""
         places, entries = self.hits(keys)
         found = np.full(keys.size, -1, np.int64)
         found[places] = entries
@@ -97,14 +75,7 @@ class CodeTable(Immutable):
     def hits(self, keys: KeyArray) -> tuple[IdArray, IdArray]:
         """Return which places in ``keys.ravel()`` hold keys of which codes.
 
-        Parameters
-        ----------
-        keys : ndarray of any shape, dtype uint64
-
-        Returns
-        -------
-        places, entries : ndarray of shape (n_hits,), dtype int64
-            In no particular order; entries are places in `rows`.
+        In no particular order; codes as places in `rows`.
         """
         flat = keys.ravel()
         parts = [
@@ -180,17 +151,8 @@ class TableSearch(Immutable):
     def nearest(self, codes: CodeArray, work: int) -> Answers:
         """Find the nearest row of each code, the lowest if tied.
 
-        Parameters
-        ----------
-        codes : ndarray of shape (n, n_bytes), dtype uint8
-        work : int
-            Look-ups and comparisons after which a code is given up: the same ones on
-            every machine.
-
-        Returns
-        -------
-        Answers
-            Rows of -1 for the codes that were given up.
+        After `work` look-ups and comparisons a code is given up, with a row of -1: the
+        same ones on every machine.
         """
         answers = Answers.none(len(codes))
         counts = np.empty((len(codes), 2), np.int64)

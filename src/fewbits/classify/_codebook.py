@@ -162,17 +162,17 @@ class Codebook(Immutable):
         ArgumentError
             When a label is none of the classes.
         """
-        wanted = _name_array(labels, "labels")
-        if not wanted.size:
+        sought = _name_array(labels, "labels")
+        if not sought.size:
             return np.empty(0, np.int64)
-        check_same_kind(wanted, self.names, ("labels", "the names of classes"))
+        check_same_kind(sought, self.names, ("labels", "the names of classes"))
         order = np.argsort(self.names, kind="stable")
-        places = np.searchsorted(self.names, wanted, sorter=order)
+        places = np.searchsorted(self.names, sought, sorter=order)
         rows = order[np.minimum(places, len(self) - 1)]
-        unknown = wanted[self.names[rows] != wanted]
+        unknown = sought[self.names[rows] != sought]
         if unknown.size:
             raise ArgumentError(
-                f"{unknown.size} of {wanted.size} labels are beyond the codebook of "
+                f"{unknown.size} of {sought.size} labels are beyond the codebook of "
                 f"{len(self)} classes: {unknown[0]!s} is the first"
             )
         return rows.astype(np.int64)

@@ -89,17 +89,8 @@ def first_of_each(
 ) -> tuple[IdArray, IdArray]:
     """Return the lowest row found for each of `n` items, and how many classes were.
 
-    Parameters
-    ----------
-    n : int
-    items, rows, counts : ndarray of shape (n_found,)
-        Which item found which row, and the number of classes that the row stands for.
-        The same row may be found twice.
-
-    Returns
-    -------
-    rows, ties : ndarray of shape (n,), dtype int64
-        -1 and 0 where nothing was found.
+    `items` found `rows` that stand for `counts` classes, maybe the same row twice. The
+    row is -1, and the number 0, where nothing was found.
 
     Examples
     --------

@@ -197,17 +197,8 @@ def linear_svm(
 ) -> tuple[NDArray[np.float64], float]:
     """Solve LIBLINEAR's problem with squared hinge loss, the sides balanced.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        1 and -1; any two values if balanced.
-    penalty : {"l2", "l1"}, default="l2"
-        Of the weights; with "l1" many of them are 0.
-    dual : bool, default=None
-        Which of the two problems, with the same answer, is solved. None takes the
-        faster one where C is small, as for codes.
-    balance : float, default=1
-        See `learn_class`.
+    With the penalty "l1" many weights are 0. `dual` says which of the two problems,
+    with the same answer, is solved; None takes the faster one where C is small.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC

@@ -100,17 +100,9 @@ def pair_costs(soft: SoftBits, items: IdArray, codes: CodeArray) -> FloatArray:
 
 
 def class_sums(numbers: FloatArray, codes: CodeArray) -> FloatArray:
-    """Add up, for each code, the numbers of its bits that are 1.
+    """Add up, for each code, the numbers (n, n_bits) of its bits that are 1.
 
-    Parameters
-    ----------
-    numbers : ndarray of shape (n, n_bits), dtype float64
-        Whole, and in sum below 2**53 in each row: so that the sums are exact.
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes), dtype float64
+    Numbers are whole, and in sum below 2**53 in each row: so that the sums are exact.
 
     Examples
     --------

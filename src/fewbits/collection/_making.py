@@ -27,9 +27,11 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read, warn_of_index
+from fewbits.inputs import Input, read
 from fewbits.ood import novelty_radius
 
+#: What items are called that were not a column of a table.
+_ITEM_COLUMNS = {"texts": "text", "images": "path"}
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -54,7 +56,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
     data = as_frame(data)
-    beside = as_frame(columns)
+    beside = columns if isinstance(columns, Mapping) else as_frame(columns)
     if is_frame(beside):
         table = as_table(beside)
         beside = {name: table[name] for name in table.column_names}
@@ -63,6 +65,8 @@ def read_rows(
             raise ArgumentError(
                 "a table brings its own ids and columns: name them by id= and columns="
             )
+        if isinstance(data, Input):  # its columns are chosen already
+            model, as_text = None, ()
         return read(
             data,
             column=column,
@@ -89,12 +93,11 @@ def read_rows(
             )
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
-    if is_frame(data) and ids is None:
-        warn_of_index(data)
     if codes is not None:
         source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
-    elif model is None:
-        source = read(data, skip_blank=skip_blank)
+    elif model is None or skip_blank:
+        kind = None if model is None else model.kind
+        source = read(data, skip_blank=skip_blank, kind=kind)
     else:
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
@@ -103,10 +106,11 @@ def read_rows(
     return replace(source, ids=source.ids if ids is None else ids, columns=own)
 
 
-def column_facts(source: Input) -> dict[str, str | None]:
+def column_facts(source: Input) -> dict[str, Any]:
     """Return what the facts say about the columns of rows that were read."""
     columns = source.stored_columns()
-    named = {"item_column": source.column, "label_column": source.label}
+    item = source.column or _ITEM_COLUMNS.get(source.kind, "")
+    named = {"item_column": item, "label_column": source.label}
     kept = {key: name if name in columns else None for key, name in named.items()}
     return {**kept, "id_column": source.id}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,9 @@ class Facts:
         """Return the fields that say something, as plain values for JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
-            k: v for k, v in values.items() if v is not None and v not in (False, {})
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False and value != {}
         }
 
     @classmethod
@@ -159,10 +161,10 @@ class Model:
             )
 
     @property
-    def kind(self) -> str:
-        """Kind of items that it takes: vectors, texts, images, or packed codes."""
+    def kind(self) -> Literal["vectors", "texts", "images", "codes"]:
+        """Kind of items that it takes."""
         if self.backbone is not None:
-            return str(self.extractor.kind)
+            return "texts" if self.extractor.kind == "texts" else "images"
         return "codes" if isinstance(self.encoder, PackedEncoder) else "vectors"
 
     @property

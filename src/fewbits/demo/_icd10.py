@@ -14,8 +14,7 @@ from fewbits.classify import nearest_vote
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
-from fewbits.learners import ITQ, LSH, NeighbourCodes
-from fewbits.learners.neighbours import NeighbourTraining
+from fewbits.learners import ITQ, LSH, NeighbourCodes, NeighbourTraining
 
 Progress = Callable[[int, int], None]
 

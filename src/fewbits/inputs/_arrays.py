@@ -115,7 +115,7 @@ def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
                 f"{path} holds a sparse matrix of SciPy; save X.toarray() as .npy"
             )
         chosen = _only_array(path, names, name, beside)
-        labels, ids = (None if each is None else archive[each] for each in beside)
+        labels, ids = (None if key is None else archive[key] for key in beside)
         return archive[chosen], labels, ids
 
 
@@ -138,9 +138,9 @@ def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
     with h5py.File(path, "r") as file:
         shapes: dict[str, str] = {}
 
-        def visit(key: str, each: Any) -> None:
-            if isinstance(each, h5py.Dataset):
-                shapes[key] = f"{key} {each.shape}"
+        def visit(key: str, node: Any) -> None:
+            if isinstance(node, h5py.Dataset):
+                shapes[key] = f"{key} {node.shape}"
 
         file.visititems(visit)
         chosen = _only_array(path, [*shapes], name, beside, shapes)
@@ -157,14 +157,14 @@ def _only_array(
 ) -> str:
     """Return the name of the items: that which was asked for, or the only one."""
     # Names that were given come first: which array fits depends on them.
-    for each in (name, *beside):
-        if each is not None and each not in names:
+    for key in (name, *beside):
+        if key is not None and key not in names:
             raise ArgumentError(
-                f"{path} has no array {each!r}; it has {known_names(names)}"
+                f"{path} has no array {key!r}; it has {known_names(names)}"
             )
-    others = [each for each in names if each not in beside]
+    others = [key for key in names if key not in beside]
     if name is None and len(others) != 1:
-        shown = known_names(shapes[each] if shapes else each for each in others)
+        shown = known_names(shapes[key] if shapes else key for key in others)
         raise ArgumentError(
             f"{path} holds {len(others)} arrays ({shown}); name one by column= or "
             "codes= (on the command line by --column)"
@@ -240,22 +240,7 @@ LABEL_FILES = (".npy", ".txt")
 
 
 def read_labels(path: Path, source: str) -> NDArray[Any]:
-    """Read a label for each item of `source`, or a row of 0 and 1, from a file.
-
-    Parameters
-    ----------
-    path : Path
-        An array in a ``.npy`` file, or the lines of a ``.txt`` file.
-    source : str
-        For messages.
-
-    Raises
-    ------
-    ArgumentError
-        When a label is missing, or the file is of another kind.
-    ArtefactError
-        When the file is not what its name says.
-    """
+    """Read a label for each item of `source`, or a row of 0 and 1, from a file."""
     suffix, damage = path.suffix.lower(), f"{path} holds no labels"
     if suffix not in LABEL_FILES:
         raise ArgumentError(

@@ -85,14 +85,7 @@ def read_table(
 ) -> Input:
     """Return the items of a table, and what belongs to each.
 
-    Parameters
-    ----------
-    table : Table
-    options : Options
-    source : str
-        Names the table in messages.
-    folder : Path, default=None
-        Where relative paths of images begin.
+    Relative paths of images begin in `folder`.
     """
     if not len(table):
         raise ArgumentError(f"{source} holds no items")
@@ -148,7 +141,7 @@ def read_table(
 
 def place_of(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
-    places = [i for i, known in enumerate(table.names) if known == name]
+    places = [i for i, other in enumerate(table.names) if other == name]
     if not places:
         raise ArgumentError(
             f"{source} has no column {name!r}; it has {known_names(table.names)}"
@@ -226,13 +219,7 @@ def _named(table: Table, names: Sequence[str], source: str) -> _Choice:
 def _only_fitting(
     table: Table, others: Sequence[int], kind: str | None, source: str
 ) -> _Choice:
-    """Return the only way to read the columns at these places, as one kind if given.
-
-    Raises
-    ------
-    ArgumentError
-        When there is none, or more than one.
-    """
+    """Return the only way to read the columns at these places, as one kind if given."""
     groups: dict[str, list[int]] = {
         name: [] for name in ("vectors", "written", "texts", "data", "numbers", "other")
     }
@@ -341,29 +328,32 @@ def _warn_of_numbers(
     table: Table, options: Options, choice: _Choice, source: str
 ) -> None:
     """Warn of doubtful columns in a table of numbers."""
+    doubts = []
     if options.names:
-        warn_user(
-            f"{source} has none of the {len(options.names)} columns that are known by "
-            "name; its own are taken in their order"
+        doubts.append(
+            f"it has none of the {len(options.names)} columns that are known by name; "
+            "its own are taken in their order"
         )
     for name in sorted({table.names[i] for i in choice.left_out}):
         if _ROW_NUMBERS.fullmatch(name):
-            warn_user(
-                f"{source}: column {name!r} is taken for the numbers of rows and left "
-                "out of the vectors"
+            doubts.append(
+                f"column {name!r} is taken for the numbers of rows and left out of the "
+                "vectors"
             )
     for i in choice.places:
         name = table.names[i]
         if _counts_rows(table, i):
-            warn_user(
-                f"{source}: column {name!r} counts the rows and is taken for a "
-                "feature; if it is none, leave it out or call it 'id'"
+            doubts.append(
+                f"column {name!r} counts the rows and is taken for a feature; if it is "
+                "none, leave it out or call it 'id'"
             )
         if options.label is None and name.lower() in _LABELS:
-            warn_user(
-                f"{source}: column {name!r} is taken for a feature; if it holds "
-                f"labels, name it by label= (fit --labels {name}), or leave it out"
+            doubts.append(
+                f"column {name!r} is taken for a feature; if it holds labels, name it "
+                f"by label= (fit --labels {name}), or leave it out"
             )
+    for doubt in doubts:
+        warn_user(f"{source}: {doubt}")
 
 
 def _counts_rows(table: Table, place: int) -> bool:

@@ -44,18 +44,10 @@ def read_csv(
     options: Options,
     path: Path | None = None,
 ) -> Any:
-    """Return the Arrow table of CSV.
+    """Return the Arrow table of CSV, whose bytes are those of `path`, if given.
 
-    Parameters
-    ----------
-    raw : binary file
-    source : str
-        Names it in messages; ends in ``.tsv`` where tabs separate columns.
-    options : Options
-        Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
-        class. So do columns that are wanted as texts. Ids become numbers, but no dates.
-    path : Path, default=None
-        Of the same bytes, if they are a file.
+    Labels stay as they are written: as numbers ``01`` and ``1`` would be the same
+    class. So do columns that are wanted as texts. Ids become numbers, but no dates.
     """
     before = csv.field_size_limit(sys.maxsize)  # cells of over 131,072 letters
     try:
@@ -99,14 +91,9 @@ def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
     """Return the delimiter that cuts the first rows into equally many columns.
 
     Commas where none does. Of two that do, one may give the columns that must exist.
-
-    Raises
-    ------
-    ArgumentError
-        When more than one fits.
     """
     fitting = _fitting(head)
-    named = {each: rows for each, rows in fitting.items() if {*names} <= {*rows[0]}}
+    named = {x: rows for x, rows in fitting.items() if {*names} <= {*rows[0]}}
     fitting = named or fitting
     if len(fitting) > 1:
         choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in fitting.items())
@@ -141,7 +128,7 @@ def table_width(head: bytes) -> int:
 
 def _fitting(head: bytes) -> dict[str, list[list[str]]]:
     """Return possible delimiters, and the first rows that each gives."""
-    fitting = {each: _first_rows(head, each) for each in _DELIMITERS}
+    fitting = {x: _first_rows(head, x) for x in _DELIMITERS}
     fitting = {x: rows for x, rows in fitting.items() if rows and len(rows[0]) > 1}
     if not fitting:  # one column, or rows that differ: the reader says which
         commas, _ = _rows(head, ",", _LOOKED_AT)
@@ -238,8 +225,8 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         ) from None
     except UnicodeDecodeError as error:
         start = max(0, error.start - _SHOWN)
-        known = error.object[start : error.start].decode("utf-8", "ignore")
-        before = (known.splitlines() or [""])[-1]
+        text_before = error.object[start : error.start].decode("utf-8", "ignore")
+        before = (text_before.splitlines() or [""])[-1]
         raise ArtefactError(
             f"{source} is not UTF-8 behind {before!r}; save it as UTF-8"
         ) from None
@@ -320,7 +307,7 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
 
 
 def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
-    """Return the table, None if a cell is no number, or a float may have lost digits.
+    """Return the table, None if a cell is text, or a float may have lost digits.
 
     These are 16 digits or more; infinity may have been a large number.
     """

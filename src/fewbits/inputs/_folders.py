@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fewbits._arrow import known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
-from fewbits.inputs._streams import kind_of
 from fewbits.inputs._tables import ARROW, PARQUET, is_partition
 from fewbits.inputs._written import IMAGES
 
@@ -58,25 +57,6 @@ def _is_hidden(path: Path) -> bool:
     return path.name.startswith((".", "_"))
 
 
-def check_no_tables(folder: Path, streamed: set[str]) -> None:
-    """Refuse a folder of tables that cannot be read together, without an image."""
-    kinds = set()
-    for path in folder.rglob("*"):
-        if is_image(path):
-            return
-        kinds.add(kind_of(path))
-    if tables := sorted(kinds & (PARQUET | ARROW)):
-        raise ArgumentError(
-            f"{folder} holds shards in subfolders; name them by a pattern, such as "
-            f"'{folder}/**/*{tables[0]}'"
-        )
-    if tables := sorted(kinds & streamed):
-        raise ArgumentError(
-            f"{folder} holds {', '.join(tables)} files, which are read one at a time; "
-            "Parquet and Arrow files are read together"
-        )
-
-
 def is_image(path: str | Path) -> bool:
     """Return whether a path is that of an image file, by its suffix."""
     path = Path(path)
@@ -88,37 +68,12 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
 
     The label of an image is the path of the folder that it lies in, from `path` on,
     with slashes: ``cat``, or ``train/cat`` where folders are nested. There are no
-    labels when an image lies in `path` itself.
+    labels when an image lies in `path` itself. Links are followed, but not into a
+    folder that they lie in; hidden files and what systems leave behind are skipped.
+    Whatever else is left out is told.
 
-    Links to files and folders are followed, but not into a folder that they lie in.
-    Hidden files and folders are skipped, and so is what systems leave behind, such as
-    ``__MACOSX``.
-
-    Parameters
-    ----------
-    path : Path
-        A folder.
-
-    Returns
-    -------
-    files : list of Path
-        Sorted by the names of their folders and by their own, as strings; the same on
-        every machine.
-    labels : ndarray of str, of shape (n,), or None
-
-    Warns
-    -----
-    UserWarning
-        When folders hold no image that can be read, images of other formats are left
-        out, or links lead nowhere or in a circle; when labels are paths of more than
-        one folder, or there are none because images lie both in `path` and below.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no image, or a name is not UTF-8.
-    OSError
-        When a folder may not be read.
+    Files are sorted by the names of their folders and by their own, as strings: the
+    same on every machine.
     """
     contents = _walk(path)
     for file in contents.images:  # what could be neither printed nor kept beside codes
@@ -130,7 +85,10 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
     if not contents.images:
         there = f" but {'; '.join(left_out)}" if left_out else ""
         raise ArgumentError(
-            f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}"
+            f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}, or "
+            "Parquet or Arrow files of one table; those in subfolders are named by a "
+            f"pattern, such as '{path}/**/*.parquet', and files of other kinds one by "
+            "one"
         )
     if empty := _without_images(contents):
         left_out = [f"no images that can be read in {_some(empty)}", *left_out]

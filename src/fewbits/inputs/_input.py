@@ -1,4 +1,4 @@
-"""What is asked of a reader, what it returns, and what it refuses."""
+"""Options of a reader, its result, and the checks of items."""
 
 import os
 import reprlib

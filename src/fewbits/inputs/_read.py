@@ -24,7 +24,7 @@ from fewbits.inputs._arrays import (
 )
 from fewbits.inputs._columns import place_of, read_table
 from fewbits.inputs._csv import has_names, read_csv, table_width
-from fewbits.inputs._folders import check_no_tables, find_images, is_image, table_files
+from fewbits.inputs._folders import find_images, is_image, table_files
 from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._streams import (
@@ -157,9 +157,9 @@ def read(
     if kind is not None:
         check_choice(kind, "the kind", ("vectors", "texts", "images", "codes"))
     named = {"column": column, "images": images, "codes": codes}
-    given = [name for name, value in named.items() if value]
-    if len(given) > 1:
-        raise ArgumentError(f"name the items once, got {'= and '.join(given)}=")
+    several = [name for name, value in named.items() if value]
+    if len(several) > 1:
+        raise ArgumentError(f"name the items once, got {'= and '.join(several)}=")
     options = Options(
         (column,) if isinstance(column, str) else tuple(column or ()),
         images,
@@ -265,7 +265,6 @@ def _read_folder(path: Path, options: Options) -> Input:
         return _read_several(tables, options, str(path))
     hint = "; the labels of images are the names of the subfolders they lie in"
     options.refuse_columns(str(path), hint)
-    check_no_tables(path, _STREAMED)
     files, labels = find_images(path)
     return Input("images", files, labels, str(path))
 
@@ -273,19 +272,18 @@ def _read_folder(path: Path, options: Options) -> Input:
 # Files, each by its ending
 
 
+def _open_table(path: Path, options: Options) -> Table:
+    kind = kind_of(path)
+    if kind in PARQUET | ARROW:
+        return open_tables([path])
+    with open_bytes(path) as file:
+        if kind in (".csv", ".tsv"):
+            return Table.of(read_csv(file, str(path), options, path))
+        return Table.of(read_json_lines(file, str(path)))
+
+
 def _table_file(path: Path, options: Options) -> Input:
-    return read_table(open_tables([path]), options, str(path), path.parent)
-
-
-def _csv_file(path: Path, options: Options) -> Input:
-    with open_bytes(path) as file:
-        table = Table.of(read_csv(file, str(path), options, path))
-    return read_table(table, options, str(path), path.parent)
-
-
-def _json_file(path: Path, options: Options) -> Input:
-    with open_bytes(path) as file:
-        table = Table.of(read_json_lines(file, str(path)))
+    table = _open_table(path, options)
     return read_table(table, options, str(path), path.parent)
 
 
@@ -298,15 +296,10 @@ def _lines_file(path: Path, options: Options) -> Input:
         )
 
 
-def _npy_file(path: Path, options: Options) -> Input:
+def _array_file(path: Path, options: Options) -> Input:
+    read_array = read_npy if kind_of(path) == ".npy" else read_texmex
     return _with_label_file(
-        path, options, lambda: array_input(read_npy(path), str(path), options.kind)
-    )
-
-
-def _texmex_file(path: Path, options: Options) -> Input:
-    return _with_label_file(
-        path, options, lambda: array_input(read_texmex(path), str(path), options.kind)
+        path, options, lambda: array_input(read_array(path), str(path), options.kind)
     )
 
 
@@ -330,21 +323,14 @@ def _with_label_file(
     return replace(reader(), labels=read_labels(labels, str(path)))
 
 
+_TABLES = PARQUET | ARROW | {".csv", ".tsv", ".jsonl", ".ndjson"}
 #: Kinds that can be read from a stream, and so from a compressed file.
 _STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".vec"}
 READERS: dict[str, Callable[[Path, Options], Input]] = {
-    ".npy": _npy_file,
-    ".npz": read_archive,
-    ".hdf5": read_archive,
-    ".h5": read_archive,
-    ".txt": _lines_file,
-    ".vec": _lines_file,
-    ".csv": _csv_file,
-    ".tsv": _csv_file,
-    ".jsonl": _json_file,
-    ".ndjson": _json_file,
-    **dict.fromkeys((".fvecs", ".bvecs", ".ivecs"), _texmex_file),
-    **dict.fromkeys(PARQUET | ARROW, _table_file),
+    **dict.fromkeys((".npy", ".fvecs", ".bvecs", ".ivecs"), _array_file),
+    **dict.fromkeys((".npz", ".hdf5", ".h5"), read_archive),
+    **dict.fromkeys((".txt", ".vec"), _lines_file),
+    **dict.fromkeys(_TABLES, _table_file),
     **dict.fromkeys(IMAGES, _image_file),
 }
 
@@ -465,10 +451,16 @@ def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
         if not isinstance(array, np.ndarray) or array.ndim != 1:
             raise ArgumentError(f"{path} must hold a list of ids")
         ids = array.tolist()
+    elif kind not in _TABLES:
+        raise ArgumentError(
+            f"cannot read ids from {path}; known are .txt, .npy, "
+            f"{', '.join(sorted(_TABLES))}"
+        )
     elif column is None:
         raise ArgumentError(f"name the column of {path} with the ids by --column")
     else:
-        table = _table_of_ids(path, kind, column, texts)
+        options = Options(id=column, as_text=(column,) if texts else ())
+        table = _open_table(path, options)
         ids = table.column(place_of(table, column, source)).to_pylist()
     if not ids:
         raise ArgumentError(f"{source} holds no ids")
@@ -494,18 +486,3 @@ def _lines_of_ids(source: str, texts: bool) -> list[Any]:
                 f"{source}: ids of this collection are integers, got {text!r}"
             )
     return [int(text) for text in ids]
-
-
-def _table_of_ids(path: Path, kind: str, column: str, texts: bool) -> Table:
-    if kind in PARQUET | ARROW:
-        return open_tables([path])
-    if kind not in (".csv", ".tsv", ".jsonl"):
-        raise ArgumentError(
-            f"cannot read ids from {path}; known are .txt, .npy, .csv, .tsv, .jsonl, "
-            ".parquet, .arrow"
-        )
-    with open_bytes(path) as file:
-        if kind == ".jsonl":
-            return Table.of(read_json_lines(file, str(path)))
-        options = Options(id=column, as_text=(column,) if texts else ())
-        return Table.of(read_csv(file, str(path), options, path))

@@ -34,19 +34,9 @@ _BATCH = 8192  # rows: a batch of lists may hold 2**31 - 1 numbers
 class Table:
     """Columns of one length, which are read when they are asked for.
 
-    Columns go by their places, as names may repeat.
-
-    Parameters
-    ----------
-    fields : iterable of pyarrow.Field
-        Of any types; the attribute `fields` has plain ones, see `plain_type`.
-    n_rows : int
-    arrays : callable
-        Takes a place, and yields the Arrow arrays of the column there.
-    auxiliary : tuple of str, default=()
-        Columns that are never items unless they are named, such as the index of pandas.
-    in_memory : bool, default=True
-        Or mapped; False where a column takes time to read.
+    Columns go by their places, as names may repeat: `arrays` yields the Arrow arrays of
+    the column at a place. Auxiliary columns are never items unless they are named, such
+    as the index of pandas. A column that is not in memory takes time to read.
     """
 
     def __init__(
@@ -136,15 +126,7 @@ class _File(NamedTuple):
 
 
 def open_tables(paths: Sequence[Path]) -> Table:
-    """Return the table of one file, or of several that have the same columns.
-
-    Raises
-    ------
-    ArgumentError
-        When columns differ, in the files or in the names of their folders.
-    ArtefactError
-        When a file is damaged.
-    """
+    """Return the table of one file, or of several that have the same columns."""
     import pyarrow as pa
 
     files = [
@@ -239,7 +221,7 @@ def damage_told(source: Path | str, what: str) -> Iterator[None]:
 
 
 def _places(schema: Any, name: str) -> list[int]:
-    return [i for i, known in enumerate(schema.names) if known == name]
+    return [i for i, other in enumerate(schema.names) if other == name]
 
 
 def _plain_fields(fields: Iterable[Any]) -> list[Any]:
@@ -317,11 +299,6 @@ def partitions(paths: Sequence[Path]) -> dict[str, Any]:
 
     They are whole numbers where all values are such, else texts.
 
-    Raises
-    ------
-    ArgumentError
-        When files lie in folders of different columns.
-
     Examples
     --------
     >>> years = partitions([Path("year=2020/a.parquet"), Path("year=2021/a.parquet")])
@@ -340,8 +317,8 @@ def partitions(paths: Sequence[Path]) -> dict[str, Any]:
     columns = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        known = [value for value in values if value is not None]
-        if known and all(map(_INTEGER.fullmatch, known)):
+        full = [value for value in values if value is not None]
+        if full and all(map(_INTEGER.fullmatch, full)):
             numbers = [None if value is None else int(value) for value in values]
             columns[name] = pa.array(numbers, pa.int64())
         else:

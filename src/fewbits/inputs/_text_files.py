@@ -126,16 +126,7 @@ def has_word_vectors(head: bytes) -> bool:
 
 
 def word_vectors(file: IO[bytes], source: str) -> Table:
-    """Return the table of word vectors: a column of words, one of vectors.
-
-    Raises
-    ------
-    ArgumentError
-        When a line has no word, or not as many numbers as the first one; when there
-        are not as many words as the first line says.
-    ArtefactError
-        When a word is not UTF-8.
-    """
+    """Return the table of word vectors: a column of words, one of vectors."""
     import pyarrow as pa
 
     words: list[str] = []

@@ -64,21 +64,16 @@ Writing = Literal["words", "numbers", "data", "vectors", "broken"]
 def writing(column: Any) -> tuple[Writing, str]:
     """Return what the texts of a column are, and one of them.
 
-    Returns
-    -------
-    kind : str
-        ``"vectors"`` where each is a vector in brackets; ``"broken"`` where more than
-        half begin as vectors do, and the second result is one that cannot be read;
-        ``"numbers"`` where each is a plain number; ``"data"`` where each has digits and
-        no word (numbers with separators, units or percentages, dates, vectors without
-        brackets), or is a vector of floats as base64 or behind a word; else
-        ``"words"``.
-    text : str
+    ``"vectors"`` where each is a vector in brackets; ``"broken"`` where more than half
+    begin as vectors do, with one that cannot be read; ``"numbers"`` where each is a
+    plain number; ``"data"`` where each has digits and no word (numbers with separators,
+    units or percentages, dates, vectors without brackets), or is a vector of floats as
+    base64 or behind a word; else ``"words"``.
     """
     import pyarrow.compute as pc
 
-    known = [text for text in column[:_HEAD].to_pylist() if text is not None]
-    first = known[0] if known else ""
+    head = [text for text in column[:_HEAD].to_pylist() if text is not None]
+    first = head[0] if head else ""
     if all_match(column, _VECTOR):
         return "vectors", first
     if 2 * (pc.sum(_matches(column, _LIKE_VECTOR)).as_py() or 0) > len(column):
@@ -87,7 +82,7 @@ def writing(column: Any) -> tuple[Writing, str]:
             return "broken", others[0].as_py()
     if all_match(column, DIGITS):
         return "numbers" if all_match(column, PLAIN_NUMBER) else "data", first
-    encoded = bool(known) and all(map(_is_encoded, known))
+    encoded = bool(head) and all(map(_is_encoded, head))
     if encoded or all_match(column, _BEHIND_WORD):
         return "data", first
     return "words", first
@@ -164,13 +159,7 @@ def _is_encoded(text: str) -> bool:
 
 
 def parse_vectors(column: Any, what: str) -> NDArray[np.float64]:
-    """Return the vectors that texts such as ``[0.1, 0.2]`` stand for.
-
-    Raises
-    ------
-    ArgumentError
-        When one is missing, or lengths differ.
-    """
+    """Return the vectors that texts such as ``[0.1, 0.2]`` stand for."""
     check_full(column, what)
     matrix = np.empty((0, 0))
     for row, text in enumerate(Texts(column)):
@@ -198,24 +187,9 @@ for _digit in "0123456789abcdefABCDEF":
 def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
     r"""Return the packed codes of a column, and their number of bits.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Of bytes, of lists of uint8, or of texts, all of one length: hexadecimal digits,
-        ``0x`` or ``\x`` before them or not; or, where all hold nothing else, 0 and 1.
-    what : str
-        Names the column in messages.
-
-    Returns
-    -------
-    codes : ndarray of uint8, of shape (n, n_bytes)
-        The first bit highest.
-    n_bits : int
-
-    Raises
-    ------
-    ArgumentError
-        When a code is missing, one is of another length, or the column holds no codes.
+    It holds bytes, lists of uint8, or texts, all of one length: hexadecimal digits,
+    ``0x`` or ``\x`` before them or not; or, where all hold nothing else, 0 and 1. The
+    codes are uint8 of shape (n, n_bytes), the first bit highest.
     """
     import pyarrow as pa
     import pyarrow.types as types
@@ -300,11 +274,6 @@ def check_no_file_names(texts: Sequence[str], advice: str) -> None:
     """Refuse texts of which most are names of files: these would be embedded.
 
     By the name alone: clients of a service must not learn which files it has.
-
-    Raises
-    ------
-    ArgumentError
-        Says how to give the files.
     """
     head = texts[:_HEAD]
     names = [text for text in head if is_file_name(text, IMAGES | FILES)]

@@ -1,25 +1,29 @@
 """Methods that learn an encoder from data: scikit-learn estimators."""
 
+from fewbits.learners._additive import AdditiveCodes
+from fewbits.learners._block_itq import BlockITQ
+from fewbits.learners._bre import BRE
+from fewbits.learners._cca_itq import CCAITQ
+from fewbits.learners._classemes import Classemes
 from fewbits.learners._core._base import Learner
-from fewbits.learners._kernel_map import HomogeneousKernelMap
-from fewbits.learners._kernel_mapped import KernelMapped
-from fewbits.learners.neighbours import FastNeighbourCodes, NeighbourCodes
-from fewbits.learners.supervised._cca_itq import CCAITQ
-from fewbits.learners.supervised._classemes import Classemes
-from fewbits.learners.supervised._ecoc import ECOC
-from fewbits.learners.supervised._supervised_itq import SupervisedITQ
-from fewbits.learners.supervised.dbc import DBC
-from fewbits.learners.supervised.picodes import PiCoDes, RelaxedPiCoDes
-from fewbits.learners.unsupervised._additive import AdditiveCodes
-from fewbits.learners.unsupervised._block_itq import BlockITQ
-from fewbits.learners.unsupervised._bre import BRE
-from fewbits.learners.unsupervised._itq import ITQ
-from fewbits.learners.unsupervised._lsh import LSH
-from fewbits.learners.unsupervised._pcah import PCAH
-from fewbits.learners.unsupervised._spectral_hashing import SpectralHashing
-from fewbits.learners.unsupervised._threshold import Thresholding
-from fewbits.learners.unsupervised.sparse_projections import SparseProjections
-from fewbits.learners.unsupervised.structured import CBE, BilinearProjections, Hadamard
+from fewbits.learners._dbc import DBC, DBCWeights
+from fewbits.learners._ecoc import ECOC
+from fewbits.learners._fast_neighbour_codes import (
+    FastNeighbourCodes,
+    FastNeighbourTraining,
+)
+from fewbits.learners._itq import ITQ
+from fewbits.learners._kernel_map import HomogeneousKernelMap, KernelMapped
+from fewbits.learners._lsh import LSH
+from fewbits.learners._neighbour_codes import NeighbourCodes, NeighbourTraining
+from fewbits.learners._pcah import PCAH
+from fewbits.learners._picodes import PiCoDes
+from fewbits.learners._relaxed_picodes import RelaxedPiCoDes, RelaxedTraining
+from fewbits.learners._sparse_projections import SparseProjections, SparseSolver
+from fewbits.learners._spectral_hashing import SpectralHashing
+from fewbits.learners._structured import CBE, BilinearProjections, Hadamard
+from fewbits.learners._supervised_itq import SupervisedITQ
+from fewbits.learners._thresholding import Thresholding
 
 __all__ = [
     "BRE",
@@ -34,15 +38,20 @@ __all__ = [
     "BilinearProjections",
     "BlockITQ",
     "Classemes",
+    "DBCWeights",
     "FastNeighbourCodes",
+    "FastNeighbourTraining",
     "Hadamard",
     "HomogeneousKernelMap",
     "KernelMapped",
     "Learner",
     "NeighbourCodes",
+    "NeighbourTraining",
     "PiCoDes",
     "RelaxedPiCoDes",
+    "RelaxedTraining",
     "SparseProjections",
+    "SparseSolver",
     "SpectralHashing",
     "SupervisedITQ",
     "Thresholding",

@@ -449,14 +449,7 @@ class _Space:
 def _ball_volumes(flips: FloatArray) -> FloatArray:
     """Return the probability of the ball of each radius around each code.
 
-    Parameters
-    ----------
-    flips : ndarray of shape (n_codes, n_bits)
-        Probability that each bit differs from that of each code, independently.
-
-    Returns
-    -------
-    ndarray of shape (n_codes, n_bits + 1)
+    By the probabilities (n_codes, n_bits) that bits differ from the code's.
     """
     n_codes, n_bits = flips.shape
     exactly = np.zeros((n_codes, n_bits + 1))

@@ -209,23 +209,12 @@ class _Ridge:
     """Ridge regression from features to indicators of classes.
 
     Classes weigh the same, whatever their sizes.
-
-    Attributes
-    ----------
-    A : ndarray of shape (n, n_features + 1)
-        Features and a constant, times the square root of each item's weight.
-    roots : ndarray of shape (n, 1)
-        These square roots.
-    classes : ndarray of shape (n,)
-    inverse : ndarray of shape (n_features + 1, n_features + 1)
-        Of the penalised Gram matrix.
-    weights : ndarray of shape (n_features + 1, n_classes)
     """
 
-    A: Matrix
-    roots: Matrix
+    A: Matrix  # features and a constant, times the root of each item's weight
+    roots: Matrix  # these square roots, (n, 1)
     classes: IdArray
-    inverse: Matrix
+    inverse: Matrix  # of the penalised Gram matrix
     weights: Matrix
 
     @classmethod

@@ -300,7 +300,7 @@ def check_filter(filter: str | None) -> None:
     """Refuse a condition that would look at every text many times."""
     if filter is None or "like" not in filter.lower():
         return
-    from fewbits.filters import like_patterns  # imports a parser
+    from fewbits.collection.filters import like_patterns  # imports a parser
 
     patterns = like_patterns(filter)
     if len(patterns) > _PATTERNS:

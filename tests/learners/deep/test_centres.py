@@ -18,10 +18,8 @@ from fewbits.learners.deep.centres import (
 
 GENERATORS = [hadamard_centres, balanced_centres, separated_centres]
 SIZES = [
-    (1, 1), (1, 16), (2, 1), (2, 2), (2, 16), (3, 2), (3, 16), (4, 64), (5, 3), (10, 7),
-    (10, 16), (10, 64), (21, 48), (32, 16), (33, 16), (64, 32), (100, 12), (100, 20),
-    (100, 32), (128, 7), (300, 65), (1, 17), (2, 17), (2, 30), (2, 100), (3, 128),
-    (4, 300), (5, 50), (8, 300),
+    (1, 1), (1, 17), (2, 1), (2, 2), (2, 30), (3, 2), (3, 16), (4, 64), (5, 50),
+    (10, 7), (10, 16), (21, 48), (32, 16), (33, 16), (100, 20), (128, 7), (150, 65),
 ]  # fmt: skip
 every_size = pytest.mark.parametrize(("n_classes", "n_bits"), SIZES)
 every_generator = pytest.mark.parametrize("generator", GENERATORS)

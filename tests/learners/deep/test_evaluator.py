@@ -75,7 +75,8 @@ def held_out_of(labels, share):
     """Return the rows that a fit holds out."""
     features = rng.normal(size=(len(labels), 4)).astype(np.float32)
     options = {"max_epochs": 1, "eval_every": 0, "hidden": (), "random_state": 0}
-    return made(DeepHash, 8, validation=share, **options).fit(features, labels).held_out_
+    learner = made(DeepHash, 8, validation=share, **options)
+    return learner.fit(features, labels).held_out_
 
 
 @pytest.mark.parametrize("share", [0, 0.2, 0.9])

@@ -119,7 +119,7 @@ class TestBlocks:
 class TestTerms:
     """One pass, against two plain passes with constants in the right places."""
 
-    @every_length
+    @pytest.mark.parametrize("n_bits", [1, 9, 20])
     @every_kind
     @pytest.mark.parametrize("dropout", [0.0, 0.5])
     @pytest.mark.parametrize("frozen", [True, False])
@@ -362,7 +362,11 @@ class TestBeside:
         assert torch.equal(again(scores, batch).codes, expected)
         assert torch.equal(copied(scores, batch).codes, expected)
         control.train()
-        control.start(LossContext(20, Targets(batch.classes, batch.labels if several else None, C), 3))
+        control.start(
+            LossContext(
+                20, Targets(batch.classes, batch.labels if several else None, C), 3
+            )
+        )
         new, *_ = started(20, several, permute_every=1)
         state = new.state_dict()
         assert control.state_dict().keys() == state.keys()
@@ -425,29 +429,27 @@ class TestBeside:
             )
 
 
-@pytest.mark.parametrize(("seed", "size"), [(0, 1.0), (1, 1e-9)])
-def test_toy_of_the_paper(seed, size):
+def test_toy_of_the_paper():
     """It estimates an 8-bit multivariate Bernoulli distribution; a product does not.
 
     Joint probabilities are the softmax of 256 numbers from N(0, 1), 10,000 samples are
-    learnt from, and the estimate is the mean of what the network says of them. They are
-    shown as in the paper, or so small that the network sees nothing. The floor of
-    10,000 samples is 0.0128.
+    learnt from, and the estimate is the mean of what the network says of them. The
+    floor of 10,000 samples is 0.0128.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     p = np.exp(rng.normal(size=256))
     p /= p.sum()
     bits = rng.choice(256, 10_000, p=p)[:, None] >> np.arange(8) & 1
     marginals = bits.mean(axis=0)
     every = np.arange(256)[:, None] >> np.arange(8) & 1
     naive = np.where(every, marginals, 1 - marginals).prod(axis=1)
-    x = size * torch.from_numpy(2.0 * bits - 1).float()
+    x = torch.from_numpy(2.0 * bits - 1).float()
     targets = Targets(torch.zeros(len(x)).long(), None, 1)
     control = PosteriorControl(n_hidden=64, dropout=0.0)
-    control.start(LossContext(8, targets, seed))
+    control.start(LossContext(8, targets, 0))
     optimizer = torch.optim.Adam(control.parameters(), 1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 300)
-    order = torch.Generator().manual_seed(seed)
+    order = torch.Generator().manual_seed(0)
     for _ in range(300):
         rows = torch.randint(len(x), (500,), generator=order)
         loss = control(x[rows], targets[rows]).own

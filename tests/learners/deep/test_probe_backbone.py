@@ -32,8 +32,10 @@ def linear(width=9):
     return nn.Linear(width, 12)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "int64", "uint8", "uint64"])
-@pytest.mark.parametrize("trainable", [None, 0])
+@pytest.mark.parametrize(
+    ("dtype", "trainable"),
+    [("int16", None), ("int64", 0), ("uint8", None), ("uint64", 0)],
+)
 def test_tokens_stay_integers(dtype, trainable):
     given = tokens.astype(dtype)
     fitted = learner(words(), trainable=trainable, learning_rate=0.05).fit(given, y)

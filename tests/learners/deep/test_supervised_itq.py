@@ -66,9 +66,17 @@ def memberships(scores, centres):
     return np.clip(products - np.median(others), -3, 3)
 
 
-@pytest.mark.parametrize("n_bits", [5, D + 3])
-@pytest.mark.parametrize("share", [0.3, 1])
-@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
+@pytest.mark.parametrize(
+    ("hidden", "share", "n_bits"),
+    [
+        ((), 0.3, 5),
+        ((), 1, D + 3),
+        ((8,), 0.3, D + 3),
+        ((8,), 1, 5),
+        ((8, 6), 0.3, 5),
+        ((8, 6), 0.3, D + 3),
+    ],
+)
 def test_it_is_itq_of_all_blocks(hidden, share, n_bits):
     """The rotation of features, scores and memberships, in one encoder of features."""
     found = learnt(share, n_bits, network=NetworkConfig(hidden=hidden))
@@ -82,7 +90,9 @@ def test_it_is_itq_of_all_blocks(hidden, share, n_bits):
     Z = np.hstack(Z).astype(np.float32)
     itq = ITQ(n_bits, n_iter=5, random_state=0).fit(Z).encoder_
     expected = itq.project(Z)
-    np.testing.assert_allclose(found.encoder_.project(X), expected, rtol=1e-2, atol=2e-3)
+    np.testing.assert_allclose(
+        found.encoder_.project(X), expected, rtol=1e-2, atol=2e-3
+    )
     linear = not hidden and share == 1
     assert isinstance(found.encoder_, LinearEncoder if linear else MLPEncoder)
 

@@ -76,12 +76,13 @@ def test_killed_training_resumes_to_the_same_result(loss, tmp_path):
         "loss": loss,
         "hidden": (8,),
         "dropout": 0.3,
-        "control": PosteriorControl(permute_every=2),
+        "control": PosteriorControl(n_hidden=16, permute_every=2),
+        "max_epochs": 4,
     }
     whole = learner(**options).fit(X, y)
     path = tmp_path / "training.pt"
     with pytest.raises(Killed):
-        learner(**options, checkpoint=path, callbacks=[kill_at(3)]).fit(X, y)
+        learner(**options, checkpoint=path, callbacks=[kill_at(2)]).fit(X, y)
     resumed = learner(**options, checkpoint=path).fit(X, y)
     assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
     assert resumed.objective_.tolist() == whole.objective_.tolist()
@@ -566,7 +567,7 @@ def test_advice_when_memory_is_too_small():
 
 def test_advice_for_layers_that_memory_cannot_hold():
     with pytest.raises(FewbitsError, match=r"of memory for a network of \d+ x 1000000"):
-        learner(hidden=(10_000_000, 10_000_000)).fit(X, y)
+        learner(hidden=(1_000_000, 100_000_000)).fit(X, y)
 
 
 def test_advice_for_a_loss_that_memory_cannot_hold():

@@ -192,15 +192,8 @@ class _Guesses:
     ) -> None:
         """Note the class of those items that have a hit, of the lowest level.
 
-        Parameters
-        ----------
-        items : ndarray of shape (n,)
-        hits : _Hits
-            Their items are places in `items`.
-        levels : ndarray of shape (n, n_guesses)
-            Of all guesses, rising in each row; equal ones count as made together.
-        before : int
-            How many guesses were made earlier.
+        The items of `hits` are places in `items`. Levels (n_items, n_guesses) are of
+        all guesses and rise; equal ones count as made together, after `before` others.
         """
         level, least = levels[hits.items, hits.guesses], np.full(len(items), np.inf)
         np.minimum.at(least, hits.items, level)
@@ -227,16 +220,7 @@ def _rank_flips(n_bits: int, max_queries: int) -> NDArray[np.uint8]:
     Rank 1 is the least reliable bit. Of equal sums, the set whose largest rank is
     smaller comes first, then the one whose second largest is, and so on.
 
-    Parameters
-    ----------
-    n_bits : int
-    max_queries : int
-        At most `_MAX_QUERIES`.
-
-    Returns
-    -------
-    ndarray of shape (min(max_queries, 2**n_bits), width), dtype uint8
-        A set in each row, filled up with zeros; the first is empty.
+    Returns an array of a set in each row, filled up with zeros; the first is empty.
 
     References
     ----------
@@ -286,22 +270,10 @@ def _cheapest_flips(
     The first `max_queries` sets of the first j + 1 bits are among those of the first j
     bits, with and without the next one: two sorted lists, merged for each bit.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (n, n_bits), dtype float64
-        Whole numbers, rising within each row.
-    words : ndarray of shape (n, n_bits), dtype uint64
-        The words of the bits, in the same order.
-    max_queries : int
-        At least 1.
-
-    Returns
-    -------
-    sums : ndarray of shape (n, min(max_queries, 2**n_bits)), dtype float64
-        Costs of the sets. Of equal ones, the set whose dearest bit comes earlier is
-        first, then the one whose second dearest does, and so on.
-    keys : ndarray of the same shape, dtype uint64
-        XOR of the words of each set.
+    Costs (n, n_bits) are whole numbers, rising within each row, and words are those of
+    the same bits. Returns the costs of the sets and the XOR of their words. Of sets of
+    equal costs, the one whose dearest bit comes earlier is first, then the one whose
+    second dearest does, and so on.
     """
     n, n_bits = costs.shape
     sums, keys = np.zeros((n, 1)), np.zeros((n, 1), np.uint64)

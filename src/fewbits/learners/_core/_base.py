@@ -1,40 +1,52 @@
 """The contract between a method and the rest of the package."""
 
+import os
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count, takewhile
+from threading import local
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
-
-from fewbits._typing import Array, BitArray, CodeArray
-from fewbits.codes import unpack
-from fewbits.encoders import Encoder
-from fewbits.learners._core._carried import RuntimeCarrier
-from fewbits.learners._core._device import current_backend
-from fewbits.learners._core._nested import Configured
-from fewbits.learners._core._parameters import check_seed, plain_integers
-from fewbits.learners._core._rows import (
-    check_finite,
-    check_scale,
-    check_scores,
-    check_varied,
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
 )
-from fewbits.learners._core._validation import validated
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from fewbits._arrow import named_array
+from fewbits._runtime import NO_BLOCK, Runtime, current_runtime, entered
+from fewbits._typing import Array, BitArray, CodeArray
+from fewbits._warnings import warn_user
+from fewbits.codes import unpack
+from fewbits.encoders import Encoder, SparseEncoder
+from fewbits.errors import ArgumentError, FeatureError
+from fewbits.learners._core._device import current_backend, threads_limited
+from fewbits.learners._core._parameters import Config, Constraint, check, check_seed
+from fewbits.learners._core._rows import HUGE, check_scores, check_values, line_spans
+
+Group = TypeVar("Group", bound=Config)
 
 
 class Learner(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    RuntimeCarrier,
-    Configured,
+    BaseEstimator,  # type: ignore[misc]
     ABC,
 ):
     """Scikit-learn estimator whose result is an `Encoder`.
 
-    A method implements `_check_parameters` and `_learn` and nothing else. After `fit`
-    the rest of the package reads ``encoder_`` only.
+    A method names what its parameters may be in `constraints`, and implements `_learn`.
+    After `fit` the rest of the package reads ``encoder_`` only.
+
+    A clone remembers the device and the thread limit of the blocks around it, and so
+    does a pickle. They count in other threads and processes, such as the workers of
+    joblib; where they are from only the blocks themselves count, for as long as they
+    last. A pickle of a fitted learner remembers none: it may be read on another
+    machine, years later.
 
     Attributes
     ----------
@@ -55,14 +67,21 @@ class Learner(
         False  #: Whether a shorter code is identical to a prefix of a longer one.
     )
     uses_device = False  #: Whether `on_device` takes over work at any size.
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range, before any data are read."""
+    #: What each parameter may be.
+    constraints: ClassVar[dict[str, Constraint]] = {"random_state": check_seed}
+    #: The parameters that are groups of settings; None stands for their defaults.
+    configs: ClassVar[Mapping[str, type[Config]]] = {}
+    _carried: "tuple[_Carried, ...]"
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Encoder:
         """Learn from a finite matrix of real numbers, perhaps a memory map."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that do not go together, before any data are read."""
+
+    def _tidy_up(self) -> None:
+        """Clean up after a fit."""
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Learn an encoder.
@@ -97,24 +116,29 @@ class Learner(
             or written; of methods that have one.
         """
         with self._running():
-            return self._fit(X, y)
-
-    def _fit(self, X: ArrayLike, y: Any) -> Self:
-        self._check_parameters()
-        check_seed(getattr(self, "random_state", None))
-        features = self._features(X, reset=True, ensure_min_samples=2)
-        largest = check_finite(features)
-        check_varied(features)
-        check_scale(largest)
-        with plain_integers(self), current_backend().watched():
-            encoder = self._learn(features, y)
-        check_scores(encoder, features, largest)
-        self.encoder_ = encoder
-        self._tidy_up()
-        return self
-
-    def _tidy_up(self) -> None:
-        """Clean up after a fit."""
+            self._check()
+            features = self._features(X, reset=True, ensure_min_samples=2)
+            largest = check_values(features, vary=True)
+            integers = {  # of NumPy, which overflow
+                name: value
+                for name, value in self.get_params().items()
+                if isinstance(value, np.integer)
+            }
+            if integers:
+                self.set_params(**{name: int(n) for name, n in integers.items()})
+            try:
+                encoder = self._learn(features, y)
+            except RuntimeError as error:
+                current_backend().explain(error)
+                raise
+            finally:
+                if integers:
+                    self.set_params(**integers)
+            if largest >= HUGE:
+                check_scores(encoder, features)
+            self.encoder_ = encoder
+            self._tidy_up()
+            return self
 
     def encode(self, X: ArrayLike) -> CodeArray:
         """Return packed codes, to be stored in an index.
@@ -136,12 +160,9 @@ class Learner(
         """
         check_is_fitted(self)
         with self._running():
-            return self._encode(X)
-
-    def _encode(self, X: ArrayLike) -> CodeArray:
-        features = self._features(X, reset=False)
-        check_finite(features)
-        return self.encoder_.encode(features)
+            features = self._features(X, reset=False)
+            check_values(features)
+            return self.encoder_.encode(features)
 
     def transform(self, X: ArrayLike) -> BitArray:
         """Return one 0/1 column per bit, for pipelines of scikit-learn.
@@ -161,6 +182,15 @@ class Learner(
         """
         return unpack(self.encode(X), self.encoder_.n_bits)
 
+    def _check(self) -> None:
+        """Refuse parameters that are out of range."""
+        for name, value in self.get_params(deep=False).items():
+            if name in self.constraints:
+                check(name, value, self.constraints[name])
+        if self.configs:
+            self._check_configs()
+        self._check_parameters()
+
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         return validated(self, X, **options)
 
@@ -173,3 +203,200 @@ class Learner(
         tags.transformer_tags.preserves_dtype = []
         tags.target_tags.required = self.needs_labels
         return tags
+
+    # Groups of settings.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return parameters; if `deep`, also those of groups, defaults included."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep:
+            for group, kind in self.configs.items():
+                if params[group] is None:
+                    defaults = kind().get_params()
+                    params |= {f"{group}__{name}": v for name, v in defaults.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of groups, such as ``training__batch_size``."""
+        for group, kind in self.configs.items():
+            inside = any(name.startswith(f"{group}__") for name in params)
+            if inside and getattr(self, group) is None:
+                setattr(self, group, kind())
+        super().set_params(**params)
+        return self
+
+    def _config(self, group: str, kind: type[Group]) -> Group:
+        """Return the settings of a group."""
+        settings = getattr(self, group)
+        return kind() if settings is None else settings
+
+    def _check_configs(self) -> None:
+        for group, kind in self.configs.items():
+            config = self._config(group, kind)
+            if not isinstance(config, kind):
+                raise ArgumentError(
+                    f"{group} must be a {kind.__name__} or None, got {config!r}"
+                )
+            for name, allowed in config.constraints.items():
+                check(f"{group}.{name}", getattr(config, name), allowed)
+            config.check()
+
+    # The runtime of the blocks around, taken to other threads and processes.
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Work in the runtime of this learner inside the block."""
+        runtime = self._runtime()
+        with entered(runtime), threads_limited(runtime.threads):
+            yield
+
+    def _runtime(self) -> Runtime:
+        """Return that of the blocks around here, over what is remembered."""
+        runtime = current_runtime()
+        for carried in vars(self).get("_carried", ()):
+            if carried.home != _here():
+                runtime = runtime.over(carried.runtime)
+        return runtime
+
+    def __sklearn_clone__(self) -> Self:
+        clone: Self = super().__sklearn_clone__()
+        here, around = _here(), current_runtime().portable
+        carried = [c for c in vars(self).get("_carried", ()) if c.home != here]
+        if around != NO_BLOCK:
+            carried.insert(0, _Carried(around, here))
+        if carried:
+            clone._carried = tuple(carried)
+        return clone
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**super().__getstate__()}
+        state.pop("_carried", None)
+        portable = self._runtime().portable
+        if "encoder_" not in state and portable != NO_BLOCK:
+            # Without a home: joblib's caches distinguish estimators by their pickles.
+            state["_carried"] = (_Carried(portable, None),)
+        return state
+
+
+class _Carried(NamedTuple):
+    runtime: Runtime
+    home: tuple[int, int] | None  #: The thread whose blocks say so; None in a pickle.
+
+
+_numbers = count()
+
+
+class _Numbered(local):
+    """A number for each thread, which those that come later do not have again."""
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+
+
+_thread = _Numbered()
+
+
+def _here() -> tuple[int, int]:
+    """Return what tells this thread from others, also of a process forked off it."""
+    return os.getpid(), _thread.number
+
+
+def validated(
+    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
+) -> Array:
+    """Check shape, width, names and dtype, but read no value of a memory map.
+
+    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
+    """
+    array, names = named_array(X)
+    try:
+        checked: Array = check_array(
+            array,
+            ensure_all_finite=False,
+            ensure_min_samples=ensure_min_samples if reset else 0,
+            estimator=estimator,
+            input_name="X",
+        )
+        shown = checked
+        if names is not None:
+            import pyarrow as pa
+
+            # The names and the width alone, whatever kind of frame they come from.
+            shown = pa.table({name: pa.array([], pa.float64()) for name in names})
+        validate_data(estimator, shown, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        raise FeatureError(_one_line(str(error))) from error
+    return checked
+
+
+def _one_line(message: str) -> str:
+    """Leave out the whole array that scikit-learn prints, and join the other lines."""
+    if "Reshape your data" in message:
+        return (
+            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
+            "for a single item"
+        )
+    lines = message.splitlines()
+    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
+    return " ".join(" ".join(kept).split())
+
+
+#: Rows that mostly settle whether a bit is constant.
+_SOME = 1000
+ON_ROWS = " on the training rows"
+
+
+def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
+    """Warn if bits are the same for all rows, and return how many there are.
+
+    More rows are looked at only until they settle it, few at a time: a fit that just
+    has enough memory must not fail here.
+    """
+    first = encoder.encode(X[:1])
+    differs = np.bitwise_or.reduce(
+        encoder.encode(X[:: max(1, len(X) // _SOME)]) ^ first
+    )
+    for span in line_spans(len(X), len(X), least=_SOME):
+        if np.bitwise_count(differs).sum() == encoder.n_bits:
+            return 0
+        differs |= np.bitwise_or.reduce(encoder.encode(X[span]) ^ first)
+    n_dead = encoder.n_bits - int(np.bitwise_count(differs).sum())
+    if isinstance(encoder, SparseEncoder):  # which has a reason of its own
+        n_empty = int(np.sum(np.diff(encoder.indptr) == 0))
+        if n_empty == n_dead:
+            why = ", as none of their weights was kept; raise density"
+        elif n_empty:
+            why += f"; {n_empty} of them without a weight: raise density"
+    return tell_dead_bits(n_dead, encoder.n_bits, why)
+
+
+def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
+    """Warn if bits are constant, and return how many there are."""
+    if n_dead:
+        verb = "is" if n_dead == 1 else "are"
+        warn_user(f"{n_dead} of {n_bits} bits {verb} constant{why}")
+    return n_dead
+
+
+def n_constant(bits: NDArray[np.bool_]) -> int:
+    """Return the number of columns of bits (n, n_bits) with one value."""
+    return int(np.sum(bits.all(axis=0) | ~bits.any(axis=0)))
+
+
+def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
+    """Warn if half of the bits repeat others, and return the number of different bits.
+
+    Constant bits have a warning of their own.
+    """
+    n, n_bits = n_different(bits), bits.shape[1]
+    if n <= n_bits / 2 and not n_constant(bits):
+        warn_user(
+            f"only {n} of {n_bits} bits are different on the training rows; {advice}"
+        )
+    return n
+
+
+def n_different(bits: NDArray[np.bool_]) -> int:
+    """Return the number of different columns; opposite ones are the same."""
+    alike = np.where(bits[:1], bits, ~bits)
+    return len(np.unique(np.packbits(alike, axis=0), axis=1).T)

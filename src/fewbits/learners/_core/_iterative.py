@@ -1,75 +1,116 @@
-"""Learners that alternate until they may stop."""
+"""What long fits share: iterations, checkpoints, progress, cached steps."""
 
+import json
+import sys
+import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from hashlib import sha256
 from itertools import islice
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
 
-from fewbits._warnings import warn_user
-from fewbits.errors import InterruptedWarning
-from fewbits.learners._core._base import Learner
-from fewbits.learners._core._checkpoint import Checkpoint
-from fewbits.learners._core._parameters import (
-    MAX_ITERATIONS,
-    check_integer,
-    check_number,
-    check_verbose,
+from fewbits._files import atomic_write, check_writable, remove_leftovers
+from fewbits._runtime import (
+    Found,
+    Listener,
+    Notes,
+    Progress,
+    changed,
+    current_runtime,
 )
-from fewbits.learners._core._progress import report
+from fewbits._typing import Array
+from fewbits._version import __version__
+from fewbits._warnings import warn_user
+from fewbits.errors import ArgumentError, ArtefactError, InterruptedWarning
+from fewbits.learners._core._base import Learner
+from fewbits.learners._core._device import current_backend
+from fewbits.learners._core._parameters import USUAL
+from fewbits.learners._core._rows import checksum
 
-State = TypeVar("State")
+Arrays = tuple[NDArray[Any], ...]
+Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column for each.
+#: From a state, better and better ones, each with its objective.
+States = Callable[[Arrays], Iterator[tuple[Arrays, float]]]
 
 
 class IterativeLearner(Learner):
-    """A learner whose `_learn` walks along improving states.
+    """A learner whose `_learn` walks along improving states, which are arrays.
+
+    The next state must depend on the one before, the data and the parameters only.
 
     The iterations stop after `n_iter`, or sooner when one of them lowers the objective
     by no more than `tol` times its value (never for ``tol=0``), or at an interrupt from
     the keyboard. After an interrupt the learner is fitted with what was reached, and an
     `InterruptedWarning` says so; an interrupt before the first iteration has ended is
-    passed on.
+    passed on. With a `checkpoint`, the states are kept in that file.
     """
 
+    constraints: ClassVar = USUAL
     n_iter: int
     tol: float
+    checkpoint: Any
     verbose: bool
+    random_state: Any
     n_iter_: int
+    _file: "Checkpoint"  # while a fit goes on
 
     @property
     def n_planned(self) -> int:
         """Maximum number of iterations."""
         return self.n_iter
 
-    def _check_iterations(self, least: int = 1) -> None:
-        check_integer("n_iter", self.n_iter, least, MAX_ITERATIONS)
-        check_number("tol", self.tol, 0)
-        check_verbose(self.verbose)
+    def _check_parameters(self) -> None:
+        if self.tol > 0 and getattr(self, "batch_size", None) is not None:
+            raise ArgumentError(
+                f"tol={self.tol:g} needs batch_size=None: the objective of batches "
+                "goes up and down"
+            )
+        self.__dict__.pop("_file", None)
+        if self.checkpoint is not None:
+            check_repeatable(self.checkpoint, self.random_state)
+            # Now, and not when the hours before the first iteration are over.
+            Checkpoint(self.checkpoint, self._identity()).check()
 
     def _run(
-        self,
-        states: Iterator[tuple[State, float]],
-        start: State | None = None,
-        file: Checkpoint | None = None,
-    ) -> State:
-        """Return the last of `states` to be reached, `start` if none; keep score.
+        self, states: States, start: Arrays, X: Array, Y: Labels | None = None
+    ) -> Arrays:
+        """Return the last of the `states` that follow on `start`, or on the file.
 
-        With a `file`, whose states are arrays, they follow on what it holds.
+        `X`, and the labels `Y` where these matter, identify the file.
         """
-        objective = [] if file is None else file.objective
+        objective: list[float] = []
+        file = None
+        if self.checkpoint is not None:
+            identity = {**self._identity(), "data": data_checksum(X, Y)}
+            self._file = file = Checkpoint(self.checkpoint, identity)
+            start, objective = file.resume(start)
+        n_left = self.n_iter - len(objective)
+        if self.tol and self._may_stop(objective):
+            n_left = 0
         # In one assignment: an interrupt must not leave a state without its value.
-        reached: tuple[Any, int] = start, len(objective)
-        walk: Iterator[tuple[Any, float]] = islice(states, self._n_left(objective))
+        reached = start, len(objective)
         try:
-            for state, value in walk:
+            for state, value in islice(states(start), n_left):
                 objective.append(value)
                 reached = state, len(objective)
                 if file is not None:
                     file.keep(state, objective)
-                self._report(objective)
-                if self._may_stop(objective):
+                report(
+                    type(self).__name__,
+                    len(objective),
+                    self.n_iter,
+                    value,
+                    verbose=self.verbose,
+                )
+                if self.tol and self._may_stop(objective):
                     break
             if file is not None:
                 # The remaining steps may take long, too.
@@ -81,22 +122,27 @@ class IterativeLearner(Learner):
                 raise
             if file is not None:
                 file.write(reached[0], objective)
-            warn_of_interrupt(self, len(objective), self.n_iter, file and file.path)
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
-        last: State = reached[0]
-        assert last is not None
-        return last
-
-    def _n_left(self, objective: list[float]) -> int:
-        return 0 if self._may_stop(objective) else self.n_iter - len(objective)
+            warn_of_interrupt(self, len(objective), self.n_iter, self.checkpoint)
+        self.objective_, self.n_iter_ = np.array(objective), len(objective)
+        return reached[0]
 
     def _may_stop(self, objective: list[float]) -> bool:
         return may_stop(objective, self.tol)
 
-    def _report(self, objective: list[float]) -> None:
-        name = type(self).__name__
-        report(name, len(objective), self.n_iter, objective[-1], verbose=self.verbose)
+    def _tidy_up(self) -> None:
+        file = self.__dict__.pop("_file", None)
+        if file is not None and file.is_done:
+            file.remove()
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what the fit depends on besides data, as JSON knows it."""
+        identity = {"learner": type(self).__name__, "version": __version__}
+        for name, value in self.get_params().items():
+            if name not in ("verbose", "checkpoint") and name not in self.configs:
+                identity[name.replace("__", ".")] = np.asarray(value).tolist()
+        if self.uses_device:  # whose axes may be others, or turned
+            identity["device"] = current_backend().name
+        return identity
 
 
 def may_stop(objective: list[float], tol: float) -> bool:
@@ -105,6 +151,9 @@ def may_stop(objective: list[float], tol: float) -> bool:
         return False
     before, after = objective[-2:]
     return before - after <= tol * abs(before)
+
+
+# Interrupts.
 
 
 def warn_of_interrupt(
@@ -136,3 +185,307 @@ def interrupts_passed_on() -> Iterator[None]:
             yield
         except InterruptedWarning as interrupted:
             raise KeyboardInterrupt from interrupted
+
+
+# Checkpoints.
+
+_FORMAT = "fewbits-fit-1"
+_DAMAGE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+)
+#: A file is renewed after this many seconds, and so that writing takes a twentieth of
+#: the time at most.
+_PAUSE, _WRITING_SHARE = 10.0, 1 / 20
+
+
+class Checkpoint:
+    """The state of a fit in a file, replaced whole; NumPy's ``.npz`` without pickles.
+
+    The `identity` is what the fit depends on, for JSON: another fit refuses the file.
+    """
+
+    def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.identity = json.loads(json.dumps(identity))
+        self.is_done = False  # whether no iteration is left
+        self._due = 0.0
+
+    def check(self) -> None:
+        """Refuse a path that will be of no use, as far as is known without the data."""
+        if not self.path.exists():
+            return check_writable(self.path)
+        with self._opened():
+            pass
+
+    def resume(self, start: Arrays) -> tuple[Arrays, list[float]]:
+        """Return state and objective of the file; if there is none, write `start`."""
+        remove_leftovers(self.path)
+        if not self.path.exists():
+            self.write(start, [])
+            return start, []
+        with self._opened() as file:
+            state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
+            return state, file["objective"].tolist()
+
+    def keep(self, state: Arrays, objective: list[float]) -> None:
+        """Write the state if the last time was long ago."""
+        if time.monotonic() >= self._due:
+            self.write(state, objective)
+
+    def write(self, state: Arrays, objective: list[float]) -> None:
+        """Replace the file by this state, all of it or nothing."""
+        began = time.monotonic()
+        head = json.dumps([_FORMAT, self.identity])
+        with atomic_write(self.path) as file:
+            np.savez(file, *state, head=np.array(head), objective=objective)
+        ended = time.monotonic()
+        self._due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
+
+    def remove(self) -> None:
+        """Delete the file: the fit has ended."""
+        later = current_runtime().done_checkpoints
+        if later is None:
+            self.path.unlink(missing_ok=True)
+        else:
+            later.append(self.path)
+
+    @contextmanager
+    def _opened(self) -> Iterator[NpzFile]:
+        """Open the file, if it belongs to this fit."""
+        damaged = f"{self.path} is not a checkpoint of a fit, or damaged; name another"
+        try:
+            with open(self.path, "rb") as raw, np.load(raw) as file:
+                form, identity = json.loads(str(file["head"]))
+                if form != _FORMAT:
+                    raise ArtefactError(damaged)
+                then = {key: identity.get(key) for key in self.identity}
+                check_identity(self.path, then, self.identity, "fit")
+                yield file
+        except (OSError, ArtefactError):
+            raise
+        except _DAMAGE as error:
+            raise ArtefactError(damaged) from error
+
+
+@contextmanager
+def checkpoints_kept() -> Iterator[None]:
+    """Delete the checkpoints of fits inside the block when it ends well, not before.
+
+    For a block that also saves the result: a full disk must not cost a
+    long fit. Fits in other threads or processes delete theirs when they end.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "fit.npz")
+    ...     with checkpoints_kept():
+    ...         itq = ITQ(n_bits=4, random_state=0, checkpoint=file).fit(X)
+    ...         print(file.exists())
+    ...     print(file.exists())
+    True
+    False
+    """
+    later: list[Path] = []
+    with changed(done_checkpoints=later):
+        yield
+    for path in later:
+        path.unlink(missing_ok=True)
+
+
+#: Entries that are checksums, or derived, and say nothing by themselves.
+_IN_WORDS = {
+    "data": "its rows or labels were others",
+    "seed": "random_state was another",
+}
+
+
+def check_identity(
+    path: Path, then: dict[str, Any], now: dict[str, Any], noun: str
+) -> None:
+    """Refuse a file that belongs to another fit or training."""
+    other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
+    if not other:
+        return
+    # Another learner has other parameters, which say less.
+    key = "learner" if "learner" in other else other[0]
+    was, is_now = (
+        text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
+        for of in (then, now)
+    )
+    differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
+    raise ArtefactError(
+        f"{path} belongs to another {noun}: {differs}; name another file, or "
+        "delete this one to start anew"
+    )
+
+
+def data_checksum(X: Array, Y: Labels | None) -> str:
+    """Return the SHA-256 of all rows, as float32, and of the labels, if any."""
+    digest = sha256(checksum(X).encode())
+    if Y is not None:
+        parts = [Y.indptr, Y.indices, Y.data] if sp.issparse(Y) else [Y]
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+def check_repeatable(checkpoint: Any, random_state: Any) -> None:
+    """Raise ArgumentError for a fit that could not go on from its checkpoint."""
+    if checkpoint is not None and not isinstance(random_state, int | np.integer):
+        raise ArgumentError(
+            "a fit with a checkpoint must be repeatable: random_state must be an "
+            f"integer, got {random_state!r}"
+        )
+
+
+# Progress.
+
+
+def report(
+    name: str,
+    done: int,
+    total: int,
+    objective: float,
+    *,
+    verbose: bool,
+    note: str = "",
+) -> None:
+    """Report to the listener, if any, and to standard error if `verbose`."""
+    progress = current_runtime().progress
+    if progress is None and not verbose:
+        return
+    message = f"objective {objective:.6g}{note}"
+    if progress is not None:
+        if progress.notes is not None:
+            progress.notes(message)
+        progress.listener(done, total, objective)
+    if verbose:
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\r{name}: {done}/{total}, {message}{end}")
+        sys.stderr.flush()
+
+
+def on_progress(
+    listener: Listener, notes: Notes | None = None
+) -> AbstractContextManager[None]:
+    """Call `listener` after each iteration of every learner fitted inside the block.
+
+    It is not a parameter of the learners, so that these can be cloned, pickled and
+    searched over. Fits in other threads or processes do not report, also those of
+    clones that are made in the block.
+
+    Parameters
+    ----------
+    listener : callable
+        Called with the number of iterations done, their largest possible number, and
+        the value of the objective.
+    notes : callable, default=None
+        Called before that with a text for people: the objective, and what else the
+        learner watches, as "objective 0.31, mAP 0.812, bound 1.400".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> with on_progress(lambda done, total, objective: print(done, "of", total)):
+    ...     itq = ITQ(n_bits=4, n_iter=2, random_state=0).fit(X)
+    1 of 2
+    2 of 2
+    """
+    return changed(progress=Progress(listener, notes))
+
+
+@contextmanager
+def also(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` after each iteration, beside the listener there is."""
+    outer = current_runtime().progress
+
+    def listen(done: int, total: int, objective: float) -> None:
+        check()
+        if outer is not None:
+            outer.listener(done, total, objective)
+
+    with on_progress(listen, outer and outer.notes):
+        yield
+
+
+# Steps in common.
+
+
+class SharedSteps:
+    """A cache of steps, and the seconds that it has saved.
+
+    Attributes
+    ----------
+    seconds_saved : float
+        Wall-clock time that the steps took when they were done.
+    """
+
+    def __init__(self) -> None:
+        self.seconds_saved = 0.0
+        self._steps: dict[Hashable, tuple[Hashable, Any, float]] = {}
+
+    def cached_step(
+        self, name: Hashable, key: Hashable, find: Callable[[], Found]
+    ) -> Found:
+        """Return what is cached under `name` if it belongs to `key`; else find it."""
+        kept = self._steps.get(name)
+        if kept is not None and kept[0] == key:
+            self.seconds_saved += kept[2]
+            result: Found = kept[1]
+            return result
+        self._steps.pop(name, None)  # two of them may not fit into memory
+        start = time.perf_counter()
+        result = find()
+        self._steps[name] = key, result, time.perf_counter() - start
+        return result
+
+
+@contextmanager
+def shared_steps() -> Iterator[SharedSteps]:
+    """Let fits in the block share intermediate results on the same rows.
+
+    These are the principal axes, the random rotation to start from, and the neighbours
+    that codes are trained to keep. At thousands of features they take longer than the
+    rest, and a sweep over methods, lengths and parameters asks for the same ones again
+    and again. Results are identical to those without. The last of each is kept, as long
+    as the block lasts. Fits in other threads or processes do not share.
+
+    Yields
+    ------
+    SharedSteps
+        Its ``seconds_saved`` is the time that sharing has saved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewbits.learners import ITQ
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> with shared_steps():
+    ...     codes = [ITQ(n_bits, random_state=0).fit(X) for n_bits in (4, 8)]
+    """
+    shared = SharedSteps()
+    with changed(shared_steps=shared):
+        yield shared
+
+
+def cached_step(
+    name: Hashable, key: Callable[[], Hashable], find: Callable[[], Found]
+) -> Found:
+    """Return what `find` returns, or did when another fit with this key asked for it.
+
+    What is returned must not be changed.
+    """
+    shared = current_runtime().shared_steps
+    return find() if shared is None else shared.cached_step(name, key(), find)

@@ -40,14 +40,34 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
             f"{name} requires y to be passed, but the target y is None: pass one label "
             "per row"
         )
-    labels = _rows(y)
+    labels: Any
+    if hasattr(y, "tocsr") and y.ndim == 2 and y.shape[1] > 1:
+        labels = sp.csr_array(check_binary(y))
+    else:
+        labels = as_label_rows(y, "y" if np.ma.isMaskedArray(y) else "labels")
     try:
         check_consistent_length(X, labels)
     except (ValueError, TypeError) as error:
         raise ArgumentError(str(error)) from error
     if labels.ndim == 2:
-        return np.arange(labels.shape[1]), _multilabel(labels, name)
-    return _single_label(labels, name)
+        # Checked before, because SciPy refuses some types of number, such as float16.
+        Y = sp.csr_array(labels, dtype=np.float64, copy=True)
+        Y.eliminate_zeros()
+        counts = Y.sum(axis=0)
+        if not ((counts > 0) & (counts < Y.shape[0])).any():
+            raise ArgumentError(
+                f"{name} needs a label that some rows have and others lack"
+            )
+        return np.arange(labels.shape[1]), Y
+    n = len(labels)
+    classes, columns = as_classes(labels, n)
+    if len(classes) < 2:
+        raise ArgumentError(
+            f"{name} needs at least 2 classes, but y holds {len(classes)} class"
+        )
+    return classes, sp.csr_array(
+        (np.ones(n), columns, np.arange(n + 1)), shape=(n, len(classes))
+    )
 
 
 def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
@@ -75,32 +95,3 @@ def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64
     Y.eliminate_zeros()
     present, numbers = np.unique(Y.indices, return_inverse=True)
     return classes[present], numbers.astype(np.int64)
-
-
-def _rows(y: Any) -> Any:
-    if hasattr(y, "tocsr") and y.ndim == 2 and y.shape[1] > 1:
-        return sp.csr_array(check_binary(y))
-    return as_label_rows(y, "y" if np.ma.isMaskedArray(y) else "labels")
-
-
-def _multilabel(labels: Any, name: str) -> sp.csr_array:
-    # Checked before, because SciPy refuses some types of number, such as float16.
-    Y = sp.csr_array(labels, dtype=np.float64, copy=True)
-    Y.eliminate_zeros()
-    counts = Y.sum(axis=0)
-    if not ((counts > 0) & (counts < Y.shape[0])).any():
-        raise ArgumentError(f"{name} needs a label that some rows have and others lack")
-    return Y
-
-
-def _single_label(labels: Array, name: str) -> tuple[Array, sp.csr_array]:
-    n = len(labels)
-    classes, columns = as_classes(labels, n)
-    if len(classes) < 2:
-        raise ArgumentError(
-            f"{name} needs at least 2 classes, but y holds {len(classes)} class"
-        )
-    ones = np.ones(n)
-    return classes, sp.csr_array(
-        (ones, columns, np.arange(n + 1)), shape=(n, len(classes))
-    )

@@ -1,10 +1,16 @@
-"""Refuse parameters that are out of range, in one line that says what was needed."""
+"""What parameters may be, as data, and settings in groups.
 
+A learner and a group name the values of their parameters in `constraints`; errors are
+one line that says what came and what was needed.
+"""
+
+import math
 import os
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from sys import float_info
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,45 +23,86 @@ from fewbits.errors import ArgumentError
 MAX_ITERATIONS = 1_000_000
 
 
-@contextmanager
-def plain_integers(estimator: BaseEstimator) -> Iterator[None]:
-    """Let parameters that are integers of NumPy, which overflow, be Python's."""
-    given = {
-        name: value
-        for name, value in estimator.get_params().items()
-        if isinstance(value, np.integer)
-    }
-    estimator.set_params(**{name: int(value) for name, value in given.items()})
-    try:
-        yield
-    finally:
-        estimator.set_params(**given)
+@dataclass(frozen=True)
+class Interval:
+    """Integers or numbers from `low` to `high`, without the ends `above` or `below`."""
+
+    kind: type[int] | type[float]
+    low: float
+    high: float | None = None
+    above: bool = False
+    below: bool = False
+
+    def __contains__(self, value: Any) -> bool:
+        kind: Any = Integral if self.kind is int else Real
+        if not isinstance(value, kind) or isinstance(value, bool):
+            return False
+        if not (self.low < value if self.above else self.low <= value):
+            return False
+        if self.high is None:
+            return kind is Integral or bool(value <= float_info.max)
+        return bool(value < self.high if self.below else value <= self.high)
+
+    def __str__(self) -> str:
+        if self.kind is int:
+            upper = "or more" if self.high is None else f"to {self.high}"
+            return f"an integer, {self.low} {upper}"
+        words = f"a number {'above' if self.above else 'at least'} {self.low:g}"
+        if self.high is None:
+            return words
+        return f"{words} and {'below' if self.below else 'at most'} {self.high:g}"
+
+
+#: Intervals, None, bool, and words, of which one is allowed; or a function that takes
+#: the name and the value and raises ArgumentError.
+Constraint = Sequence[Interval | type[bool] | str | None] | Callable[[str, Any], object]
+
+
+def check(name: str, value: Any, allowed: Constraint) -> None:
+    """Refuse a value that is not allowed."""
+    if callable(allowed):
+        allowed(name, value)
+        return
+    for each in allowed:
+        if isinstance(each, Interval):
+            fits = value in each
+        elif each is bool:
+            fits = isinstance(value, bool | np.bool_)
+        else:
+            fits = type(value) in (str, np.str_, type(None)) and value == each
+        if fits:
+            return
+    needed = " or ".join(map(_in_words, allowed))
+    if len(allowed) > 1 and all(isinstance(each, str) for each in allowed):
+        needed = f"one of {', '.join(map(repr, allowed))}"
+    if "a number" in needed and value in Interval(float, float_info.max, math.inf):
+        needed = "finite"
+    raise ArgumentError(f"{name} must be {needed}, got {value!r}")
+
+
+def _in_words(allowed: Any) -> str:
+    if allowed is bool:
+        return "True or False"
+    return str(allowed) if isinstance(allowed, Interval) else repr(allowed)
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int when it lies between `low` and `high`, both included."""
+    check(name, value, [Interval(int, low, high)])
+    return int(value)
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float | None = None, *, above: bool = False
+) -> float:
+    """Return `value` as a float in [low, high], or in (low, high] with `above`."""
+    check(name, value, [Interval(float, low, high, above)])
+    return float(value)
 
 
 def check_n_bits(value: Any) -> int:
     """Return a code length, between 1 and the longest code of the package."""
     return check_integer("n_bits", value, 1, MAX_BITS)
-
-
-def check_batch_size(value: Any, tol: float) -> None:
-    """Refuse what is neither a number of rows nor None, and batches with a `tol`."""
-    if value is None:
-        return
-    check_integer("batch_size", value, 1)
-    if tol > 0:
-        raise ArgumentError(
-            f"tol={tol:g} needs batch_size=None: the objective of batches "
-            "goes up and down"
-        )
-
-
-def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return `value` as an int when it lies between `low` and `high`, both included."""
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or value < low or (high is not None and value > high):
-        upper = "or more" if high is None else f"to {high}"
-        raise ArgumentError(f"{name} must be an integer, {low} {upper}, got {value!r}")
-    return int(value)
 
 
 def check_integers(name: str, values: Any, high: int | None = None) -> None:
@@ -70,50 +117,35 @@ def check_integers(name: str, values: Any, high: int | None = None) -> None:
         check_integer(f"each of {name}", value, 1, high)
 
 
-def check_number(
-    name: str, value: Any, low: float, high: float = np.inf, *, above: bool = False
-) -> float:
-    """Return `value` as a float in [low, high], or in (low, high] with `above`."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not (low < value if above else low <= value) or value > high:
-        lower = f"above {low:g}" if above else f"at least {low:g}"
-        upper = "" if high == np.inf else f" and at most {high:g}"
-        raise ArgumentError(f"{name} must be a number {lower}{upper}, got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:  # of an integer
-        number = np.inf
-    if not np.isfinite(number):
-        raise ArgumentError(f"{name} must be finite, got {value!r}")
-    return number
-
-
 def check_flag(name: str, value: Any) -> bool:
     """Return `value` as a bool when it is one."""
-    if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(f"{name} must be True or False, got {value!r}")
+    check(name, value, [bool])
     return bool(value)
+
+
+def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
+    """Refuse a `value` that is not one of the named options."""
+    check(name, value, list(options))
 
 
 def check_verbose(value: Any) -> None:
     """Refuse what is neither a bool nor an integer of 0 or more."""
-    if isinstance(value, bool | np.bool_):
-        return
-    if not isinstance(value, int | np.integer) or value < 0:
-        raise ArgumentError(f"verbose must be True, False or a level, got {value!r}")
+    check("verbose", value, VERBOSE)
 
 
 def check_path(name: str, value: Any) -> None:
     """Refuse what is neither the path of a file nor None."""
-    if value is not None and not isinstance(value, str | os.PathLike):
+    if value is None:
+        return
+    if not isinstance(value, str | os.PathLike):
         raise ArgumentError(f"{name} must be a path or None, got {value!r}")
-    if value is not None and not os.fspath(value):
+    if not os.fspath(value):
         raise ArgumentError(f"{name} must be a path or None, got an empty one")
-    if value is not None and os.path.isdir(value):
+    if os.path.isdir(value):
         raise ArgumentError(f"{name} must be a file, {os.fspath(value)} is a folder")
 
 
-def check_seed(value: Any) -> None:
+def check_seed(name: str, value: Any) -> None:
     """Refuse a `random_state` that seeds nothing."""
     try:
         if isinstance(value, bool | np.bool_):
@@ -121,19 +153,40 @@ def check_seed(value: Any) -> None:
         check_random_state(value)
     except ValueError:
         raise ArgumentError(
-            "random_state must be an integer from 0 to 2**32 - 1, a RandomState or "
-            f"None, got {value!r}"
+            f"{name} must be an integer from 0 to 2**32 - 1, a RandomState or None, "
+            f"got {value!r}"
         ) from None
 
 
-def check_class_weight(value: Any) -> None:
-    """Refuse what says neither that classes weigh the same nor that rows do."""
-    if value is not None and not (isinstance(value, str) and value == "balanced"):
-        raise ArgumentError(f"class_weight must be 'balanced' or None, got {value!r}")
+N_BITS = [Interval(int, 1, MAX_BITS)]
+VERBOSE: Constraint = [bool, Interval(int, 0)]
+POSITIVE = [Interval(float, 0, above=True)]
+SHARE = [Interval(float, 0, 1, above=True)]
+#: Of parameters that mean the same in all learners that have them.
+USUAL: dict[str, Constraint] = {
+    "n_bits": N_BITS,
+    "n_iter": [Interval(int, 1, MAX_ITERATIONS)],
+    "tol": [Interval(float, 0)],
+    "batch_size": [Interval(int, 1), None],
+    "class_weight": ["balanced", None],
+    "C": POSITIVE,
+    "reg": [Interval(float, 0)],
+    "relative": [bool],
+    "verbose": VERBOSE,
+    "checkpoint": check_path,
+    "random_state": check_seed,
+}
+#: The `n_iter` of learners that may keep what they start with.
+FROM_0 = [Interval(int, 0, MAX_ITERATIONS)]
 
 
-def check_choice(name: str, value: Any, options: Collection[str]) -> None:
-    """Refuse a `value` that is not one of the named options."""
-    if not (isinstance(value, str) and value in options):
-        named = ", ".join(repr(option) for option in options)
-        raise ArgumentError(f"{name} must be one of {named}, got {value!r}")
+class Config(BaseEstimator):  # type: ignore[misc]
+    """A group of settings of a learner, named ``group__setting``.
+
+    Implemented as a dataclass, so that a setting is written once, with its default.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+
+    def check(self) -> None:
+        """Refuse settings that do not go together."""

@@ -16,15 +16,15 @@ from fewbits._spans import spans
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
-from fewbits.learners._core._device import as_dtype, current_backend
+from fewbits.learners._core._device import current_backend
 
 #: Projected rows up to this many bytes are kept between iterations in any case.
 KEEP_BYTES = 1 << 26
 _BLOCK_ENTRIES = 1 << 20
 _MIN_ROWS = 1024
 #: Sums of products of smaller features are finite in float32.
-_HUGE = 1e25
-#: Of rows that a learner draws; `check_varied` has looked at all of them.
+HUGE = 1e25
+#: Of rows that a learner draws; `check_values` has looked at all of them.
 SAME_ROWS = "every row that is learnt from is the same: there is nothing to learn"
 #: Matrices of more entries are held in float32, and worked on in parts of this size.
 LARGE = 1 << 26
@@ -66,12 +66,14 @@ def as_single(X: Array) -> NDArray[np.float32]:
         return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def check_finite(X: Array) -> float:
+def check_values(X: Array, *, vary: bool = False) -> float:
     """Refuse NaN, infinity and what becomes infinite in float32, naming the first.
 
-    Return the largest absolute value.
+    If they must `vary`, rows that are all the same are refused, too, and features that
+    are all below the numbers of float32 with all digits. Return the largest absolute
+    value.
     """
-    largest = 0.0
+    largest, first, same = 0.0, as_single(X[:1]), vary
     for span in line_spans(*X.shape):
         block = as_single(X[span])
         # The least and the largest are NaN or infinite where any number is.
@@ -84,34 +86,24 @@ def check_finite(X: Array) -> float:
                 "Input X contains NaN, infinity or a value too large for float32: "
                 f"got {X[row, column]} in row {row}, column {column}"
             )
+        same = same and bool((block == first).all())
+    if same:
+        raise FeatureError("every row of X is the same: there is nothing to learn")
+    if vary and largest < np.finfo(np.float32).tiny:
+        raise FeatureError("the features of X are too small for float32: scale them")
     return largest
 
 
-def check_scale(largest: float) -> None:
-    """Refuse features that are all below the numbers of float32 with all digits."""
-    if largest < np.finfo(np.float32).tiny:
-        raise FeatureError("the features of X are too small for float32: scale them")
-
-
-def check_scores(encoder: Encoder, X: Array, largest: float) -> None:
+def check_scores(encoder: Encoder, X: Array) -> None:
     """Refuse features so large that their scores are not finite in float32.
 
-    A bit would be 0 then, whatever the row is. Only huge features are looked at again.
+    A bit would be 0 then, whatever the row is.
     """
-    if largest < _HUGE:
-        return
     for span in line_spans(*X.shape):
         if not np.isfinite(encoder.project(X[span])).all():
             raise FeatureError(
                 "the features of X are too large for float32: scale them"
             )
-
-
-def check_varied(X: Array) -> None:
-    """Refuse rows that are all the same; the first that differs ends the search."""
-    first = as_single(X[:1])
-    if all((as_single(X[span]) == first).all() for span in line_spans(*X.shape)):
-        raise FeatureError("every row of X is the same: there is nothing to learn")
 
 
 def column_means(X: Readable) -> NDArray[np.float64]:
@@ -153,15 +145,19 @@ class Rows:
         n_out: int = 0,
         keep: bool = True,
     ) -> None:
-        self.X, self.mean = X, mean
+        self.X, self.mean, self.dtype = X, mean, np.dtype(dtype)
         self._place = current_backend()
-        self._axes = None if axes is None else self._place.put(as_dtype(axes, dtype))
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._axes = None
+        if axes is not None:
+            self._axes = self._place.put(axes.astype(dtype, copy=False))
         width = X.shape[1] if axes is None else axes.shape[1]
         self.shape = (len(X), width)
         self._widest = max(X.shape[1], width, n_out)
         self._kept: FeatureArray | None = None
-        if keep and self._nbytes <= _memory_allowed(X):
+        allowed = KEEP_BYTES
+        if isinstance(X, np.ndarray) and not is_mapped(X):
+            allowed = max(KEEP_BYTES, 2 * X.nbytes)
+        if keep and self.shape[0] * width * self.dtype.itemsize <= allowed:
             self._kept = self.gather()
 
     def __iter__(self) -> Iterator[FeatureArray]:
@@ -181,10 +177,6 @@ class Rows:
             rows[span] = self._compute(span)
         return rows
 
-    @property
-    def _nbytes(self) -> int:
-        return int(self.shape[0] * self.shape[1] * self.dtype.itemsize)
-
     def _compute(self, span: slice | NDArray[np.intp]) -> FeatureArray:
         centred = (as_single(self.X[span]) - self.mean).astype(self.dtype, copy=False)
         if self._axes is None:
@@ -192,13 +184,8 @@ class Rows:
         return self._place.get(self._place.put(centred) @ self._axes)
 
 
-def _memory_allowed(X: Readable) -> int:
-    if isinstance(X, ChosenRows) or is_mapped(X):
-        return KEEP_BYTES
-    return max(KEEP_BYTES, 2 * X.nbytes)
-
-
 def is_mapped(X: Any) -> bool:
+    """Return whether an array lies in a file."""
     while X is not None and not isinstance(X, mmap):
         X = getattr(X, "base", None)
     return X is not None

@@ -26,10 +26,10 @@ def device_named(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-        known = device.type in ("cpu", "cuda")
+        is_known = device.type in ("cpu", "cuda")
     except (RuntimeError, TypeError):
-        known = False
-    if not known:
+        is_known = False
+    if not is_known:
         raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ArgumentError(f"device={name!r}, but torch finds no GPU here")

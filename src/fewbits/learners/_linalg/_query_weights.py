@@ -9,9 +9,11 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, FeatureArray
+from fewbits.codes import unpack
+from fewbits.index import FlatIndex
 from fewbits.learners._linalg._adam import Adam
-from fewbits.learners._linalg._shortlists import NEAREST, Shortlists
 
 Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -24,7 +26,7 @@ _FEWEST, _MOST = 1000, 20_000
 #: A share of the rows that decides whether anything was gained.
 _HELD_OUT = 0.2
 _FACTORS_EVERY = 50  # steps
-_LEAST = 1e-15  # size of rows
+_LEAST = 1e-15  # size of rows, and of distances
 
 
 class Added(Enum):
@@ -99,6 +101,67 @@ def trained_query_weights(
     return QueryWeights(weights.astype(np.float32), bias.astype(np.float32))
 
 
+#: Rows of a shortlist, and those of them that are to come first.
+LENGTH, NEAREST = 100, 10
+_QUERIES, _FEWEST_QUERIES, _ENTRIES = 64, 8, 1 << 21
+#: Of softmax, in the squared distance of the last row that is to come first.
+_TEMPERATURE = 0.1
+
+
+class Shortlists:
+    """The nearest codes of some rows, among the other rows, with true distances.
+
+    Of rows V with a mean square of about 1, those of `asking` ask, `n_at_once` in a
+    batch, whose bits take some megabytes, and in `n_batches` at most. Line i of `rows`
+    is the shortlist of the i-th, without itself; `distances` are squared.
+    """
+
+    def __init__(
+        self,
+        V: Float32Array,
+        codes: CodeArray,
+        n_bits: int,
+        n_batches: int,
+        rng: RandomState,
+    ) -> None:
+        self.V, self.codes, self.n_bits = V, codes, n_bits
+        self.squares = np.einsum("ij,ij->i", V, V)
+        length = min(LENGTH, len(V) - 1)
+        room = _ENTRIES // (length * n_bits)
+        self.n_at_once = min(max(room, _FEWEST_QUERIES), _QUERIES)
+        self.asking = rng.permutation(len(V))[: self.n_at_once * n_batches]
+        ids = FlatIndex(codes).search(codes[self.asking], length + 1).ids
+        itself = ids == self.asking[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        self.rows: IntArray = ids[~itself].reshape(-1, length)
+        self.distances = self._distances()
+        nearest = np.partition(self.distances, NEAREST, axis=1)[:, NEAREST]
+        # Of rows that are there many times, all distances may be 0.
+        nearest = np.maximum(nearest, max(1e-3 * float(nearest.mean()), _LEAST))
+        self.temperatures = _TEMPERATURE * nearest[:, None]
+
+    def batches(self) -> list[IntArray]:
+        """Return all queries in batches."""
+        step = self.n_at_once
+        every = np.arange(len(self.asking))
+        return [every[i : i + step] for i in range(0, len(every), step)]
+
+    def signs(self, rows: IntArray) -> Float32Array:
+        """Return the bits of rows as -1 and 1."""
+        bits = unpack(self.codes[rows.ravel()], self.n_bits).astype(np.float32)
+        return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
+
+    def _distances(self) -> Float32Array:
+        distances = np.empty(self.rows.shape, np.float32)
+        (_, length), (_, width) = self.rows.shape, self.V.shape
+        for some in spans(len(distances), _ENTRIES // (length * width)):
+            asking, rows = self.asking[some], self.rows[some]
+            products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
+            sums = self.squares[rows] + self.squares[asking, None]
+            distances[some] = sums - 2 * products
+        return distances.clip(min=0)
+
+
 def fitted_scale(of: Shortlists, start: QueryWeights) -> float:
     """Return the factor that brings products nearest to distances."""
     some = of.batches()[0]
@@ -134,13 +197,13 @@ def found_by(of: Shortlists, queries: QueryWeights, added: Added) -> NDArray[np.
     """Return how many of the nearest rows of each shortlist the estimates put first."""
     estimates = Estimates(of, queries, added)
     estimates.fit_factors()
-    found = []
+    hits = []
     for batch in of.batches():
         values, distances = estimates.of_distances(batch)[0], of.distances[batch]
         first = np.argpartition(values, NEAREST - 1, axis=1)[:, :NEAREST]
         last = np.partition(distances, NEAREST - 1, axis=1)[:, NEAREST - 1 : NEAREST]
-        found.append((np.take_along_axis(distances, first, 1) <= last).sum(axis=1))
-    return np.concatenate(found)
+        hits.append((np.take_along_axis(distances, first, 1) <= last).sum(axis=1))
+    return np.concatenate(hits)
 
 
 class Estimates:
@@ -157,19 +220,19 @@ class Estimates:
         signs = self.of.signs(rows)
         scores = self.of.V[self.of.asking[batch]] @ self.weights + self.bias
         products = np.matmul(signs, scores[:, :, None])[:, :, 0]
-        found = -2 * self.factors[rows] * products
+        estimates = -2 * self.factors[rows] * products
         if self.added is Added.OF_CODES:
-            found += self._lengths(signs)
+            estimates += self._lengths(signs)
         elif self.added is Added.OF_ROWS:
-            found += self.of.squares[rows]
-        return found, signs
+            estimates += self.of.squares[rows]
+        return estimates, signs
 
     def gradients(self, batch: IntArray) -> list[Float32Array]:
         """Return the gradients of the cross-entropy by weights and bias."""
         rows, temperature = self.of.rows[batch], self.of.temperatures[batch]
-        found, signs = self.of_distances(batch)
-        wanted = softmax(-self.of.distances[batch] / temperature, axis=1)
-        slopes = (wanted - softmax(-found / temperature, axis=1)) / temperature
+        estimates, signs = self.of_distances(batch)
+        targets = softmax(-self.of.distances[batch] / temperature, axis=1)
+        slopes = (targets - softmax(-estimates / temperature, axis=1)) / temperature
         of_scores = -2 * self.factors[rows] * slopes
         by_scores = np.matmul(of_scores[:, None], signs)[:, 0]
         by_weights = self.of.V[self.of.asking[batch]].T @ by_scores
@@ -199,10 +262,12 @@ class Estimates:
         flat = signs.reshape(-1, self.of.n_bits)
         if len(self.weights) < self.of.n_bits:
             sums = flat @ self.weights.T
-            found = np.einsum("ij,ij->i", sums, sums)
+            lengths = np.einsum("ij,ij->i", sums, sums)
         else:
-            found = np.einsum("ij,ij->i", flat @ (self.weights.T @ self.weights), flat)
-        return np.asarray(found.reshape(signs.shape[:2]))
+            lengths = np.einsum(
+                "ij,ij->i", flat @ (self.weights.T @ self.weights), flat
+            )
+        return np.asarray(lengths.reshape(signs.shape[:2]))
 
     def _by_lengths(self, signs: Float32Array, slopes: Float32Array) -> Float32Array:
         flat, column = signs.reshape(-1, self.of.n_bits), slopes.reshape(-1, 1)

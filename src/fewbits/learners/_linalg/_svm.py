@@ -77,15 +77,10 @@ def hinge_svms(
 
     In processes, not threads: LIBLINEAR draws its random numbers from one generator
     for the whole process, so threads would disturb each other's results.
-
-    Returns
-    -------
-    W : ndarray of shape (n_problems, n_features)
-    b : ndarray of shape (n_problems,)
     """
     work = X.size * len(labels) * 10
     fit = max(1, _MAX_BYTES // max(1, X.size * _BYTES_PER_ENTRY))
     n_jobs = min(num_threads(), len(labels), fit) if work > _PARALLEL_WORK else 1
     solve = delayed(hinge_svm)
-    found = Parallel(n_jobs)(solve(X, positive, C, **options) for positive in labels)
-    return np.array([w for w, _ in found]), np.array([b for _, b in found])
+    planes = Parallel(n_jobs)(solve(X, positive, C, **options) for positive in labels)
+    return np.array([w for w, _ in planes]), np.array([b for _, b in planes])

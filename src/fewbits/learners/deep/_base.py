@@ -18,12 +18,19 @@ from fewbits._typing import Array, CodeArray
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError, FeatureError
 from fewbits.learners._core._base import Learner
-from fewbits.learners._core._checkpoint import check_repeatable
-from fewbits.learners._core._iterative import may_stop, warn_of_interrupt
+from fewbits.learners._core._iterative import (
+    check_repeatable,
+    may_stop,
+    report,
+    warn_of_interrupt,
+)
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._nested import Config
-from fewbits.learners._core._parameters import check_flag, check_path, check_verbose
-from fewbits.learners._core._progress import report
+from fewbits.learners._core._parameters import (
+    Config,
+    check_flag,
+    check_path,
+    check_verbose,
+)
 from fewbits.learners.deep._checkpoint import checksum, identity_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off

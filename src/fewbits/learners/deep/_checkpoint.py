@@ -17,7 +17,7 @@ from fewbits._files import atomic_write, remove_leftovers
 from fewbits._typing import Array
 from fewbits.classify import Codebook
 from fewbits.errors import ArtefactError
-from fewbits.learners._core._checkpoint import check_identity, data_checksum
+from fewbits.learners._core._iterative import check_identity, data_checksum
 from fewbits.learners.deep._network import frozen_layers, still_modules
 
 _FORMAT = b"fewbits-training-6\n"

@@ -7,9 +7,9 @@ from typing import Any
 from torch import nn
 
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
     MAX_ITERATIONS,
+    Config,
     check_choice,
     check_flag,
     check_integer,

@@ -11,26 +11,22 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import Learner
-from fewbits.learners._core._dead_bits import warn_constant_bits
+from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._iterative import cached_step
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._nested import Config
 from fewbits.learners._core._parameters import (
+    Config,
     check_integer,
     check_n_bits,
     check_verbose,
 )
 from fewbits.learners._core._rows import checksum, column_means
-from fewbits.learners._core._shared_steps import cached_step
+from fewbits.learners._itq import ITQ
+from fewbits.learners._supervised_itq import check_supervision, supervision_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._torch import as_device
 from fewbits.learners.deep.losses import CSQ
-from fewbits.learners.supervised._held_out_classes import (
-    check_supervision,
-    supervision_of,
-)
-from fewbits.learners.unsupervised._itq import ITQ
 
 Float64Array = NDArray[np.float64]
 Layer = tuple[Float64Array, Float64Array]  # weights and bias

@@ -1,0 +1,199 @@
+"""Classemes: a bit for each training class, fewer by elimination, more by bagging."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array
+from fewbits.encoders import LinearEncoder
+from fewbits.learners._core._base import (
+    Learner,
+    n_constant,
+    n_different,
+    tell_dead_bits,
+    tell_equal_bits,
+)
+from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
+from fewbits.learners._core._rows import Rows
+from fewbits.learners._linalg._orthogonal import principal_axes
+from fewbits.learners._linalg._svm import hinge_svms
+
+Float64Array = NDArray[np.float64]
+
+_ELIMINATION_COST = 10.0
+_DEAD = " on the training rows; raise C, or set class_weight='balanced'"
+
+
+@dataclass(eq=False, repr=False)
+class Classemes(Learner):
+    """Classify items by all training classes: one bit per class.
+
+    Parameters
+    ----------
+    n_bits : int, default=None
+        Length of the code; None takes a bit for each class. Fewer are chosen by
+        recursive feature elimination: linear SVMs of all classes are trained on the
+        bits that are left, and those dropped that they use least. For more bits than
+        classes, classifiers are trained again, on bootstrap samples of the rows.
+    C : float, default=1
+        Weight of the errors of a classifier (LIBLINEAR's C), for features scaled to a
+        mean squared length of 1. Much smaller values make bits that are less certain of
+        their class and carry more about new ones.
+    drop : float, default=0.1
+        Share of the remaining bits that is dropped at a time, above 0 and below 1.
+    class_weight : {'balanced', None}, default='balanced'
+        Make the class weigh as much as all others. With None a bit is 0 for nearly
+        everything that is not of its class: it carries little on new classes.
+    random_state : int, RandomState instance or None, default=None
+        Seeds LIBLINEAR and the bootstrap samples.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learnt encoder; save this, not the learner.
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : ndarray of shape (1,)
+        Sum over the classes of the objectives of the support vector machines that
+        were trained on all rows.
+    bit_classes_ : ndarray of shape (n_bits,)
+        The class that each bit stands for.
+    n_dead_bits_ : int
+        Bits that are constant on the training rows; a warning is given if any.
+    n_different_bits_ : int
+        Bits of which none is another one, or its opposite, on the training rows; a
+        warning is given if they are half of more bits than classes, or fewer.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Each class is separated from all others by a linear SVM with the hinge loss, as in
+    the reimplementation by PiCoDes' authors; the original uses LP-beta and web images.
+    A score of exactly 0 gives a 0. Bootstrap samples are ours: a class has as many rows
+    in each as it has in all (Breiman, "Bagging Predictors", 1996).
+
+    References
+    ----------
+    Torresani, Szummer and Fitzgibbon, "Efficient Object Category Recognition Using
+    Classemes", ECCV 2010.
+
+    Chapelle and Keerthi, "Multi-class Feature Selection with Support Vector Machines",
+    2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["ant", "bee", "cat", "dog"], 20)
+    >>> X = np.repeat(np.eye(4), 20, axis=0) + 0.1 * rng.normal(size=(80, 4))
+    >>> Classemes().fit(X, y).transform(np.eye(4))
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [0, 0, 1, 0],
+           [0, 0, 0, 1]], dtype=uint8)
+    """
+
+    n_bits: int | None = None
+    _: KW_ONLY
+    C: float = 1.0
+    drop: float = 0.1
+    class_weight: str | None = "balanced"
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {
+        "n_bits": [*N_BITS, None],
+        "drop": [Interval(float, 0, 1, above=True, below=True)],
+    }
+    needs_labels = True
+    uses_device = True
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        self.classes_, numbers = one_class_each(y, X, "Classemes")
+        K = len(self.classes_)
+        n_bits = K if self.n_bits is None else self.n_bits
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        axes = principal_axes(X)
+        P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
+        rows = np.concatenate(list(Rows(X, axes.mean, P)))
+        planes = [self._machines(rows, numbers, seed)]
+        self.objective_ = np.array([self._objective(rows, numbers, *planes[0])])
+        while K * len(planes) < n_bits:
+            drawn = bootstrap(numbers, rng)
+            planes.append(self._machines(rows[drawn], numbers[drawn], seed))
+        A, a0 = (np.concatenate(part) for part in zip(*planes, strict=True))
+        H = rows @ A.T + a0 > 0
+        last = K * (len(planes) - 1)  # of which some may go
+        labels = [numbers == k for k in range(K)]
+        some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
+        kept = np.concatenate([np.arange(last), last + some])
+        bits = H[:, kept]
+        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), n_bits, _DEAD)
+        # The machines of two classes are opposites, in every code.
+        self.n_different_bits_ = (
+            tell_equal_bits(bits, "take fewer bits")
+            if n_bits > K
+            else n_different(bits)
+        )
+        self.bit_classes_ = self.classes_[kept % K]
+        W = P @ A[kept].T
+        return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)
+
+    def _machines(
+        self, rows: Float64Array, numbers: NDArray[np.int64], seed: int
+    ) -> tuple[Float64Array, Float64Array]:
+        """Return a hyperplane for each class."""
+        labels = [numbers == k for k in range(len(self.classes_))]
+        balanced = self.class_weight is not None
+        return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
+
+    def _objective(
+        self,
+        rows: Float64Array,
+        numbers: NDArray[np.int64],
+        A: Float64Array,
+        a0: Float64Array,
+    ) -> float:
+        scores = rows @ A.T + a0
+        positive = numbers[:, None] == np.arange(len(A))
+        slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
+        if self.class_weight is not None:
+            n = len(positive)
+            counts = positive.sum(axis=0)
+            slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
+        return float(0.5 * np.sum(A**2) + self.C * slack.sum())
+
+
+def bootstrap(numbers: NDArray[np.int64], rng: RandomState) -> NDArray[np.int64]:
+    """Return rows, drawn with replacement from each class, as many as it has."""
+    classes = [np.flatnonzero(numbers == k) for k in np.unique(numbers)]
+    return np.concatenate([rng.choice(rows, len(rows)) for rows in classes])
+
+
+def most_used(
+    H: NDArray[Any],
+    labels: list[NDArray[np.bool_]],
+    n_bits: int,
+    *,
+    drop: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return the columns of bits that are left by multi-class RFE, rising.
+
+    Of the bits that are left, those with the least ``sum_k w_kc^2`` go, and classifiers
+    are trained again.
+    """
+    kept = np.arange(H.shape[1])
+    H = H - H.mean(axis=0)
+    # As for the features: rows of a mean squared length of 1.
+    H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
+    while len(kept) > n_bits:
+        W, _ = hinge_svms(H[:, kept], labels, _ELIMINATION_COST, seed=seed)
+        n_dropped = min(len(kept) - n_bits, max(1, int(drop * len(kept))))
+        order = np.argsort(np.sum(W**2, axis=0), kind="stable")
+        kept = np.sort(kept[order[n_dropped:]])
+    return kept

@@ -1,0 +1,245 @@
+"""Iterative quantization, and the rotation that its supervised forms share."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array, FeatureArray
+from fewbits._warnings import warn_user
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import FeatureError
+from fewbits.learners._core._base import warn_constant_bits
+from fewbits.learners._core._device import current_backend, product, threads_for
+from fewbits.learners._core._iterative import Arrays, IterativeLearner, Labels
+from fewbits.learners._core._parameters import FROM_0, USUAL
+from fewbits.learners._core._rows import Rows, parts, working_dtype
+from fewbits.learners._linalg._orthogonal import (
+    PrincipalAxes,
+    polar,
+    principal_axes,
+    random_rotation,
+)
+
+Float64Array = NDArray[np.float64]
+
+
+class RotationLearner(IterativeLearner):
+    """A learner that rotates linear combinations of the features."""
+
+    constraints: ClassVar = USUAL | {"n_iter": FROM_0}
+    n_bits: int
+    batch_size: int | None
+    uses_device = True
+
+    def _rotated(
+        self,
+        X: Array,
+        axes: PrincipalAxes,
+        T: Float64Array | None,
+        rng: RandomState,
+        Y: Labels | None = None,
+    ) -> LinearEncoder:
+        """Return an encoder of the columns of `T` (rank, k), rotated.
+
+        They are in principal axes; None takes the first `n_bits` of these.
+        """
+        if T is None:
+            k = min(self.n_bits, axes.rank)
+            E, energy = axes.directions[:, :k], axes.scatter[:k].sum()
+        else:
+            k, E = T.shape[1], axes.directions @ T
+            energy = float(axes.scatter @ (T**2).sum(axis=1))
+            if np.linalg.norm(E, axis=1).max() > np.finfo(np.float32).max:
+                spread = np.sqrt(axes.scatter[0] / len(X))
+                raise FeatureError(
+                    f"X varies by {spread:.1g} only, too little for weights in "
+                    "float32: multiply it by a constant"
+                )
+        dtype = working_dtype(len(X), k, self.n_bits)
+        V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
+        R = random_rotation(k, self.n_bits, rng)
+        batches = Batches.drawn(self.batch_size, rng)
+        R, *_ = self._run(partial(rotations, V, energy, batches), (R,), X, Y)
+        W = product(E, R)
+        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+
+@dataclass(eq=False, repr=False)
+class ITQ(RotationLearner):
+    """Rotate the leading principal components towards the corners of a cube.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536; it may exceed the number of features.
+    n_iter : int, default=50
+        Number of alternations between codes and rotation. 0 keeps the random rotation
+        of the components, a baseline of its own.
+    tol : float, default=0
+        Stop when an iteration lowers the objective by no more than this share of it;
+        0 disables early stopping. Not with `batch_size`, which only estimates the
+        objective.
+    batch_size : int, default=None
+        Rows per iteration, for data so large that a pass in every iteration is too
+        much; iterations are averaged over about one pass. At least twice as many as
+        there are directions to rotate are taken. None takes all rows.
+    checkpoint : path or None, default=None
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial rotation.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        Mean squared distance between scores and bits (as -1 and 1), at the end of each
+        iteration. It never rises; with `batch_size` it is a batch's, and may.
+    n_iter_ : int
+        Number of iterations done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The paper stops at as many bits as features; Xia et al. extend it by Procrustes'
+    problem with a rectangular rotation. The same serves data whose rank is less than
+    `n_bits`, by constant features or too few rows: all the directions that exist are
+    rotated into `n_bits` dimensions, and no bit is wasted on the others. Where there is
+    one direction only, all bits are equal or opposite, and a warning says so.
+
+    A score of exactly 0 is encoded as 1. An interrupt keeps the rotation reached,
+    with a warning.
+
+    References
+    ----------
+    Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
+    Binary Codes", CVPR 2011.
+
+    Xia, He, Kohli and Sun, "Sparse Projections for High-Dimensional Binary Codes",
+    CVPR 2015, section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> itq = ITQ(n_bits=8, random_state=0).fit(X)
+    >>> itq.encode(X).shape
+    (200, 1)
+    >>> itq.encoder_
+    LinearEncoder(16 -> 8 bits)
+    >>> bool(itq.objective_[-1] < itq.objective_[0])
+    True
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    n_iter: int = 50
+    tol: float = 0.0
+    batch_size: int | None = None
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        rng = check_random_state(self.random_state)
+        axes = principal_axes(X)
+        if axes.rank == 1 and len(X) > 2 and self.n_bits > 1:
+            self._warn_of_one_direction()
+        return self._rotated(X, axes, None, rng)
+
+    def _warn_of_one_direction(self) -> None:
+        warn_user(
+            "X varies in one direction only, as rows of two kinds do: all "
+            f"{self.n_bits} bits are equal or opposite, so there are two codes"
+        )
+
+
+def rotations(
+    V: Rows, energy: float, batches: "Batches | None", state: Arrays
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield better and better rotations of the rows `V` towards corners of a cube.
+
+    Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``, each
+    in turn and exactly, so it never rises. Yields R with the objective divided by the
+    number of entries of B, beginning after the R of `state`. `energy` is ``||V||^2``.
+    """
+    R, memory = state[0], state[1:]
+    size = V.shape[0] * R.shape[1]
+    while True:
+        C, memory = sign_products(V, R, batches, memory)  # V'B for B = sign(V R)
+        R = polar(C)  # argmin ||B - V R||^2
+        # ||B||^2 - 2 tr(R'V'B) + ||V R||^2, the last of which is ||V||^2.
+        yield (R, *memory), (size - 2 * float(np.vdot(R, C)) + energy) / size
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Some rows for each iteration, shuffled anew for every pass over all.
+
+    About `size` of them, but no fewer than twice the columns of the rows: the products
+    of fewer rows, or of rows whose signs repeat, have no full rank, and leave a
+    rotation undetermined.
+    """
+
+    size: int
+    seed: int
+
+    @classmethod
+    def drawn(cls, size: int | None, rng: RandomState) -> "Batches | None":
+        """Return batches of this size, or None for all rows."""
+        return None if size is None else cls(size, int(rng.randint(2**31 - 1)))
+
+    def rows(self, t: int, n: int, width: int) -> tuple[NDArray[np.intp], float]:
+        """Return the rows of iteration `t`, and what they weigh against those before.
+
+        As much as the share of the rows that they are; in the first pass as much as
+        each batch before.
+        """
+        n_batches = max(1, n // (2 * width))
+        if self.size >= 2 * width:
+            n_batches = -(-n // self.size)
+        turn, number = divmod(t, n_batches)
+        order = np.random.RandomState([self.seed, turn]).permutation(n)
+        rows = np.sort(np.array_split(order, n_batches)[number])
+        return rows, max(1 / (t + 1), 1 / n_batches)
+
+
+def sign_products(
+    V: Rows, R: FeatureArray, batches: Batches | None = None, memory: Arrays = ()
+) -> tuple[Float64Array, Arrays]:
+    """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64.
+
+    With `batches`, it is estimated from one of them and, by the `memory` of the last
+    call, those before. The memory for the next call comes with it.
+    """
+    place, n = current_backend(), V.shape[0]
+    blocks, t = iter(V), int(memory[1]) if memory else 0
+    if batches is not None:
+        rows, weight = batches.rows(t, *V.shape)
+        blocks = V.some(rows)
+    sums = place.put(np.zeros(R.shape))
+    R = place.put(R.astype(V.dtype, copy=False))
+    for block in blocks:
+        there = place.put(block)
+        with threads_for(len(there), *R.shape):
+            sums += there.T @ place.signs(there @ R)
+    C: Float64Array = place.get(sums)
+    if batches is None:
+        return C, ()
+    C *= weight * n / len(rows)
+    for part in parts(*C.shape) if memory else ():
+        C[part] += (1 - weight) * memory[0][part]
+    return C, (C.astype(V.dtype, copy=False), np.array(t + 1))

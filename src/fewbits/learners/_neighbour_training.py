@@ -1,0 +1,472 @@
+"""Training of a map on the neighbours of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+
+from fewbits._typing import CodeArray, IdArray
+from fewbits.codes import hamming_topk, pack, prefix
+from fewbits.evaluation import exact_neighbours, search_recall
+from fewbits.learners._core._device import (
+    Matrix,
+    current_backend,
+    namespace,
+    threads_for,
+)
+from fewbits.learners._core._iterative import Arrays, cached_step
+from fewbits.learners._core._rows import checksum, parts
+from fewbits.learners._linalg._adam import Adam
+from fewbits.learners._neighbour_maps import Map
+
+Float32Array = NDArray[np.float32]
+Float64Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Of an iteration, where codes are long: shorter ones gain from twice as many.
+_BATCHES, _LONG = 50, 129
+_PREPARED = 10  # batches between what is done to the map
+#: Of a batch: anchors, near neighbours of each, rows from anywhere.
+_ANCHORS, _NEAR, _FAR = 8, 40, 40
+#: Of agreements, at first; whatever the length, it ends at 10 to 30. When it started at
+#: a quarter for each bit, one near row had all of the probability where codes are long.
+_SCALE = 16.0
+
+
+class Training:
+    """A map in training, and all else that its next iteration depends on.
+
+    `lengths` are those of the prefixes that must preserve neighbours, rising; the last
+    is all bits. The `rate` of the first step falls to 0 along half a cosine.
+    """
+
+    def __init__(
+        self,
+        map: Map,
+        split: ValidationSplit,
+        lengths: Sequence[int],
+        n_iter: int,
+        rate: float,
+    ) -> None:
+        self.map, self.split, self.lengths = map, split, lengths
+        self.n_iter, self.rate = n_iter, rate
+        self._n_batches = _BATCHES if lengths[-1] >= _LONG else 2 * _BATCHES
+        scales = np.full(len(lengths), np.log(_SCALE), np.float32)
+        self._log_scale = current_backend().put(scales)
+        self._adam = Adam([*map.parameters, self._log_scale])
+        self._start = map.kept() if map.ready else None
+        self._last = map.kept()
+        # Of the held-out rows, at the start and after each iteration: means over the
+        # lengths, else a nested code would be judged as if it were never cut.
+        self.recalls = [split.recall(map, lengths)]
+        self.undone = False  # whether `best` went back to the start
+
+    def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
+        """Train for an iteration, and return its mean loss."""
+        n_rows = _ANCHORS * (1 + _NEAR) + _FAR
+        losses = []
+        with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
+            for i in range(self._n_batches):
+                if i % _PREPARED == 0:
+                    self.map.prepare(len(self.recalls) / self.n_iter)
+                losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
+        self.recalls.append(self.split.recall(self.map, self.lengths))
+        for kept, own in zip(self._last, self.map.arrays, strict=True):
+            kept[...] = own
+        return float(np.mean(losses))
+
+    def _step(self, batch: Batch) -> float:
+        batch = Batch(*map(current_backend().put, batch))
+        rows = self.split.rows_there[batch.rows]
+        scores = self.map.scores(rows)
+        bits = current_backend().signs(scores)
+        targets = neighbour_probabilities(rows, batch)
+        loss = divergence(bits, targets, batch.anchors, self.lengths, self._log_scale)
+        # As if bits were hyperbolic tangents.
+        by_scores = loss.grad_bits * (1 - namespace(scores).tanh(scores) ** 2)
+        way = self._adam.n_steps / (self.n_iter * self._n_batches)
+        rate = self.rate * (1 + np.cos(np.pi * way)) / 2
+        gradients = [*self.map.gradients(rows, by_scores), loss.grad_log_scale]
+        self._adam.step(gradients, float(rate))
+        self.map.settle()
+        return loss.value
+
+    def best(self, *, trusted: bool = False) -> Map:
+        """Return the map after the last iteration, or the start if that is better.
+
+        Steps get smaller until the end: an iteration amid them that finds more does so
+        by chance. Where no rows are held out, the end counts as better if `trusted`.
+        """
+        if self.split.nearest is not None:
+            trusted = self._start is None or self._pays(self._start)
+        if self._start and not trusted:
+            self.undone = True
+            self.map.restore(self._start)
+        else:
+            self.map.restore(self._last)
+        if not self.map.ready:  # training ended before
+            self.map.prepare(1.0)
+            self.map.settle()
+        return self.map
+
+    def _pays(self, start: list[Matrix]) -> bool:
+        """Return whether held-out rows speak for what was trained.
+
+        It must find no less of them, beyond the error. What few rows teach is mostly
+        lost on others: it must be shown to find more, too.
+        """
+        lost = self.recalls[0] - self.recalls[-1]
+        if lost > self.split.error(self.recalls[0]):
+            return False
+        if not self.split.few:
+            return True
+        recalls = []
+        for kept in (start, self._last):
+            self.map.restore(kept)
+            recalls.append(self.split.recall_of_few(self.map, self.lengths))
+        return gained(*recalls)
+
+    def state(self, *, copies: bool = True) -> Arrays:
+        """Return all that changes; what is not a copy goes on changing."""
+        arrays = self._arrays()
+        if copies:
+            arrays = [np.array(current_backend().get(each)) for each in arrays]
+        return (*arrays, np.array(self.recalls))
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from there."""
+        *arrays, recalls = state
+        for own, kept in zip(self._arrays(), arrays, strict=True):
+            own[...] = (
+                current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
+            )
+        self.recalls = recalls.tolist()
+        self._adam.n_steps = self._n_batches * (len(self.recalls) - 1)
+
+    def _arrays(self) -> list[Matrix]:
+        moments = [*self._adam.means, *self._adam.squares]
+        return [*self.map.arrays, self._log_scale, *moments, *self._last]
+
+
+_HALVINGS = 30  # of factors from 1e-6 to 1e6, to the precision of float32
+_BLOCK = 1 << 24  # distances that are computed at a time
+_GROUP = 32  # numbers of which the least bounds the smallest ones
+
+
+class Batch(NamedTuple):
+    """Rows whose distances to each other are compared."""
+
+    rows: Matrix  # (m,), each once
+    anchors: Matrix  # (a,), the places in `rows` whose neighbours are to be kept
+    precision: Matrix  # (a,), of each anchor, for `neighbour_probabilities`
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """The nearest rows of some rows."""
+
+    n_rows: int
+    anchors: IntArray  # (n_anchors,), the rows whose neighbours are known
+    ids: IntArray  # (n_anchors, k), nearest first, themselves left out
+    #: How steeply the share of a neighbour falls with its squared distance.
+    precision: Float32Array
+
+    def draw(
+        self, n_anchors: int, n_near: int, n_far: int, rng: np.random.RandomState
+    ) -> Batch:
+        """Draw anchors, near neighbours of each, and rows from anywhere.
+
+        The nearest quarter of the neighbours is taken whole, of the others the nearer
+        ones more often. All but the rows from anywhere count as anchors: the neighbours
+        of a row are near each other. They borrow the precision of the row that brought
+        them.
+        """
+        drawn = rng.randint(len(self.anchors), size=n_anchors)
+        k = self.ids.shape[1]
+        first = np.arange(min(k, n_near // 4))
+        others = rng.random_sample((n_anchors, max(0, n_near - len(first)))) ** 2
+        later = len(first) + (others * (k - len(first))).astype(np.int64)
+        if k == len(first):
+            later = later[:, :0]
+        whole = np.broadcast_to(first, (n_anchors, len(first)))
+        places = np.concatenate([whole, later], axis=1)
+        near = np.take_along_axis(self.ids[drawn], places, axis=1)
+        far = rng.randint(self.n_rows, size=n_far)
+        own = self.precision[drawn]
+        rows, first = np.unique(
+            np.concatenate([self.anchors[drawn], near.ravel(), far]), return_index=True
+        )
+        precision = np.concatenate([own, own.repeat(near.shape[1])])
+        anchors = np.flatnonzero(first < len(precision))
+        return Batch(rows, anchors, precision[first[anchors]])
+
+
+def neighbour_graph(
+    X: Float32Array,
+    anchors: IntArray,
+    k: int,
+    perplexity: float,
+    *,
+    there: Matrix | None = None,
+) -> NeighbourGraph:
+    """Find the `k` nearest rows of the anchors among all rows.
+
+    Distances are those of float32 products: of two rows that are equally near within
+    rounding, either may be taken.
+    """
+    place, k = current_backend(), min(k, len(X) - 1)
+    V = place.put(X) if there is None else there
+    return cached_step(
+        ("neighbours", X[:1].tobytes()),  # of the features, or along their axes
+        lambda: (checksum(X), anchors.tobytes(), k, perplexity, place.name),
+        lambda: _searched(V, anchors, k, perplexity),
+    )
+
+
+def _searched(
+    V: Matrix, anchors: IntArray, k: int, perplexity: float
+) -> NeighbourGraph:
+    place, xp = current_backend(), namespace(V)
+    squares = xp.einsum("ij,ij->i", V, V)
+    ids = np.empty((len(anchors), k), np.int64)
+    precision = np.empty(len(anchors), np.float32)
+    step = min(len(anchors), max(16, _BLOCK // len(V)))
+    products = xp.empty((step, len(V)), dtype=V.dtype, device=V.device)
+    for start in range(0, len(anchors), step):
+        rows = place.put(anchors[start : start + step])
+        # Up to |a|^2, which is the same for all distances of an anchor.
+        distances = xp.matmul(-2 * V[rows], V.T, out=products[: len(rows)])
+        distances += squares
+        distances[xp.arange(len(rows), device=V.device), rows] = np.inf
+        span = slice(start, start + len(rows))
+        ids[span], nearest = map(place.get, smallest(distances, k))
+        precision[span] = precisions(nearest, perplexity)
+    return NeighbourGraph(len(V), anchors, ids, precision)
+
+
+def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:
+    """Return the places of the `k` smallest numbers of each row, and those, rising.
+
+    The k-th smallest of the least numbers of groups is a bound that few others are
+    below: finding it and them takes less time than a partition of all.
+    """
+    if not isinstance(distances, np.ndarray):
+        values, ids = distances.topk(k, largest=False)
+        return ids, values
+    n_rows, n = distances.shape
+    size = max(1, min(_GROUP, n // (4 * k)))
+    groups = distances[:, : n // size * size].reshape(n_rows, size, -1)
+    bounds = np.partition(groups.min(axis=1), k - 1, axis=1)[:, k - 1]
+    ids = np.empty((n_rows, k), np.int64)
+    values = np.empty((n_rows, k), np.float32)
+    for i, row in enumerate(distances):
+        few = np.flatnonzero(row <= bounds[i])
+        order = np.argsort(row[few], kind="stable")[:k]
+        ids[i] = few[order]
+        values[i] = row[ids[i]]
+    return ids, values
+
+
+def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
+    """Return the precision at which rows of distances have this perplexity."""
+    beyond = (squared - squared[:, :1]).astype(np.float64)
+    mean = beyond.mean(axis=1)
+    scale = np.where(mean > 0, mean, 1.0)
+    beyond /= scale[:, None]
+    low, high = np.full(len(beyond), 1e-6), np.full(len(beyond), 1e6)
+    target = np.log(min(perplexity, 0.9 * squared.shape[1]))
+    for _ in range(_HALVINGS):
+        middle = np.sqrt(low * high)
+        shares = np.exp(-beyond * middle[:, None])
+        shares /= shares.sum(axis=1, keepdims=True)
+        entropy = -np.sum(shares * np.log(shares + 1e-30), axis=1)
+        flat = entropy > target
+        low, high = np.where(flat, middle, low), np.where(flat, high, middle)
+    return np.asarray(np.sqrt(low * high) / scale, np.float32)
+
+
+class LossAndGradients(NamedTuple):
+    """A loss and its gradients."""
+
+    value: float
+    grad_bits: Matrix  # (m, n_bits), by the bits, as -1 and 1
+    grad_log_scale: Matrix  # (n_lengths,), by the logarithm of the scale of each
+
+
+def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
+    """Return the probability of each row of the batch as a neighbour of each anchor.
+
+    That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
+    stochastic neighbour embedding (Hinton and Roweis, 2002).
+    """
+    squares = namespace(X).einsum("ij,ij->i", X, X)
+    products = X[batch.anchors] @ X.T
+    distances = (squares[batch.anchors, None] + squares - 2 * products).clip(min=0)
+    return _softmax(-batch.precision[:, None] * distances, batch.anchors)[0]
+
+
+def divergence(
+    bits: Matrix,
+    targets: Matrix,
+    anchors: Matrix,
+    lengths: Sequence[int],
+    log_scale: Matrix,
+) -> LossAndGradients:
+    """Return the cross-entropy of probabilities by vectors with those by codes.
+
+    The latter are ``softmax(scale * h_i'h_j / b)`` for the bits h as -1 and 1; the mean
+    is over the anchors and over the lengths, each of which takes a prefix of b bits.
+
+    Parameters
+    ----------
+    bits : ndarray or Tensor of shape (m, n_bits)
+        -1 and 1.
+    targets : ndarray or Tensor of shape (a, m)
+        Of `neighbour_probabilities`.
+    lengths : sequence of int
+        Rising; the last is the number of bits.
+    """
+    xp, mine = namespace(bits), bits[anchors]
+    grad_bits, grad_log_scale = xp.zeros_like(bits), xp.zeros_like(log_scale)
+    agreement, start, value = xp.zeros_like(targets), 0, 0.0
+    weight = 1 / (len(anchors) * len(lengths))
+    for i, length in enumerate(lengths):
+        agreement += mine[:, start:length] @ bits[:, start:length].T
+        start = length
+        factor = xp.exp(log_scale[i]) / length
+        shares, logarithms = _softmax(factor * agreement, anchors)
+        value -= float(weight * xp.dot(targets.ravel(), logarithms.ravel()))
+        gradient = weight * (shares - targets)
+        grad_log_scale[i] = factor * xp.dot(gradient.ravel(), agreement.ravel())
+        grad_bits[:, :length] += factor * (gradient.T @ mine[:, :length])
+        grad_bits[anchors, :length] += factor * (gradient @ bits[:, :length])
+    return LossAndGradients(value, grad_bits, grad_log_scale)
+
+
+def _softmax(logits: Matrix, itself: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the softmax of each row and its logarithm; 0 and 0 for the row itself."""
+    xp = namespace(logits)
+    place = xp.arange(len(logits), device=logits.device), itself
+    logits[place] = -np.inf
+    logits -= xp.amax(logits, axis=1, keepdims=True)
+    probabilities = xp.exp(logits)
+    total = probabilities.sum(axis=1, keepdims=True)
+    probabilities /= total
+    logits -= xp.log(total)
+    logits[place] = 0
+    return probabilities, logits
+
+
+_RECALL_AT = 10
+_MOST_QUERIES, _COMPARISONS = 5000, 4000  # of the held-out rows
+#: Fewer held-out rows come with few rows to learn from, which is where training loses.
+_MANY = 500
+#: Of these. The fifth nearest of 100 rows is no neighbour: on CIFAR-10 training found
+#: more of such, and lost a quarter of recall@10 among 8,000.
+_NEAREST_OF_FEW = 2
+
+
+class QueryRecall(NamedTuple):
+    """Share of the nearest held-out rows that are found, for each query."""
+
+    by_codes: Float64Array
+    by_scores: Float64Array  # of the query, as shortlists are re-ranked
+
+
+class ValidationSplit:
+    """Training rows, and held-out rows that are searched among themselves.
+
+    A later search ranks rows that were not learnt from for queries that were not
+    either: rows that were would be found too easily. Held-out rows are fewer than those
+    that are searched later, and the tenth nearest of few is farther away than codes
+    have to see: only as many count as 4,000 comparisons need, ten at most, and no more
+    than a twentieth of the rows.
+    """
+
+    def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
+        self.rows, self.held_out = rows, held_out  # both shuffled
+        self.rows_there = current_backend().put(rows)
+        #: (n_queries, k), the nearest held-out rows of the first ones.
+        self.nearest: IdArray | None = None
+        if len(held_out) > 1:
+            queries = held_out[:_MOST_QUERIES]
+            needed, most = -(-_COMPARISONS // len(queries)), len(held_out) // 20
+            k = min(_RECALL_AT, needed, max(1, most))
+            nearest = exact_neighbours(queries, held_out, k + 1)
+            self.nearest = without_itself(nearest.ids)
+            self._held_out_there = current_backend().put(held_out)
+
+    @property
+    def few(self) -> bool:
+        """Return whether the rows held out are so few that noise hides small gains."""
+        return self.nearest is not None and len(self.held_out) < _MANY
+
+    def recall(self, map: Map, lengths: Sequence[int]) -> float:
+        """Return the share of them that codes find, a mean over the lengths.
+
+        It is 0 when nothing is held out. Ties are broken by place, which is a chance,
+        as rows are shuffled: their expectation takes ten times as long.
+        """
+        if self.nearest is None:
+            return 0.0
+        whole, recalls = codes_of(map, self._held_out_there), []
+        n, k = self.nearest.shape
+        for length in lengths:
+            codes = prefix(whole, length)
+            first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
+            recalls.append(search_recall(first, self.nearest).value)
+        return float(np.mean(recalls))
+
+    def error(self, recall: float) -> float:
+        """Return the standard error of a recall."""
+        n = 1 if self.nearest is None else self.nearest.size
+        return float(np.sqrt(recall * (1 - recall) / n))
+
+    def recall_of_few(self, map: Map, lengths: Sequence[int]) -> QueryRecall:
+        """Return what each query finds among few rows, means over the lengths."""
+        assert self.nearest is not None
+        nearest = self.nearest[:, :_NEAREST_OF_FEW]
+        n, k = nearest.shape
+        scores = current_backend().get(map.scores(self._held_out_there))
+        signs = np.where(scores >= 0, np.float32(1), np.float32(-1))
+        recalls = []
+        for length in lengths:
+            for queries in (signs, scores):
+                alike = queries[:n, :length] @ signs[:, :length].T
+                first = np.argsort(-alike, axis=1, kind="stable")[:, : k + 1]
+                recall = search_recall(without_itself(first), nearest)
+                recalls.append(recall.per_query)
+        return QueryRecall(*np.reshape(recalls, (len(lengths), 2, n)).mean(axis=0))
+
+
+def gained(before: QueryRecall, after: QueryRecall) -> bool:
+    """Return whether more is found by codes, beyond the error, and no less by scores.
+
+    The error is that of the difference, for the same queries.
+    """
+    by_codes, by_scores = (x - y for x, y in zip(after, before, strict=True))
+    error = by_codes.std() / np.sqrt(len(by_codes))
+    return bool(by_codes.mean() > error and by_scores.mean() >= 0)
+
+
+def without_itself(ids: IdArray) -> IdArray:
+    """Return lines without their own numbers, or the last, where these are not there.
+
+    They are not where more rows than are asked for are the same.
+    """
+    own = ids == np.arange(len(ids))[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    return np.asarray(ids[~own].reshape(len(ids), -1))
+
+
+def codes_of(map: Map, rows: Matrix) -> CodeArray:
+    """Return the codes of rows, some at a time: their scores may be many."""
+    n_bits = map.scores(rows[:1]).shape[1]
+    some = parts(len(rows), max(n_bits, rows.shape[1]))
+    scores = (map.scores(rows[each]) for each in some)
+    return np.concatenate([pack(current_backend().get(each >= 0)) for each in scores])

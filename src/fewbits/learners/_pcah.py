@@ -1,0 +1,86 @@
+"""PCA hashing."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fewbits._typing import Array
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._parameters import N_BITS
+from fewbits.learners._linalg._orthogonal import PrincipalAxes, principal_axes
+
+_DEFAULT_BITS = 64
+
+
+@dataclass(eq=False, repr=False)
+class PCAH(Learner):
+    """Keep the signs of the leading principal components.
+
+    Parameters
+    ----------
+    n_bits : int, default=None
+        Length of the code, at most the rank of the centred data. None takes 64 bits,
+        or as many as the rank allows.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (1,)
+        Share of the variance that lies outside the components that were kept.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ArgumentError
+        From `fit`, when the data have fewer principal components than `n_bits`: at
+        most one per feature, none for a constant feature, and fewer than rows.
+
+    Notes
+    -----
+    The sign of a component is arbitrary; the largest weight of each is made positive.
+    A score of exactly 0 is encoded as 1.
+
+    References
+    ----------
+    Wang, Kumar and Chang, "Semi-Supervised Hashing for Scalable Image Retrieval", CVPR
+    2010, where it is the unsupervised baseline.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> PCAH(n_bits=8).fit(X).encoder_
+    LinearEncoder(16 -> 8 bits)
+    """
+
+    n_bits: int | None = None
+
+    constraints: ClassVar = {"n_bits": [*N_BITS, None]}
+    is_nested = True
+    uses_device = True
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        axes = principal_axes(X)
+        W = axes.directions[:, : self._affordable_bits(axes, X.shape)]
+        kept = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
+        self.objective_ = np.array([1 - kept])
+        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+    def _affordable_bits(self, axes: PrincipalAxes, shape: tuple[int, ...]) -> int:
+        if self.n_bits is None:
+            return min(_DEFAULT_BITS, axes.rank)
+        if self.n_bits > axes.rank:
+            raise ArgumentError(
+                f"PCAH makes one bit of a principal component: n_bits={self.n_bits}, "
+                f"but X (n_samples={shape[0]}, n_features={shape[1]}) has only "
+                f"{axes.rank}"
+            )
+        return self.n_bits

@@ -1,0 +1,518 @@
+"""PiCoDes: bits on which linear classifiers work well, also for novel classes.
+
+Notation of the paper: N examples, K classes, C bits; ``h(x) = 1[a_c'x > 0]`` (eq. 1),
+classifiers ``b_k + w_k'h(x)``, and the hinge loss ``l[t] = max(0, 1 - t)``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array
+from fewbits._warnings import warn_user
+from fewbits.encoders import LinearEncoder
+from fewbits.learners._core._base import (
+    ON_ROWS,
+    n_constant,
+    tell_dead_bits,
+    tell_equal_bits,
+)
+from fewbits.learners._core._iterative import Arrays, IterativeLearner
+from fewbits.learners._core._labels import one_class_each
+from fewbits.learners._core._parameters import POSITIVE, USUAL, Interval
+from fewbits.learners._core._rows import Rows
+from fewbits.learners._itq import rotations
+from fewbits.learners._linalg._orthogonal import principal_axes, random_rotation
+from fewbits.learners._linalg._svm import Hyperplane, hinge_svm, hinge_svms
+
+Float64Array = NDArray[np.float64]
+
+#: Principal components at least: fewer hold too little of the features, and more than
+#: bits let classes be learnt by heart.
+LEAST_COMPONENTS = 128
+_ITQ_ITERATIONS = 20
+_CONSTANT = 3.0  # large enough that 1/2 (b / 3)^2 is nothing beside eq. (4)
+_DEAD = 1e-12  # of the largest cost: below it a bit of an example does not matter
+
+
+class Start(NamedTuple):
+    """Components, the problem that they pose, and first projectors."""
+
+    x: Components
+    problem: Problem
+    A: Float64Array
+    a0: Float64Array
+    rng: RandomState
+
+
+class PiCoDesLearner(IterativeLearner):
+    """A learner of projectors for linear classifiers."""
+
+    n_bits: int
+    lam: float
+    class_weight: str | None
+    C: float
+    init: str
+    n_components: int | None
+    constraints: ClassVar = USUAL | {
+        "lam": POSITIVE,
+        "init": ["itq", "pca", "random", "classes"],
+        "n_components": [Interval(int, 1), None],
+        "line_search": [bool],
+    }
+    needs_labels = True
+    uses_device = True
+
+    def _start(self, X: Array, y: Any, *, line_search: bool = True) -> Start:
+        self.classes_, numbers = one_class_each(y, X, type(self).__name__)
+        rng = check_random_state(self.random_state)
+        x = components(X, self.n_components or max(self.n_bits, LEAST_COMPONENTS))
+        problem = Problem(
+            x.rows,
+            numbers,
+            len(self.classes_),
+            self.lam,
+            self.C,
+            seed=int(rng.randint(2**31 - 1)),
+            line_search=line_search,
+            balanced=self.class_weight is not None,
+        )
+        A, a0 = first_projectors(problem, self.n_bits, self.init, rng)
+        return Start(x, problem, A, a0, rng)
+
+    def _describe(self, state: State) -> None:
+        self.n_idle_classes_ = int(np.sum(~state.W.any(axis=1)))
+        if self.n_idle_classes_:
+            advice = "raise lam" if self.class_weight else "set class_weight='balanced'"
+            warn_user(
+                f"{self.n_idle_classes_} of {len(self.classes_)} classes have a "
+                f"classifier that ignores the code, so no bit serves them: {advice}, "
+                "or learn more bits"
+            )
+        bits = state.H > 0
+        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, ON_ROWS)
+        self.n_different_bits_ = tell_equal_bits(bits, "take fewer bits")
+
+
+@dataclass(eq=False, repr=False)
+class PiCoDes(PiCoDesLearner):
+    """Learn bits for linear classifiers: compact codes for recognising new classes.
+
+    Any number of bits, whatever the number of classes. The classes of the training data
+    only guide the choice of bits; `Bundle.search_by_example` and linear models on the
+    codes then generalise to classes unseen in training.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536.
+    lam : float, default=1000
+        Weight of the mean classification error in eq. (4), against the size of the
+        classifiers. `fewbits.evaluation.classification.novel_class_score` shows how to
+        choose it on classes that were held out.
+    class_weight : {'balanced', None}, default=None
+        'balanced' lets the examples of a class weigh as much as all others together in
+        its classifier, which the paper does not. With many classes and few bits, plain
+        classifiers predict negative for every item, and there is nothing to learn from.
+    C : float, default=100
+        Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
+        scaled to a mean squared length of 1 and costs to a mean of 1.
+    line_search : bool, default=True
+        Take the exact best step from the old projector towards the new one; False takes
+        the new one entirely or not at all.
+    init : {'itq', 'pca', 'random', 'classes'}, default='itq'
+        First projectors: those of ITQ; principal components, randomly rotated where
+        there are fewer than bits; random directions; or linear SVMs between random
+        halves of the classes.
+    n_components : int, default=None
+        Reduce the features to as many principal components first (the paper: 6,415 of
+        52,080). None takes as many as bits, and at least 128. They are folded into the
+        encoder, so encoding costs the same.
+    n_iter : int, default=10
+        Number of alternations between classifiers and projectors.
+    tol : float, default=1e-3
+        Stop when an iteration lowers the objective by no more than this share of it.
+    checkpoint : path or None, default=None
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the first projectors and LIBLINEAR.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        Eq. (4) at the end of each iteration. It never rises.
+    classes_ : ndarray of shape (n_classes,)
+    n_idle_classes_ : int
+        Classes whose classifier ignores the code; more than 0 gives a warning.
+    n_dead_bits_ : int
+        Bits that are constant on the training rows; a warning is given if any.
+    n_different_bits_ : int
+        Distinct bits, up to complement, on the training rows; a
+        warning is given if they are half of the bits, or fewer.
+    n_iter_ : int
+        Number of iterations done.
+    n_features_in_ : int
+
+    Warns
+    -----
+    UserWarning
+        In the first iteration, when the fit will take minutes; `RelaxedPiCoDes` takes
+        seconds. When classes or bits are of no use, see above.
+
+    Notes
+    -----
+    Eq. (6) is used with the sign that minimises eq. (5): a positive cost difference
+    asks for a zero. As printed in the paper, it asks for a one, and the objective does
+    not fall. The bound on eq. (5) is loose, so a new projector or classifier is only
+    taken if the objective itself is lower with it. Few whole projectors are: the
+    classifiers fit the old ones. A partial step often is better: the line search, which
+    the paper does not have, makes progress where whole steps are stuck.
+
+    The paper states neither the first projectors nor `lam`, `C` and the number of
+    iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in
+    another order give somewhat other codes.
+
+    References
+    ----------
+    Bergamo, Torresani and Fitzgibbon, "PiCoDes: Learning a Compact Code for
+    Novel-Category Recognition", NIPS 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(200) % 10
+    >>> X = rng.normal(size=(10, 16))[y] + rng.normal(size=(200, 16))
+    >>> picodes = PiCoDes(n_bits=8, random_state=0).fit(X, y)
+    >>> picodes.encoder_
+    LinearEncoder(16 -> 8 bits)
+    >>> bool(picodes.objective_[-1] < picodes.objective_[0])
+    True
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    lam: float = 1000.0
+    class_weight: str | None = None
+    C: float = 100.0
+    line_search: bool = True
+    init: str = "itq"
+    n_components: int | None = None
+    n_iter: int = 10
+    tol: float = 1e-3
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        first = self._start(X, y, line_search=bool(self.line_search))
+        state = first_state(first.problem, first.A, first.a0)
+        forecast = Forecast(self.n_iter, self.n_bits)
+        states = partial(descent, first.problem, forecast=forecast)
+        state = State(*self._run(states, state, X, first.problem.y))
+        self._describe(state)
+        return first.x.encoder(state.A, state.a0)
+
+
+def descent(
+    problem: Problem, start: Arrays, *, forecast: Forecast
+) -> Iterator[tuple[State, float]]:
+    """Yield ever better states with eq. (4), which never rises."""
+    state = State(*start)
+    while True:
+        state = learn_classifiers(problem, state)
+        forecast.classifiers_done()
+        state = learn_projectors(problem, state, forecast.projectors_done)
+        yield state, objective(problem, state)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The constants: features (N, n), classes (N,), and the two weights."""
+
+    X: Float64Array
+    y: NDArray[np.int64]
+    n_classes: int
+    lam: float
+    cost: float
+    seed: int
+    line_search: bool = True
+    balanced: bool = False
+
+    @property
+    def C(self) -> float:
+        """The C of LIBLINEAR in eq. (4)."""
+        return self.lam / len(self.X)
+
+    @cached_property
+    def weights(self) -> tuple[Float64Array, Float64Array]:
+        """Weights (K,) of an error on an example of a class, and of one on another's.
+
+        All are 1 in the paper; `balanced`, both sides of a class weigh N / 2.
+        """
+        ones = np.ones(self.n_classes)
+        if not self.balanced:
+            return ones, ones
+        N, counts = len(self.y), np.bincount(self.y, minlength=self.n_classes)
+        return N / (2 * counts), N / (2 * (N - counts))
+
+
+class State(NamedTuple):
+    """Projectors ``a_c``, the bits that they give, and classifiers on the bits."""
+
+    A: Float64Array  # (n, C)
+    a0: Float64Array  # (C,), the entry of a_c that meets the constant 1
+    H: Float64Array  # (N, C), bits as 0.0 and 1.0
+    W: Float64Array  # (K, C)
+    b: Float64Array  # (K,)
+
+    @property
+    def margins(self) -> Float64Array:
+        """``b_k + w_k'h(x_i)``, (N, K)."""
+        return self.H @ self.W.T + self.b
+
+
+def first_state(problem: Problem, A: Float64Array, a0: Float64Array) -> State:
+    """Return given projectors with classifiers that know nothing."""
+    K, C = problem.n_classes, A.shape[1]
+    H = (problem.X @ A + a0 > 0).astype(np.float64)
+    return State(A, a0, H, np.zeros((K, C)), np.full(K, -1.0))
+
+
+def objective(problem: Problem, state: State) -> float:
+    """Eq. (4)."""
+    loss = hinge_sums(problem, state.margins).sum()
+    return float(0.5 * np.sum(state.W**2) + problem.C * loss)
+
+
+def hinge_sums(problem: Problem, M: Float64Array) -> Float64Array:
+    """Return ``sum_k l[y_ik M_ik]`` of each row; y_ik is 1 for its own class only."""
+    y, (of_own, of_others) = problem.y, problem.weights
+    own = M[np.arange(len(M)), y]
+    as_others = np.maximum(0, 1 + M) @ of_others
+    return np.asarray(
+        as_others
+        - of_others[y] * np.maximum(0, 1 + own)
+        + of_own[y] * np.maximum(0, 1 - own)
+    )
+
+
+def learn_classifiers(problem: Problem, state: State) -> State:
+    """Step 1: a linear SVM for each class, with the bits fixed.
+
+    The bits are centred, which changes no more than the meaning of b. LIBLINEAR stops
+    early, and holds back the constant a little; a classifier that does no better in
+    eq. (4) than the one before is not taken.
+    """
+    labels = [problem.y == k for k in range(problem.n_classes)]
+    mean = state.H.mean(axis=0)
+    W, b = hinge_svms(
+        state.H - mean,
+        labels,
+        problem.C,
+        balanced=problem.balanced,
+        constant=_CONSTANT,
+        seed=problem.seed,
+    )
+    b -= W @ mean
+    new = state._replace(W=W, b=b)
+    better = _class_objectives(problem, new) < _class_objectives(problem, state)
+    return state._replace(
+        W=np.where(better[:, None], W, state.W),
+        b=np.where(better, b, state.b),
+    )
+
+
+def _class_objectives(problem: Problem, state: State) -> Float64Array:
+    """Return the part of each class in eq. (4)."""
+    M, own = state.margins, (np.arange(len(problem.y)), problem.y)
+    of_own, of_others = problem.weights
+    losses = of_others * np.maximum(0, 1 + M).sum(axis=0)
+    as_other, as_own = np.maximum(0, 1 + M[own]), np.maximum(0, 1 - M[own])
+    corrections = of_own[problem.y] * as_own - of_others[problem.y] * as_other
+    losses += np.bincount(problem.y, corrections, minlength=problem.n_classes)
+    return np.asarray(0.5 * np.sum(state.W**2, axis=1) + problem.C * losses)
+
+
+def learn_projectors(
+    problem: Problem, state: State, done: Callable[[int], None] = lambda _: None
+) -> State:
+    """Step 2: one bit after the other, with the classifiers and other bits fixed.
+
+    `done` is told how many are.
+    """
+    A, a0, H = state.A.copy(), state.a0.copy(), state.H.copy()
+    M = state.margins
+    for c, w in enumerate(state.W.T):
+        M -= np.outer(H[:, c], w)  # scores without bit c: beta of the paper
+        deltas = hinge_sums(problem, M + w) - hinge_sums(problem, M)
+        better = projector(problem, deltas, H[:, c], (A[:, c], a0[c]))
+        if better is not None:
+            A[:, c], a0[c], H[:, c] = better
+        M += np.outer(H[:, c], w)
+        done(c + 1)
+    return state._replace(A=A, a0=a0, H=H)
+
+
+def projector(
+    problem: Problem, deltas: Float64Array, bits: Float64Array, old: Hyperplane
+) -> tuple[Float64Array, float, Float64Array] | None:
+    """Minimise eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``, by its hinge bound, eq. (6).
+
+    A positive delta is the price of a one, so the example should get a zero: eq. (6) as
+    printed has the sign the other way round. Returns None where the bound leads to
+    nothing better than the `bits` of the `old` projector, or to a bit that all examples
+    share.
+    """
+    costs = np.abs(deltas)
+    largest = costs.max()
+    if largest == 0:
+        return None
+    costs[costs < _DEAD * largest] = 0
+    ones = deltas < 0
+    matters = costs > 0
+    if ones[matters].all() or not ones[matters].any():
+        return None
+    a, a0 = hinge_svm(
+        problem.X,
+        ones,
+        problem.cost,
+        weights=costs / costs.mean(),
+        seed=problem.seed,
+    )
+    if problem.line_search:
+        a, a0 = best_between(problem.X, old, (a, a0), deltas)
+    new = (problem.X @ a + a0 > 0).astype(np.float64)
+    if deltas @ new >= deltas @ bits or new.min() == new.max():
+        return None
+    return a, a0, new
+
+
+def best_between(
+    X: Float64Array, old: Hyperplane, new: Hyperplane, deltas: Float64Array
+) -> Hyperplane:
+    """Return the hyperplane on the way from `old` to `new` that minimises eq. (5).
+
+    Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
+    in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
+    changes only where examples cross over, and sums over those, in the order of their
+    t, find its least value on the whole way. Places where all examples share the bit do
+    not count.
+    """
+    (w0, b0), (w1, b1) = _unit(*old), _unit(*new)
+    s0, s1 = X @ w0 + b0, X @ w1 + b1
+    crossing = np.flatnonzero((s0 > 0) != (s1 > 0))
+    if not crossing.size:
+        return old
+    at = s0[crossing] / (s0[crossing] - s1[crossing])
+    order = np.argsort(at, kind="stable")
+    at, crossing = at[order], crossing[order]
+    turn = np.where(s1[crossing] > 0, 1, -1)
+    ones = np.count_nonzero(s0 > 0) + np.cumsum(turn)
+    following = np.append(at[1:], 1.0)
+    # Examples that cross together cannot be parted.
+    allowed = (at < following) & (ones > 0) & (ones < len(X))
+    costs = np.where(allowed, np.cumsum(turn * deltas[crossing]), np.inf)
+    best = int(costs.argmin())
+    if costs[best] >= 0:
+        return old
+    t = (at[best] + following[best]) / 2
+    return (1 - t) * w0 + t * w1, float((1 - t) * b0 + t * b1)
+
+
+def _unit(w: Float64Array, b: float) -> Hyperplane:
+    length = float(np.linalg.norm(w)) or 1.0
+    return w / length, b / length
+
+
+@dataclass(frozen=True)
+class Components:
+    """``x = P psi(f)``: rows of a mean squared length of 1, and how they were made."""
+
+    rows: Float64Array
+    P: Float64Array  # (n_features, n)
+    mean: Float64Array
+
+    def encoder(self, A: Float64Array, a0: Float64Array) -> LinearEncoder:
+        """Return the map from features to ``1[a_c'x > 0]``."""
+        W = self.P @ A
+        return LinearEncoder(W, bias=a0 - self.mean @ W)
+
+
+def components(X: Array, n_components: int) -> Components:
+    """Return the principal components, the scale of the features taken out."""
+    axes = principal_axes(X)
+    k = min(n_components, axes.rank)
+    # Scaled so that `C` means the same in any units.
+    P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
+    return Components(np.concatenate(list(Rows(X, axes.mean, P))), P, axes.mean)
+
+
+def first_projectors(
+    problem: Problem, n_bits: int, init: str, rng: RandomState
+) -> tuple[Float64Array, Float64Array]:
+    """Return projectors and their constants, as `init` of `PiCoDes` asks for."""
+    n, no_bias = problem.X.shape[1], np.zeros(n_bits)
+    if init == "classes":
+        K = problem.n_classes
+        halves = [(rng.permutation(K) < K / 2)[problem.y] for _ in range(n_bits)]
+        A, a0 = hinge_svms(problem.X, halves, problem.cost, seed=problem.seed)
+        return A.T, a0
+    if init == "random":
+        return rng.standard_normal((n, n_bits)), no_bias
+    if init == "pca" and n_bits <= n:
+        return np.eye(n, n_bits), no_bias
+    k = min(n, n_bits)
+    R = random_rotation(k, n_bits, rng)
+    if init == "itq":
+        X = problem.X[:, :k]
+        rows = Rows(X, np.zeros(k), n_out=n_bits)
+        steps = rotations(rows, float(np.sum(X**2)), None, (R,))
+        for _ in range(_ITQ_ITERATIONS):
+            (R,), _ = next(steps)
+    return np.concatenate([R, np.zeros((n - k, n_bits))]), no_bias
+
+
+#: Projectors that are timed, and minutes that are too few to warn of.
+_TIMED, _SHORT = 8, 1.0
+
+
+class Forecast:
+    """Warns of a long fit in its first iteration, from its first projectors."""
+
+    def __init__(self, n_iter: int, n_bits: int) -> None:
+        self.n_iter, self.n_bits = n_iter, n_bits
+        self.began = self.learnt = time.perf_counter()
+        self.warned = False
+
+    def classifiers_done(self) -> None:
+        """Mark the end of the first step."""
+        self.learnt = time.perf_counter()
+
+    def projectors_done(self, n: int) -> None:
+        """Warn after some projectors, if the fit takes minutes."""
+        if self.warned or n < min(_TIMED, self.n_bits):
+            return
+        self.warned = True
+        seconds = time.perf_counter() - self.learnt
+        iteration = self.learnt - self.began + seconds * self.n_bits / n
+        minutes = self.n_iter * iteration / 60
+        if minutes >= _SHORT:
+            warn_user(
+                f"PiCoDes takes about {minutes:.0f} minutes for {self.n_iter} "
+                "iterations; RelaxedPiCoDes takes a small part of that"
+            )

@@ -1,0 +1,493 @@
+"""Projections whose structure makes them fast: Hadamard, circulant, bilinear."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, rfft
+from sklearn.utils import check_random_state
+
+from fewbits._typing import Array, FeatureArray
+from fewbits._unit_rows import unit_rows
+from fewbits.encoders import (
+    MAX_ROUNDS,
+    BilinearEncoder,
+    CirculantEncoder,
+    Encoder,
+    HadamardEncoder,
+    padded_size,
+)
+from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._device import signs
+from fewbits.learners._core._iterative import Arrays, IterativeLearner
+from fewbits.learners._core._parameters import USUAL, Interval
+from fewbits.learners._core._rows import Rows, column_means
+from fewbits.learners._linalg._orthogonal import polar
+
+Float64Array = NDArray[np.float64]
+AnyEncoder = TypeVar("AnyEncoder", bound=Encoder)
+_NEWTON_STEPS = 100
+
+
+@dataclass(eq=False, repr=False)
+class Hadamard(Learner):
+    """Cut the centred data with hyperplanes of a fast pseudo-random rotation.
+
+    What `LSH` does with random hyperplanes, at a small part of the cost: random signs
+    and a Walsh-Hadamard transform, `n_rounds` times over, are close to a random
+    rotation, and take ``d log2(d)`` additions a round instead of ``d * n_bits``
+    multiply-adds. Only the mean is learnt.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536. Up to the number of features, padded to a
+        power of 2, all bits come from one rotation; longer codes take several.
+    n_rounds : int, default=3
+        Signs and transforms, 1 to 16. With one or two, rows with few large features
+        are far from randomly rotated.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the signs.
+
+    Attributes
+    ----------
+    encoder_ : HadamardEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (0,)
+        Empty: nothing is optimised.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The hyperplanes of one rotation are orthogonal (when no features were padded), so
+    that the share of differing bits estimates the angle between centred rows with less
+    variance than independent hyperplanes have. With the same seed and `n_rounds` a
+    longer code begins with the shorter one. A score of exactly 0 is encoded as 1.
+
+    References
+    ----------
+    Andoni, Indyk, Laarhoven, Razenshteyn and Schmidt, "Practical and Optimal LSH for
+    Angular Distance", NIPS 2015, section 5 (three rounds in place of a rotation).
+
+    Ailon and Chazelle, "Approximate Nearest Neighbors and the Fast
+    Johnson-Lindenstrauss Transform", STOC 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> hadamard = Hadamard(n_bits=32, random_state=0).fit(X)
+    >>> hadamard.encode(X).shape
+    (200, 4)
+    >>> hadamard.encoder_
+    HadamardEncoder(16 -> 32 bits)
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    n_rounds: int = 3
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
+    is_nested = True
+
+    def _learn(self, X: Array, y: Any) -> HadamardEncoder:
+        rng = check_random_state(self.random_state)
+        d = X.shape[1]
+        size = padded_size(d)
+        n_blocks = -(-self.n_bits // size)
+        signs = rng.randint(0, 256, (n_blocks, self.n_rounds, size // 8), np.uint8)
+        self.objective_ = np.empty(0)
+        rotation = HadamardEncoder(signs, np.zeros(self.n_bits), d, zero_bit=1)
+        encoder = centred(rotation, column_means(X))
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+
+def centred(encoder: AnyEncoder, mean: NDArray[np.float64]) -> AnyEncoder:
+    """Return an encoder without a bias as one that takes `mean` off its features.
+
+    Its own scores of the mean do as well as exact ones: they err by no more than the
+    scores of a row near the mean.
+    """
+    bias = -encoder.project(mean[None])[0]
+    parts: dict[str, Any] = {**encoder.tensors(), "bias": bias}
+    return type(encoder)(**parts | {"zero_bit": encoder.zero_bit})
+
+
+@dataclass(eq=False, repr=False)
+class CBE(IterativeLearner):
+    """Project on the rows of a circulant matrix, random or learnt.
+
+    A fixed random sign for each feature, then a matrix each of whose rows is the one
+    above moved on by one place: d numbers instead of ``d * n_bits``, and a product in
+    ``d log(d)`` operations whatever the length of the code, up to d bits.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536. Beyond the number of features, each that
+        many bits come from a matrix of their own.
+    learn : bool, default=True
+        Alternate between codes and matrix (CBE-opt); False keeps the random matrix
+        (CBE-rand).
+    penalty : float, default=1.0
+        Weight of the second term of the objective, from 1e-30 to 1e30.
+    rest : {"zero", "free"}, default="zero"
+        What the outputs of a matrix behind the last bit should be: 0, as in the paper,
+        or anything ("free"), which the paper does not have. Which one ranks better
+        depends on the data: compare with ``learn=False``, too, where bits are far fewer
+        than features.
+    n_iter : int, default=10
+        Number of alternations.
+    tol : float, default=0
+        Stop when an iteration lowers the objective by no more than this share of it;
+        0 disables early stopping.
+    checkpoint : path or None, default=None
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the signs and the initial matrices.
+
+    Attributes
+    ----------
+    encoder_ : CirculantEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        ``||B - X R'||^2 + penalty * ||R R' - I||^2``, summed over the matrices and
+        divided by ``n * n_bits``, at the end of each iteration; what should be "free"
+        has the targets of the last iteration. It never rises. Empty for a random
+        matrix.
+    n_iter_ : int
+        Number of iterations done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Notes
+    -----
+    Rows are centred and scaled to unit length, which changes no bit of a code but the
+    weight of rows and of the penalty. Of d bits that a matrix gives, those behind the
+    last have targets of 0, as in the paper, unless they are free. Both steps are exact,
+    each frequency for itself, so that any number of features does.
+
+    A score of exactly 0 is encoded as 1. An interrupt keeps the matrix reached, with a
+    warning. A longer code of random matrices begins with the shorter one of the same
+    seed.
+
+    References
+    ----------
+    Yu, Kumar, Gong and Chang, "Circulant Binary Embedding", ICML 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> cbe = CBE(n_bits=12, random_state=0).fit(X)
+    >>> cbe.encode(X).shape
+    (200, 2)
+    >>> cbe.encoder_
+    CirculantEncoder(16 -> 12 bits)
+    >>> bool(cbe.objective_[-1] < cbe.objective_[0])
+    True
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    learn: bool = True
+    penalty: float = 1.0
+    rest: str = "zero"
+    n_iter: int = 10
+    tol: float = 0.0
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {
+        "learn": [bool],
+        "penalty": [Interval(float, 1e-30, 1e30)],
+        "rest": ["zero", "free"],
+    }
+
+    def _learn(self, X: Array, y: Any) -> CirculantEncoder:
+        rng = check_random_state(self.random_state)
+        d = X.shape[1]
+        signs = np.packbits(rng.random_sample(d) < 0.5)
+        columns = rng.standard_normal((-(-self.n_bits // d), d))
+        mean = column_means(X)
+        if self.learn:
+            flips = 1.0 - 2.0 * np.unpackbits(signs, count=d)
+            rows = Rows(X, mean, n_out=2 * d)
+            states = partial(
+                circulants,
+                lambda: (unit_rows(block) * flips for block in rows),
+                d,
+                self.n_bits,
+                self.penalty,
+                self.rest == "free",
+            )
+            (spectra,) = self._run(states, (rfft(columns),), X)
+            columns = irfft(spectra, d)
+        else:
+            self.objective_, self.n_iter_ = np.empty(0), 0
+        encoder = CirculantEncoder(columns, signs, np.zeros(self.n_bits), zero_bit=1)
+        encoder = centred(encoder, mean)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+
+# The Fourier transform makes every circulant matrix diagonal: of ``||B - X R'||^2 +
+# penalty ||R R' - I||^2`` each frequency has a part of its own, ``m |r|^2 - 2
+# Re(conj(r) c) + penalty (|r|^2 - 1)^2``, where r is its entry of the transform of R's
+# first column, m its share of ``||X||^2`` and c its correlation of X with B. Whatever
+# the length of r, it best points where c does; what remains is a cubic equation for the
+# length. At the frequencies that are real (0, and d / 2 for even d) c is real, and so
+# is r.
+
+
+def circulants(
+    rows: Callable[[], Iterable[Float64Array]],
+    d: int,
+    n_bits: int,
+    penalty: float,
+    free: bool,
+    state: Arrays,
+) -> Iterator[tuple[Arrays, float]]:
+    """Yield better and better spectra of first columns, and their objective.
+
+    They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
+    Outputs behind the last bit have targets of 0, or, where they are `free`, of what
+    they are: the objective with these is nowhere below that without them, and equal
+    where they are from, so that it, too, never rises.
+    """
+    (spectra,) = state
+    pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
+    n, energy = 0, np.zeros(d // 2 + 1)  # ``||X||^2`` at each frequency
+    for block in rows():
+        n += len(block)
+        energy += np.sum(np.abs(rfft(block)) ** 2, axis=0)
+    energy /= d
+    while True:
+        c, behind = _correlations(rows, spectra, n_bits, d, free)
+        # The best of each frequency; a direction that does not matter stays.
+        away = np.where(np.abs(c) > 0, c, spectra)
+        away[away == 0] = 1
+        away /= np.abs(away)
+        p, q = energy / (2 * penalty) - 1, np.abs(c) / (2 * penalty)
+        spectra = away * positive_root(p, q)
+        size = np.abs(spectra) ** 2
+        parts = energy * size - 2 * (spectra.conj() * c).real
+        parts += penalty * (size - 1) ** 2
+        total = n * n_bits + behind + float(np.sum(pairs * parts))
+        yield (spectra,), total / (n * n_bits)
+
+
+def _correlations(
+    rows: Callable[[], Iterable[Float64Array]],
+    spectra: NDArray[np.complex128],
+    n_bits: int,
+    d: int,
+    free: bool,
+) -> tuple[NDArray[np.complex128], float]:
+    """Return X'B at each frequency for targets ``B``, and the squares behind the bits.
+
+    Targets are ``sign(X R')`` up to the last bit, then 0 or the outputs themselves.
+    """
+    c, behind = np.zeros_like(spectra), 0.0
+    for block in rows():
+        X = rfft(block)
+        for k, spectrum in enumerate(spectra):
+            scores = irfft(X * spectrum, d)
+            B = signs(scores)
+            last = slice(max(0, n_bits - k * d), None)
+            B[:, last] = scores[:, last] if free else 0
+            behind += float(np.sum(B[:, last] ** 2))
+            c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
+    return c, behind
+
+
+def positive_root(p: Float64Array, q: Float64Array) -> Float64Array:
+    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0.
+
+    It is the only positive one, or 0. Newton's method comes down to it from above,
+    without passing it, since the curve is convex there.
+    """
+    p, q = np.broadcast_arrays(p, q)
+    x = np.sqrt(np.maximum(-p, 0)) + np.cbrt(q)
+    for _ in range(_NEWTON_STEPS):
+        slope = 3 * x * x + p
+        step = np.where(slope > 0, (x * x * x + p * x - q), 0)
+        step /= np.where(slope > 0, slope, 1)
+        lower = np.maximum(x - step, 0)
+        if (lower >= x).all():
+            break
+        x = np.minimum(lower, x)
+    return x
+
+
+@dataclass(eq=False, repr=False)
+class BilinearProjections(IterativeLearner):
+    """Write the features as a matrix and multiply it from both sides.
+
+    Two small matrices, random or rotations that are learnt, stand for one large
+    projection: about ``2 * d * sqrt(d)`` multiply-adds instead of ``d * n_bits``.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536; it may exceed the number of features.
+    learn : bool, default=True
+        Alternate between codes and rotations (BP-opt); False keeps random Gaussian
+        matrices (BP-rand).
+    n_iter : int, default=5
+        Number of alternations.
+    tol : float, default=0
+        Stop when an iteration lowers the objective by no more than this share of it;
+        0 disables early stopping.
+    checkpoint : path or None, default=None
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the matrices.
+
+    Attributes
+    ----------
+    encoder_ : BilinearEncoder
+        The learnt encoder; save this, not the learner.
+    objective_ : ndarray of shape (n_iter_,)
+        Minus the mean dot product of a code, scaled to unit length, and the scores of
+        its row of unit length, after each iteration and with the signs that its last
+        side was solved for; signs of the new scores would only lower it. It never
+        rises. Empty for random matrices.
+    n_iter_ : int
+        Number of iterations done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The features fill a matrix row by row, in the order they come in; images and
+    concatenated descriptors keep their structure. Its shape is the one closest to a
+    square; where the longer side would be more than twice the shorter one, as for
+    prime numbers, zeros are appended up to the next number with better factors. Bits
+    are treated alike, and those that are too many dropped. A side with more bits than
+    features gets orthonormal rows in place of columns, as in `ITQ`.
+
+    Rows are centred, and scaled to unit length for learning. A score of exactly 0 gives
+    a 1. An interrupt keeps the rotations reached, with a warning.
+
+    References
+    ----------
+    Gong, Kumar, Rowley and Lazebnik, "Learning Binary Codes for High-Dimensional Data
+    Using Bilinear Projections", CVPR 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 16))
+    >>> bp = BilinearProjections(n_bits=12, random_state=0).fit(X)
+    >>> bp.encode(X).shape
+    (200, 2)
+    >>> bp.encoder_
+    BilinearEncoder(16 -> 12 bits)
+    >>> bool(bp.objective_[-1] < bp.objective_[0])
+    True
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    learn: bool = True
+    n_iter: int = 5
+    tol: float = 0.0
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {"learn": [bool]}
+
+    def _learn(self, X: Array, y: Any) -> BilinearEncoder:
+        rng = check_random_state(self.random_state)
+        d1, d2 = near_square(X.shape[1])
+        b1, b2 = near_square(self.n_bits)
+        b2 = -(-self.n_bits // b1)
+        left, right = rng.standard_normal((d1, b1)), rng.standard_normal((d2, b2))
+        mean = column_means(X)
+        if self.learn:
+            start = closest_rotation(left), closest_rotation(right)
+            rows = Rows(X, mean, n_out=max(d1 * b2, b1 * d2, b1 * b2))
+            left, right = self._run(partial(side_rotations, rows), start, X)
+        else:
+            self.objective_, self.n_iter_ = np.empty(0), 0
+        zeros = np.zeros(self.n_bits)
+        encoder = BilinearEncoder(left, right, zeros, X.shape[1], zero_bit=1)
+        encoder = centred(encoder, mean)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
+
+
+def near_square(n: int) -> tuple[int, int]:
+    """Return a, b with ``a <= b <= 2 a`` and the smallest product of at least `n`."""
+    if n == 1:
+        return 1, 1
+    while True:
+        for a in range(math.isqrt(n), 0, -1):
+            if n > 2 * a * a:
+                break
+            if n % a == 0:
+                return a, n // a
+        n += 1
+
+
+def closest_rotation(C: FeatureArray) -> FeatureArray:
+    """Return the closest matrix to `C` with orthonormal columns, or rows if wide."""
+    return polar(C) if C.shape[0] <= C.shape[1] else polar(C.T).T
+
+
+def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
+    """Yield better and better rotations of both sides.
+
+    Raises ``sum tr(B_n' left' Z_n right)`` over signs B and each side in turn, exactly,
+    so it never falls. The signs are renewed before each side.
+    """
+    left, right = sides
+    n_bits = left.shape[1] * right.shape[1]
+    while True:
+        right = closest_rotation(_correlation(rows, left, right, of_left=False))
+        C = _correlation(rows, left, right, of_left=True)
+        left = closest_rotation(C)
+        value = float(np.vdot(left, C)) / (rows.shape[0] * math.sqrt(n_bits))
+        yield (left, right), -value
+
+
+def _correlation(
+    rows: Rows, left: FeatureArray, right: FeatureArray, *, of_left: bool
+) -> Float64Array:
+    """Return the matrix whose dot product with a side is the sum to be raised."""
+    C = np.zeros(left.shape if of_left else right.shape)
+    for block in rows:  # what it takes is gone when the next is made
+        C += _of_block(unit_rows(block), left, right, of_left=of_left)
+    return C
+
+
+def _of_block(
+    block: FeatureArray, left: FeatureArray, right: FeatureArray, *, of_left: bool
+) -> Float64Array:
+    """Return what some rows add to it."""
+    (n, d), (d1, d2) = block.shape, (len(left), len(right))
+    Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
+    half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, right.shape[1])
+    B = signs(left.T @ half)  # (n, b1, b2)
+    if of_left:
+        return np.tensordot(half, B, axes=([0, 2], [0, 2]))
+    return np.tensordot(left.T @ Z, B, axes=([0, 1], [0, 1]))

@@ -1,0 +1,311 @@
+"""Iterative quantization between features and their supervised directions."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from fewbits._repr import one_line
+from fewbits._runtime import current_runtime
+from fewbits._typing import Array
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+from fewbits.evaluation import mean_average_precision, same_label
+from fewbits.learners._cca_itq import correlates
+from fewbits.learners._core._iterative import (
+    interrupts_passed_on,
+    on_progress,
+    shared_steps,
+)
+from fewbits.learners._core._labels import indicator, one_class_each
+from fewbits.learners._core._parameters import Constraint, Interval, check
+from fewbits.learners._itq import RotationLearner
+from fewbits.learners._linalg._orthogonal import PrincipalAxes, principal_axes
+
+Float64Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Directions below this share of the largest variance count as none.
+_RANK_TOLERANCE = 1e-10
+#: What `supervision` may be.
+SUPERVISION: Constraint = ["validated", Interval(float, 0, 1)]
+
+
+@dataclass(eq=False, repr=False)
+class SupervisedITQ(RotationLearner):
+    """Rotate features and their supervised directions together: one code for all.
+
+    Codes from labels find items of the classes that were trained on, and lose those of
+    classes that come later; codes without labels serve both alike. `supervision` moves
+    between them: 0 is `ITQ`, 1 is `CCAITQ`.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536.
+    supervision : float or 'validated', default=0.5
+        Share of the variance that comes from supervised directions, from 0 to 1.
+        'validated' chooses it: classes and rows are held out, and the share taken with
+        the best harmonic mean of mAP on known classes and on those held out (Xian et
+        al., 2019). It takes a few times as long, on at most 20,000 rows.
+    reg : float, default=1.0
+        Regulariser of the canonical correlations, as in `CCAITQ`.
+    relative : bool, default=True
+        Measure `reg` for the features in units of their mean variance.
+    n_iter : int, default=50
+        Number of alternations between codes and rotation; 0 keeps a random rotation.
+    tol : float, default=0
+        Stop when an iteration lowers the objective by no more than this share of it;
+        0 disables early stopping. Not with `batch_size`.
+    batch_size : int, default=None
+        Rows per iteration, as in `ITQ`. None takes all rows.
+    checkpoint : path or None, default=None
+        File to save progress to. If it exists, `fit` resumes from it and ends with the
+        same result as without the interruption; then it is deleted.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the initial rotation, and which classes are held out.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The learnt encoder; save this, not the learner.
+    supervision_ : float
+        The share that was used.
+    validation_ : SupervisionScores or None
+        What was measured for each share; None unless it was chosen.
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : ndarray of shape (n_iter_,)
+        Mean squared distance between scores and bits (as -1 and 1), at the end of each
+        iteration. It never rises; with `batch_size` it is a batch's, and may.
+    n_iter_ : int
+        Number of iterations done.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning.
+    n_features_in_ : int
+
+    Raises
+    ------
+    ArgumentError
+        When y is missing or holds a single class; when 'validated' has fewer than three
+        classes of six rows.
+
+    Notes
+    -----
+    With ``C`` the canonical directions times their correlations, ITQ's principal
+    components and rotation are those of ``[sqrt(1 - a) x / s, sqrt(a) C'x / t]``, where
+    s and t make the total variance of each block 1. That is linear in x, so the encoder
+    is one matrix, as ITQ's is. Equivalently, distances are measured in the metric
+    ``(1 - a) / s^2 I + a / t^2 C C'``.
+
+    L classes have at most L - 1 directions. At 1, more bits are rotations of the same
+    directions, as in `CCAITQ`; below 1, those of the features fill the rest. Where no
+    feature correlates with labels at all, the codes are ITQ's, with a warning.
+
+    References
+    ----------
+    Gong and Lazebnik, "Iterative Quantization: A Procrustean Approach to Learning
+    Binary Codes", CVPR 2011.
+
+    Xian, Lampert, Schiele and Akata, "Zero-Shot Learning - A Comprehensive Evaluation
+    of the Good, the Bad and the Ugly", TPAMI 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels = np.repeat(["ant", "bee", "cat"], 30)
+    >>> centres = np.repeat(np.eye(3, 16), 30, axis=0)
+    >>> X = centres * 9 + np.random.default_rng(0).normal(size=(90, 16))
+    >>> SupervisedITQ(n_bits=8, random_state=0).fit(X, labels).encoder_
+    LinearEncoder(16 -> 8 bits)
+    >>> learner = SupervisedITQ(8, supervision="validated", random_state=0)
+    >>> 0 <= learner.fit(X, labels).supervision_ <= 1
+    True
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    supervision: float | str = 0.5
+    reg: float = 1.0
+    relative: bool = True
+    n_iter: int = 50
+    tol: float = 0.0
+    batch_size: int | None = None
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    constraints: ClassVar = RotationLearner.constraints | {"supervision": SUPERVISION}
+    needs_labels = True
+
+    def _learn(self, X: Array, y: Any) -> LinearEncoder:
+        self.classes_, Y = indicator(y, X, type(self).__name__)
+        rng = check_random_state(self.random_state)
+        self.supervision_, self.validation_ = supervision_of(self, X, y)
+        axes = principal_axes(X)
+        if self.supervision_ == 0:
+            return self._rotated(X, axes, None, rng, Y)
+        C, _ = correlates(X, Y, axes, reg=self.reg, relative=self.relative)
+        T = None
+        if C.shape[1]:
+            T = _leading(C, axes, len(X), self.n_bits, self.supervision_)
+        return self._rotated(X, axes, T, rng, Y)
+
+
+def _leading(
+    C: Float64Array, axes: PrincipalAxes, n_rows: int, n_bits: int, share: float
+) -> Float64Array:
+    """Return the leading components of both blocks, as directions in principal axes."""
+    if share == 1:
+        return C[:, :n_bits]
+    variances = axes.scatter / n_rows
+    weights = (1 - share) / variances.sum(), share / (variances @ (C**2).sum(axis=1))
+    blocks = [np.sqrt(weights[0]) * np.eye(axes.rank), np.sqrt(weights[1]) * C]
+    M = np.hstack(blocks)
+    values, vectors = np.linalg.eigh(M.T @ (variances[:, None] * M))
+    exists = values > values[-1] * _RANK_TOLERANCE
+    return np.asarray(M @ vectors[:, exists][:, ::-1][:, :n_bits])
+
+
+#: Shares to choose from; the first is ITQ.
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+#: Every class is held out once; of the rows of other classes, as many are.
+_FOLDS = 3
+#: Rows that are learnt from and ranked, and those that ask, at most.
+_ROWS, _QUERIES = 20_000, 1000
+#: Of each child, at most: the order of shares is settled long before the rotation is.
+_ITERATIONS = 10
+#: In every fold a class is learnt from, asks and answers.
+_LEAST_ROWS = 2 * _FOLDS
+_LEAST = 1e-15
+#: Warnings that only the final fit should give.
+_WARNED_ONCE = ("constant on", "has learnt hardly anything")
+
+
+@dataclass(frozen=True, eq=False)
+class SupervisionScores:
+    """Mean average precision among rows held out, for each share of supervision.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n,)
+    known, new : ndarray of shape (n,)
+        Of queries of classes that were learnt from, and of classes held out.
+    """
+
+    shares: NDArray[np.float64]
+    known: NDArray[np.float64]
+    new: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+def check_supervision(supervision: Any) -> None:
+    """Refuse what is neither a share nor "validated"."""
+    check("supervision", supervision, SUPERVISION)
+
+
+def supervision_of(
+    learner: Any, X: Array, y: Any
+) -> tuple[float, SupervisionScores | None]:
+    """Return the share of a learner, or the best, and what decided on it."""
+    if learner.supervision != "validated":
+        return float(learner.supervision), None
+    _, numbers = one_class_each(y, X, "supervision='validated'")
+    return best_supervision(learner, X, numbers)
+
+
+def best_supervision(
+    learner: Any, X: Array, y: IntArray
+) -> tuple[float, SupervisionScores]:
+    """Return the share that ranks known and new classes best, and what decided on it.
+
+    The best harmonic mean of both mean average precisions, the measure of generalised
+    zero-shot learning.
+    """
+    rng = check_random_state(learner.random_state)
+    rows = np.sort(rng.permutation(len(y))[:_ROWS])
+    large = np.flatnonzero(np.bincount(y[rows]) >= _LEAST_ROWS)
+    if len(large) < _FOLDS:
+        raise ArgumentError(
+            f"supervision='validated' holds classes out: it needs {_FOLDS} of at least "
+            f"{_LEAST_ROWS} rows, got {len(large)}"
+        )
+    rows = rows[np.isin(y[rows], large)]
+    folds = _folds(y, rng.permutation(rows), rng.permutation(large))
+    precisions: list[NDArray[np.float64]] = []  # of each fit
+    outer = current_runtime().progress
+
+    def listen(done: int, total: int, objective: float) -> None:
+        """Report fits in place of the iterations of each."""
+        assert outer is not None
+        outer.listener(len(precisions), _FOLDS * len(SHARES), objective)
+
+    with ExitStack() as stack:
+        if outer is not None:
+            stack.enter_context(on_progress(listen, outer.notes))
+        # The shares of a fold have the same principal axes, and network.
+        stack.enter_context(shared_steps())
+        stack.enter_context(interrupts_passed_on())
+        for fold in folds:
+            for share in SHARES:
+                precisions.append(_precisions(learner, share, X, y, fold))
+    n = len(SHARES)
+    by_fold = (precisions[i : i + n] for i in range(0, len(precisions), n))
+    by_share = np.concatenate([np.stack(fold) for fold in by_fold], axis=2)
+    known, new = np.nanmean(by_share, axis=2).T
+    best = int(np.argmax(2 * known * new / np.maximum(known + new, _LEAST)))
+    return SHARES[best], SupervisionScores(np.array(SHARES), known, new)
+
+
+class _Fold(NamedTuple):
+    learn: IntArray
+    queries: tuple[IntArray, IntArray]  # of classes that are learnt from, and new ones
+    base: IntArray  # of both
+
+
+def _folds(y: IntArray, rows: IntArray, classes: IntArray) -> Iterator[_Fold]:
+    """Yield a fold for each part of the classes."""
+    place = np.empty(len(rows), np.int64)  # of a row in its class
+    for c in classes:
+        members = y[rows] == c
+        place[members] = np.arange(members.sum())
+    for fold in range(_FOLDS):
+        new = np.isin(y[rows], classes[fold::_FOLDS])
+        known = ~new & (place % _FOLDS == fold)
+        asks = np.where(new, place, place // _FOLDS) % 2 == 0
+        yield _Fold(
+            np.sort(rows[~new & ~known]),
+            (rows[known & asks][:_QUERIES], rows[new & asks][:_QUERIES]),
+            rows[(known | new) & ~asks],
+        )
+
+
+def _precisions(
+    learner: Any, share: float, X: Array, y: IntArray, fold: _Fold
+) -> NDArray[np.float64]:
+    """Return average precisions, shape (2, n_queries), padded with NaN."""
+    child = clone(learner)
+    if hasattr(child, "checkpoint"):
+        child.set_params(checkpoint=None)
+    n_iter = min(learner.n_iter, _ITERATIONS)
+    child.set_params(supervision=share, n_iter=n_iter, verbose=False)
+    with warnings.catch_warnings():
+        for message in _WARNED_ONCE:
+            warnings.filterwarnings("ignore", f".*{message}")
+        encoder = child.fit(X[fold.learn], y[fold.learn]).encoder_
+    base = encoder.encode(X[fold.base])
+    precisions = np.full((2, max(map(len, fold.queries))), np.nan)
+    for row, queries in zip(precisions, fold.queries, strict=True):
+        relevance = same_label(y[queries], y[fold.base])
+        score = mean_average_precision(encoder.encode(X[queries]), base, relevance)
+        row[: len(queries)] = score.per_query
+    return precisions

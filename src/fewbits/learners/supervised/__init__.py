@@ -1,1 +1,0 @@
-"""Learners from labels."""

@@ -1,1 +1,0 @@
-"""Learners that need no labels."""
