@@ -35,7 +35,7 @@ def added(ingest: Mapping[str, float]) -> Line:
     }
     return (
         "10,000,000 rows added",
-        f"{millions['store']:.0f} million/s, bundle built {millions['build']:.1f}, "
+        f"{millions['store']:.0f} million/s, collection built {millions['build']:.1f}, "
         f"added {millions['add']:.1f}, shuffled ids "
         f"{millions['shuffled ids']:.1f}, NumPy's file {millions['numpy']:.0f}, "
         f"without syncs {millions['no syncs']:.0f}, "

@@ -23,8 +23,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from fewbits import Bundle
-from fewbits.encoders import PackedEncoder
+from fewbits import Collection
 
 N_BITS, TIMES = 256, 4
 CGROUPS = Path("/sys/fs/cgroup/memory")
@@ -42,8 +41,8 @@ def main(
         n_items = fill(Path(name), TIMES * limit)
         with memory_group(limit) as group:
             command = [sys.executable, __file__, "--ask", name, group, str(queries)]
-            told = subprocess.run(command, check=True, capture_output=True, text=True)
-    times = np.array(json.loads(told.stdout))
+            run = subprocess.run(command, check=True, capture_output=True, text=True)
+    times = np.array(json.loads(run.stdout))
     p50, p99 = np.percentile(times, [50, 99])
     report = {
         "codes": n_items,
@@ -61,14 +60,13 @@ def main(
 
 
 def fill(folder: Path, n_bytes: int) -> int:
-    """Write a bundle whose codes take so many bytes, random ones."""
+    """Write a collection whose codes take so many bytes, random ones."""
     rng = np.random.default_rng(0)
     n_items = n_bytes // (N_BITS // 8)
     rows = 1 << 22
-    Bundle(PackedEncoder(N_BITS)).with_items(codes_of(rng, rows)).save(folder)
-    bundle = Bundle.load(folder)
+    collection = Collection.create(folder, codes=codes_of(rng, rows))
     for start in range(rows, n_items, rows):
-        bundle = bundle.add(codes_of(rng, min(rows, n_items - start)))
+        collection.add(codes_of(rng, min(rows, n_items - start)))
     forget(folder)
     return n_items
 
@@ -102,14 +100,14 @@ def memory_group(limit: int) -> Iterator[str]:
 
 
 def ask(folder: str, group: str, n_queries: str) -> None:
-    """Join the group, load the bundle and print the time of each query."""
+    """Join the group, open the collection and print the time of each query."""
     (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
-    bundle = Bundle.load(folder)
+    collection = Collection.open(folder)
     queries = codes_of(np.random.default_rng(1), int(n_queries))
     times = []
     for query in queries:
         start = time.perf_counter()
-        bundle.search(query[None], k=10)
+        collection.search(codes=query[None], k=10)
         times.append(time.perf_counter() - start)
     print(json.dumps(times))
 

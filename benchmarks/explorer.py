@@ -15,7 +15,7 @@ import numpy as np
 import typer
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from tests.explorer._served import serving
 
@@ -46,16 +46,16 @@ def main(
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
     """Open pages and flip bits, and print the times."""
-    with serving(_bundle(items)) as url, sync_playwright() as playwright:
+    with serving(_collection(items)) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        found = {
+        times = {
             "first useful paint": [_paint(browser, url) for _ in range(paints)],
             "flipped bit": _flips(browser.new_page(), url, flips),
         }
         browser.close()
-    rows = [_summary(name, times) for name, times in found.items()]
+    rows = [_summary(name, each) for name, each in times.items()]
     for row in rows:
         print(
             f"{row['name']:20s} median {row['median_ms']:6.1f} ms, "
@@ -67,11 +67,13 @@ def main(
         json_path.write_text(json.dumps(report, indent=1) + "\n")
 
 
-def _bundle(n: int) -> Bundle:
+def _collection(n: int) -> Collection:
     codes = np.random.default_rng(0).integers(0, 256, (n, N_BITS // 8), dtype=np.uint8)
     encoder = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
     texts = [f"item number {i} of a collection" for i in range(n)]
-    return Bundle(encoder).with_codes(codes, columns={"text": texts})
+    return Collection.create(
+        None, codes=codes, encoder=encoder, columns={"text": texts}
+    )
 
 
 def _paint(browser: Browser, url: str) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 import typer
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from tests.explorer._served import serving
 
@@ -73,7 +73,7 @@ def main(
         json_path.write_text(json.dumps(report, indent=1) + "\n")
 
 
-def _bundle(n: int) -> Bundle:
+def _collection(n: int) -> Collection:
     rng = np.random.default_rng(0)
     centres = rng.integers(0, 2, (N_CENTRES, N_BITS), dtype=np.uint8)
     groups = rng.integers(0, N_CENTRES, n)
@@ -84,11 +84,13 @@ def _bundle(n: int) -> Bundle:
         codes[start : start + 50_000] = np.packbits(centres[part] ^ flips, axis=1)
     names = [f"group {each}" for each in groups]
     encoder = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
-    return Bundle(encoder).with_codes(codes, columns={"group": names})
+    return Collection.create(
+        None, codes=codes, encoder=encoder, columns={"group": names}
+    )
 
 
 def _measured(browser: Browser, n: int, opened: int) -> dict[str, Any]:
-    with serving(_bundle(n)) as url:
+    with serving(_collection(n)) as url:
         made = _make(url)
         pages = [_open(browser, url) for _ in range(opened)]
         page = pages[-1]

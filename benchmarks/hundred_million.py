@@ -1,11 +1,11 @@
-"""A bundle of 100 million codes of 64 bits: built, opened and searched.
+"""A collection of 100 million codes of 64 bits: built, opened and searched.
 
     python -m benchmarks.hundred_million [--n 100000000] [--folder FOLDER] [--json FILE]
 
-Clustered codes, as in `benchmarks.multi_index`. The bundle is opened and asked by
-processes of their own, whose largest resident memory is given; what they open lies in
-the page cache. Each searches by a scan, then by multi-index hashing whose tables
-`compact` has written; answers must be equal. Processor time of one thread, and
+Clustered codes, as in `benchmarks.multi_index`, in two collections: one is searched by
+a scan, one by multi-index hashing whose tables `compact` has written; answers must be
+equal. Each is opened and asked by a process of its own, whose largest resident memory
+is given; what it opens lies in the page cache. Processor time of one thread, and
 wall-clock time of one query on two.
 """
 
@@ -23,8 +23,7 @@ import numpy as np
 import typer
 
 from benchmarks.multi_index import drawn
-from fewbits import Bundle, _kernels
-from fewbits.encoders import PackedEncoder
+from fewbits import Collection, _kernels
 
 BITS, K, BATCH, SINGLES = 64, 10, 1000, 20
 
@@ -34,14 +33,14 @@ def main(
     folder: Annotated[Path | None, typer.Option(help="Disk to measure.")] = None,
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
-    """Build the bundle, then ask it with each index."""
+    """Build both collections, then ask each."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         report = build(Path(name), n)
         for kind in ("flat", "multi-index"):
             command = [sys.executable, "-m", __spec__.name, "--ask", name, kind]
-            told = subprocess.run(command, check=True, capture_output=True, text=True)
-            report[kind] = json.loads(told.stdout)
-    first, second = (report[kind].pop("found") for kind in ("flat", "multi-index"))
+            run = subprocess.run(command, check=True, capture_output=True, text=True)
+            report[kind] = json.loads(run.stdout)
+    first, second = (report[kind].pop("hits") for kind in ("flat", "multi-index"))
     assert first == second, "answers differ"
     print(json.dumps(report, indent=1))
     if json_path:
@@ -49,39 +48,42 @@ def main(
 
 
 def build(folder: Path, n: int) -> dict[str, Any]:
-    """Write the bundle and the queries; return what that took."""
+    """Write the collections and the queries; return what that took."""
     codes = drawn(n + BATCH, BITS, "clustered")
     np.save(folder / "queries.npy", codes[n:])
-    bundle, seconds = timed(lambda: Bundle(PackedEncoder(BITS)).with_items(codes[:n]))
-    _, saving = timed(lambda: bundle.save(folder / "bundle"))
-    stored = Bundle.load(folder / "bundle").with_index("multi-index")
-    stored.save(folder / "bundle")
-    _, tables = timed(Bundle.load(folder / "bundle").compact)
+    times = {}
+    for kind in ("flat", "multi-index"):
+        collection, times[kind] = timed(
+            lambda kind=kind: Collection.create(
+                folder / kind, codes=codes[:n], index=kind
+            )
+        )
+    _, tables = timed(collection.compact)
     return {
         "codes": n,
         "bits": BITS,
         "isa": _kernels.active_isa(),
-        "build_seconds": seconds + saving,
+        "build_seconds": times["flat"],
         "tables_seconds": tables,
-        "gigabytes_on_disk": folder_bytes(folder / "bundle") / 1e9,
+        "gigabytes_on_disk": folder_bytes(folder / "multi-index") / 1e9,
     }
 
 
 def ask(folder: Path, kind: str) -> dict[str, Any]:
-    """Open the bundle and search it; return times and the answers."""
+    """Open a collection and search it; return times and the answers."""
     queries = np.load(folder / "queries.npy")
-    bundle, opened = timed(lambda: Bundle.load(folder / "bundle"))
-    bundle = bundle.with_index(kind)
-    _, first = timed(lambda: bundle.search(queries[:1], K))
+    collection, opened = timed(lambda: Collection.open(folder / kind))
+
+    def search(codes: Any) -> Any:
+        return collection.search(codes=codes, k=K)
+
+    _, first = timed(lambda: search(queries[:1]))
     _kernels.set_num_threads(1)
     clock = time.thread_time
-    singles = [
-        timed(lambda q=q: bundle.search(q, K), clock)[1]
-        for q in queries[:SINGLES, None]
-    ]
-    found, batch = timed(lambda: bundle.search(queries, K), clock)
+    singles = [timed(lambda q=q: search(q), clock)[1] for q in queries[:SINGLES, None]]
+    hits, batch = timed(lambda: search(queries), clock)
     _kernels.set_num_threads(2)
-    two = [timed(lambda q=q: bundle.search(q, K))[1] for q in queries[:SINGLES, None]]
+    two = [timed(lambda q=q: search(q))[1] for q in queries[:SINGLES, None]]
     return {
         "open_ms": 1e3 * opened,
         "first_query_ms": 1e3 * first,
@@ -89,7 +91,7 @@ def ask(folder: Path, kind: str) -> dict[str, Any]:
         "single_two_threads_ms": 1e3 * median(two),
         "queries_per_second": len(queries) / batch,
         "memory_gigabytes": most_memory() / 1e9,
-        "found": [found.distances.tolist(), found.ids.tolist()],
+        "hits": [hits.distances.tolist(), hits.ids.tolist()],
     }
 
 
@@ -104,8 +106,8 @@ def timed(
 ) -> tuple[Any, float]:
     """Return what an action gives, and the seconds it took."""
     start = clock()
-    found = action()
-    return found, clock() - start
+    result = action()
+    return result, clock() - start
 
 
 def folder_bytes(folder: Path) -> int:

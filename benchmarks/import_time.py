@@ -25,14 +25,14 @@ STATEMENTS = {
         "import numpy, fewbits.encoders, fewbits.index"
     ),
 }
-#: Seconds that a command may take, on the bundle of ``fewbits demo``.
+#: Seconds that a command may take, on the collection of ``fewbits demo``.
 TARGETS = {"--help": 0.3, "search": 0.7, "search --rerank": 0.7}
 _QUESTION = "cannot sleep at night"
 
 
 def main(
     repeats: Annotated[int, typer.Option()] = 15,
-    bundle: Annotated[Path, typer.Option()] = Path("fewbits-demo"),
+    collection: Annotated[Path, typer.Option()] = Path("fewbits-demo"),
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
     """Interleave the statements so that noise hits all of them alike."""
@@ -46,7 +46,7 @@ def main(
     print(f"target for fewbits: at most {TARGET_MS} ms over numpy")
     commands = {
         name: {"cpu_seconds": _cpu_seconds(words, repeats), "target": TARGETS[name]}
-        for name, words in _commands(bundle).items()
+        for name, words in _commands(collection).items()
     }
     for name, each in commands.items():
         print(f"fewbits {name:34s} {each['cpu_seconds']:7.2f} s of {each['target']} s")
@@ -65,13 +65,13 @@ def _timed(statements: dict[str, str], repeats: int) -> dict[str, list[float]]:
     return times
 
 
-def _commands(bundle: Path) -> dict[str, list[str]]:
-    """Return the words of each command; without a bundle none that needs one."""
+def _commands(collection: Path) -> dict[str, list[str]]:
+    """Return the words of each command; without a collection none that needs one."""
     commands = {"--help": ["--help"]}
-    if not (bundle / "bundle.json").exists():
-        print(f"no bundle {bundle}: 'fewbits demo -o {bundle}' makes it")
+    if not (collection / "collection.json").exists():
+        print(f"no collection {collection}: 'fewbits demo -o {collection}' makes it")
         return commands
-    search = ["search", str(bundle), _QUESTION]
+    search = ["search", str(collection), _QUESTION]
     return {**commands, "search": search, "search --rerank": [*search, "--rerank"]}
 
 

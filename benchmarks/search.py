@@ -6,6 +6,8 @@ Both sides answer in the same process, in turn; each figure is the median of sev
 repeats, in processor time of the thread. faiss is given the better of its two ways (a
 heap, or counting) for every case. The distances that both return must be equal.
 Shares are of what the registers of one core give (`_roofline`), in the same run.
+
+``--only collection`` measures what a collection adds to the kernel for one query.
 """
 
 import json
@@ -20,12 +22,15 @@ import numpy as np
 import typer
 
 from benchmarks._roofline import gigawords_per_second
-from fewbits import _kernels
+from fewbits import Collection, _kernels
 from fewbits.codes import hamming_range_search, hamming_topk
+from fewbits.encoders import LinearEncoder
 
 MILLION = 1_000_000
 SHARES_ALLOWED = (0.5, 0.1, 0.01, 0.0001)
 RANGES = ((64, 8, 4.0), (64, 16, 4.0), (256, 80, 4.0))
+#: Microseconds of the processor above the kernel that one query may take.
+ABOVE_KERNEL = {"search": 40, "to_list": 100}
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,9 @@ SINGLE = [
 
 def main(
     quick: Annotated[bool, typer.Option(help="A tenth of the codes.")] = False,
-    only: Annotated[str, typer.Option(help="batch, single or all.")] = "all",
+    only: Annotated[
+        str, typer.Option(help="batch, single, collection or all.")
+    ] = "all",
     repeats: Annotated[int, typer.Option()] = 5,
     json_path: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
@@ -82,26 +89,30 @@ def main(
         f"{'codes':>9} {'bits':>5} {'queries':>7} {'k':>5} {'ours':>10} {'faiss':>10}"
     )
     for case in [
-        *(BATCH if only != "single" else []),
-        *(SINGLE if only != "batch" else []),
+        *(BATCH if only in ("all", "batch") else []),
+        *(SINGLE if only in ("all", "single") else []),
     ]:
         if quick:
             case = Case(case.n // 10, case.bits, max(1, case.queries // 10), case.k)
         row = measure(case, repeats if case.queries > 1 else 5 * repeats)
         rows.append(row)
         print(shown(row), flush=True)
-    if only != "single":
+    if only in ("all", "batch"):
         n = MILLION // 10 if quick else MILLION
         for bits, queries in ((64, 1000), (256, 1000), (64, 1), (256, 1)):
             rows.extend(filtered(Case(n, bits, queries, 10), repeats))
         for bits, radius, target in RANGES:
             rows.append(ranges(Case(n, bits, 100, 0, target), radius, repeats))
-    if only != "batch":
+    if only in ("all", "single"):
         rows.append(two_threads(MILLION if quick else 10 * MILLION, 5 * repeats))
         print(
             f"two threads on one query: {rows[-1]['ratio']:.2f}x one thread (1.6), "
             f"reading its codes {rows[-1]['ratio_of_reading']:.2f}x"
         )
+    if only in ("all", "collection"):
+        for threads in (1, None):
+            rows.append(one_query(200 * repeats, threads))
+            print(shown_query(rows[-1]))
     # Once more: at the start another process may have had the core.
     roofline = max(roofline, gigawords_per_second() or 0) if roofline else None
     for row in rows:
@@ -233,6 +244,60 @@ def two_threads(n: int, repeats: int) -> dict[str, Any]:
         "ratio": times["one"] / times["two"],
         "ratio_of_reading": times["read_by_one"] / times["read_by_two"],
     }
+
+
+def one_query(repeats: int, threads: int | None) -> dict[str, Any]:
+    """Return what the kernel takes for one query, and what a collection adds to it.
+
+    Microseconds of the process, medians; all cores without `threads`. `search` is by a
+    vector, which is encoded; `to_list` also reads two columns of the hits.
+    """
+    case = Case(10_000, 64, 1, 10)
+    vectors, query = (
+        np.unpackbits(codes, axis=1) - np.float32(0.5) for codes in random_codes(case)
+    )
+    encoder = LinearEncoder(np.eye(case.bits), np.zeros(case.bits))
+    columns = {
+        "text": [f"item number {i}" for i in range(case.n)],
+        "year": [1990 + i % 35 for i in range(case.n)],
+    }
+    collection = Collection.create(None, vectors, encoder=encoder, columns=columns)
+    database, code = collection.codes, encoder.encode(query)
+    distances, rows = np.empty((1, case.k), np.int32), np.empty((1, case.k), np.int64)
+    _kernels.set_num_threads(threads)
+    used = _kernels.num_threads()
+    ways: dict[str, Callable[[], Any]] = {
+        "kernel": lambda: _kernels.hamming_topk(
+            code, database, None, distances, rows, used
+        ),
+        "search": lambda: collection.search(query, case.k),
+        "to_list": lambda: collection.search(query, case.k).to_list(),
+    }
+    hits = [way() for way in ways.values()][1]
+    np.testing.assert_array_equal(hits.ids, rows)
+    turns = dict.fromkeys(ways, repeats)
+    times = interleaved(ways, turns, runs=2, clock=time.process_time)
+    _kernels.set_num_threads(None)
+    above = {name: 1e6 * (times[name] - times["kernel"]) for name in ABOVE_KERNEL}
+    return {
+        **asdict(case),
+        "threads": used,
+        "kernel_us": 1e6 * times["kernel"],
+        "above_kernel_us": above,
+        "above_kernel_targets": ABOVE_KERNEL,
+    }
+
+
+def shown_query(row: dict[str, Any]) -> str:
+    """Return what one query takes beside the targets."""
+    above = ", ".join(
+        f"{name} {us:.1f} us above (target {row['above_kernel_targets'][name]})"
+        for name, us in row["above_kernel_us"].items()
+    )
+    return (
+        f"one query of {row['n']:,} codes, {row['threads']} threads: kernel "
+        f"{row['kernel_us']:.1f} us of the processor, {above}"
+    )
 
 
 def random_codes(case: Case) -> tuple[Any, Any]:

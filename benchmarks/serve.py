@@ -26,8 +26,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from fewbits import _kernels
-from fewbits.bundle import Bundle
+from fewbits import Collection, _kernels
 from fewbits.encoders import LinearEncoder
 from fewbits.index import FlatIndex
 
@@ -49,9 +48,9 @@ def main(
     with tempfile.TemporaryDirectory() as folder:
         with services(codes, Path(folder)) as processes:
             rows = measured(processes, queries, rounds, seconds)
-        told = {"codes": n, "bits": N_BITS, "k": K, "rows": rows}
-        told["search_alone_ms"] = search_alone(codes, queries)
-    alone = told["search_alone_ms"]
+        report = {"codes": n, "bits": N_BITS, "k": K, "rows": rows}
+        report["search_alone_ms"] = search_alone(codes, queries)
+    alone = report["search_alone_ms"]
     for row in rows:
         row["search_ms"] = alone[row["service"]]
         if row["connections"] == 1:
@@ -59,7 +58,7 @@ def main(
         print(row_text(row))
     print(f"one search alone: {alone['fewbits']:.2f} ms, faiss {alone['faiss']:.2f} ms")
     if as_json is not None:
-        as_json.write_text(json.dumps(told, indent=1) + "\n")
+        as_json.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def row_text(row: Mapping[str, Any]) -> str:
@@ -140,13 +139,13 @@ def search_alone(codes: Any, queries: Any) -> dict[str, float]:
 def services(codes: Any, folder: Path) -> Iterator[dict[str, int]]:
     """Run both services until the block ends; gives the numbers of their processes."""
     encoder = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
-    Bundle(encoder).with_codes(codes).save(folder / "b")
+    Collection.create(folder / "collection", codes=codes, encoder=encoder)
     np.save(folder / "codes.npy", codes)
     ours = [sys.executable, "-c", "from fewbits.cli import main; main()", "serve"]
     theirs = [sys.executable, "-m", "uvicorn", "benchmarks._faiss_service:app"]
     quiet = ["--log-level", "error", "--no-access-log"]
     commands = {
-        "fewbits": [*ours, str(folder / "b"), "--port", str(PORTS["fewbits"])],
+        "fewbits": [*ours, str(folder / "collection"), "--port", str(PORTS["fewbits"])],
         "faiss": [*theirs, *quiet, "--port", str(PORTS["faiss"])],
     }
     one_thread = {

@@ -20,8 +20,7 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from fewbits import Bundle
-from fewbits.encoders import PackedEncoder
+from fewbits import Collection
 from fewbits.store import Store, _sums
 
 SCHEMA = pa.schema({"_id": pa.int64(), "_code": pa.binary(8)})
@@ -39,7 +38,7 @@ def main(
         base = Path(name)
         report = {
             "checksums": checksums(),
-            "ingest": ingest(base, n) | bundles(base, n),
+            "ingest": ingest(base, n) | collections(base, n),
             "upserts": upserts(base, 1000 if quick else 10_000),
             "cycles": cycles(base, 50, 2_000 if quick else 20_000),
         }
@@ -98,19 +97,17 @@ def ingest(base: Path, n: int) -> dict[str, float]:
     return figures
 
 
-def bundles(base: Path, n: int) -> dict[str, float]:
-    """Return rows/s of a bundle that is built of given codes, or takes them later."""
+def collections(base: Path, n: int) -> dict[str, float]:
+    """Return rows/s of a collection that is made of codes, or takes them later."""
     shape = n, 8
     codes = np.random.default_rng(2).integers(0, 256, shape, dtype=np.uint8)
-    empty = Bundle(PackedEncoder(64))
     times: dict[str, list[float]] = {"build": [], "add": []}
-    folder = base / "bundle"
+    folder = base / "collection"
     for _ in range(3):
-        times["build"].append(seconds(lambda: empty.with_items(codes).save(folder)))
+        times["build"].append(seconds(lambda: Collection.create(folder, codes=codes)))
         shutil.rmtree(folder)
-        empty.with_items(codes[:1000]).save(folder)
-        kept = Bundle.load(folder)
-        times["add"].append(seconds(lambda b=kept: b.add(codes)))
+        small = Collection.create(folder, codes=codes[:1000])
+        times["add"].append(seconds(lambda small=small: small.add(codes)))
         shutil.rmtree(folder)
     return {f"{name}, rows/s": n / min(each) for name, each in times.items()}
 

@@ -462,9 +462,13 @@ def _pyarrow(path: Path, *, skip: bool) -> Any:
 
 
 def _pylist(column: Any) -> list[Any]:
-    is_time = pa.types.is_timestamp(column.type)  # Python's own end in the year 9999
-    found: list[Any] = (column.cast(pa.int64()) if is_time else column).to_pylist()
-    return found
+    # Python's own times end in the year 9999.
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 # Codes: bytes, hexadecimal digits, or 0 and 1

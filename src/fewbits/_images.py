@@ -150,8 +150,8 @@ def _eight_bits(image: Any) -> Any:
 def _name(item: Any) -> str:
     if isinstance(item, str | Path):
         return str(item)
-    known = getattr(item, "name", None) or getattr(item, "filename", None)
-    return str(known or f"the {type(item).__name__}")
+    name = getattr(item, "name", None) or getattr(item, "filename", None)
+    return str(name or f"the {type(item).__name__}")
 
 
 def _array_to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
@@ -215,30 +215,20 @@ def to_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
     if kind not in "iuf":
         raise ValueError(f"pixels must be numbers, got {values.dtype}")
     low, high = values.min(), values.max()
-    found = f"{values.dtype} from {low} to {high}"
+    shown = f"{values.dtype} from {low} to {high}"
     if kind == "f":
-        return _floats(values, found, within=bool(low >= 0 and high <= 1))
+        if not (low >= 0 and high <= 1):  # nor are numbers that are not finite
+            raise ValueError(f"floats must be from 0 (black) to 1 (white), got {shown}")
+        # Rounded, so that a byte divided by 255 is the same byte again.
+        return np.rint(values.astype(np.float32) * 255).astype(np.uint8)
     if values.dtype.newbyteorder("=") == np.uint16:
-        return _sixteen_bits(values, found, bytes_too=0 < high <= 255)
+        if 0 < high <= 255:
+            raise ValueError(
+                f"16 bits reach 65535, bytes 255, got {shown}: use uint8 for bytes"
+            )
+        return (values >> 8).astype(np.uint8)
     if low < 0 or high > 255:
-        raise ValueError(f"integers must be from 0 to 255, got {found}")
+        raise ValueError(f"integers must be from 0 to 255, got {shown}")
     if high == 1:
-        raise ValueError(f"0 and 1 may be a mask or two blacks, got {found}: use bool")
+        raise ValueError(f"0 and 1 may be a mask or two blacks, got {shown}: use bool")
     return values.astype(np.uint8)
-
-
-def _floats(values: NDArray[Any], found: str, *, within: bool) -> NDArray[np.uint8]:
-    if not within:  # nor are numbers that are not finite
-        raise ValueError(f"floats must be from 0 (black) to 1 (white), got {found}")
-    # Rounded, so that a byte divided by 255 is the same byte again.
-    return np.rint(values.astype(np.float32) * 255).astype(np.uint8)
-
-
-def _sixteen_bits(
-    values: NDArray[Any], found: str, *, bytes_too: bool
-) -> NDArray[np.uint8]:
-    if bytes_too:
-        raise ValueError(
-            f"16 bits reach 65535, bytes 255, got {found}: use uint8 for bytes"
-        )
-    return (values >> 8).astype(np.uint8)

@@ -139,9 +139,9 @@ def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArra
 
 def as_groups(groups: Any, n: int) -> IdArray:
     """Return the number of the group of each of `n` items, named as labels are."""
-    given = np.shape(groups)
-    if given not in ((n,), (n, 1)):
-        raise ArgumentError(f"need one group for each of {n} items, got shape {given}")
+    shape = np.shape(groups)
+    if shape not in ((n,), (n, 1)):
+        raise ArgumentError(f"need one group for each of {n} items, got shape {shape}")
     return as_classes(groups, n, "groups")[1]
 
 

@@ -89,10 +89,10 @@ def known_names(names: Iterable[str]) -> str:
     >>> known_names(["price "])
     "'price '"
     """
-    known = list(names)
-    more = f" and {len(known) - _MANY} more" if len(known) > _MANY else ""
+    names = list(names)
+    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
     # A blank at an end of a name is its part, and would not be seen.
-    shown = [name if name == name.strip(" ") != "" else repr(name) for name in known]
+    shown = [name if name == name.strip(" ") != "" else repr(name) for name in names]
     line = ", ".join(shown[:_MANY]) + more
     return "".join(letter if letter.isprintable() else "?" for letter in line)
 
@@ -324,8 +324,8 @@ def with_index(frame: Any) -> tuple[Any, tuple[str, ...]]:
     """
     if not _is_pandas(frame, "DataFrame"):
         return frame, ()
-    known = {*map(str, frame.columns)}
-    names = [x for x in frame.index.names if isinstance(x, str) and x not in known]
+    columns = {*map(str, frame.columns)}
+    names = [x for x in frame.index.names if isinstance(x, str) and x not in columns]
     if twice := next((x for x in names if names.count(x) > 1), None):
         raise ArgumentError(f"two levels of the index are named {twice!r}")
     return (frame.reset_index(level=names) if names else frame), tuple(names)

@@ -11,7 +11,7 @@ from fewbits._arrow import as_array, as_frame, as_table, is_frame
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
-from fewbits.collection._model import Facts, Model, Progress
+from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
     CODE,
@@ -115,13 +115,17 @@ def encode_rows(
     model: Model, source: Input, progress: Progress | None, *, radius: bool = True
 ) -> tuple[Model, Any]:
     """Return an Arrow table of rows, and the model with what their labels tell."""
-    source = model.checked(source)
+    source = model.checked(source, codes=True)
     form = model.facts.keep_vectors
-    if form is not None and model.kind == "codes":
+    if form is not None and source.kind == "codes":
         raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
-    features = model.features(source.values, progress=progress)
-    codes = model.encode(features, progress)
-    corrections = model.encoder.corrections(features, codes)
+    if source.kind == "codes" != model.kind:  # made by the encoder before
+        features, corrections = None, None
+        codes = checked_codes(source.values, model.encoder.n_bits)
+    else:
+        features = model.features(source.values, progress=progress)
+        codes = model.encode(features, progress)
+        corrections = model.encoder.corrections(features, codes)
     labels = source.labels
     if (
         radius
@@ -135,7 +139,7 @@ def encode_rows(
         codes,
         ids=source.ids,
         columns=source.stored_columns(),
-        vectors=kept_vectors(features, form),
+        vectors=None if features is None else kept_vectors(features, form),
         corrections=None if corrections is None else corrections.values,
     )
 

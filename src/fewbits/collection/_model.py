@@ -67,7 +67,9 @@ class Facts:
         """Return the fields that say something, as plain values for JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
-            k: v for k, v in values.items() if v is not None and v not in (False, {})
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False and value != {}
         }
 
     @classmethod
@@ -237,10 +239,14 @@ class Model:
             return (self.facts.item_column,)
         return self.facts.feature_names or ()
 
-    def checked(self, source: Input) -> Input:
-        """Return what was read, if it is of the kind that the model takes."""
+    def checked(self, source: Input, *, codes: bool = False) -> Input:
+        """Return what was read, if it is of the kind that the model takes.
+
+        With `codes`, those that the encoder has made are taken as well.
+        """
         kind = "vectors" if self.kind == "codes" else self.kind
-        if source.kind != kind and not (source.kind == "codes" == self.kind):
+        takes_codes = codes or self.kind == "codes"
+        if source.kind != kind and not (source.kind == "codes" and takes_codes):
             raise ArgumentError(
                 f"{source.source} holds {source.kind}, but this collection takes "
                 f"{self.kind}"

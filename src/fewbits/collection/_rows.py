@@ -5,6 +5,7 @@ user sees it. A *place* counts the rows of one part, deleted ones included. A *p
 counts the rows that are there, in the order in which they were added.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -67,6 +68,7 @@ class Rows:
         self.columns = [name for name in self.schema.names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
+        self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._groups: dict[str, NDArray[np.int32]] = {}
         self._tables: dict[str, TableCache] = {}
@@ -76,6 +78,7 @@ class Rows:
             self._tables.update({t: tables for t, tables in kept if t in tokens})
         self._mask_of = lru_cache(_MASKS)(self._filtered)
         self._codes: CodeArray | None = None
+        self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
 
     @classmethod
@@ -102,6 +105,11 @@ class Rows:
         """Two bytes a row beside the codes, None where none are kept."""
         if CORRECTION not in self.schema.names:
             return None
+        if self._corrections is None:
+            self._corrections = self._all_corrections()
+        return self._corrections
+
+    def _all_corrections(self) -> CodeArray:
         pieces = [
             np.asarray(p.corrections if p.live is None else p.corrections[p.live])
             for p in self.parts
@@ -172,21 +180,29 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
-    def group_numbers(self, name: str) -> NDArray[np.int32]:
-        """Return a number for the value at each position; null is a value."""
+    def group_numbers(
+        self, name: str, rows: IdArray | None = None
+    ) -> NDArray[np.int32]:
+        """Return a number for the value at each position, or of some rows."""
         self.check_column(name)
-        if name not in self._groups:
-            import pyarrow as pa
+        if rows is None and name in self._groups:
+            return self._groups[name]
+        import pyarrow as pa
 
+        if rows is None:
             chunks = [c for t in self.batches([name], None) for c in t[name].chunks]
             column = pa.chunked_array(chunks, self.schema.field(name).type)
-            try:
-                self._groups[name] = read_only(_numbers_of(column))
-            except (NotImplementedError, ValueError) as error:
-                raise ArgumentError(
-                    f"items cannot be grouped by {name!r}, which is {column.type}"
-                ) from error
-        return self._groups[name]
+        else:
+            column = self.table_at(rows, [name])[name]
+        try:
+            numbers = read_only(_numbers_of(column))
+        except (NotImplementedError, ValueError) as error:
+            raise ArgumentError(
+                f"items cannot be grouped by {name!r}, which is {column.type}"
+            ) from error
+        if rows is None:
+            self._groups[name] = numbers
+        return numbers
 
     # Some rows.
 
@@ -350,7 +366,9 @@ class Rows:
     def index(self, kind: str) -> Index:
         """Return an index over the codes, whose ids are the rows."""
         if kind not in self._indexes:
-            self._indexes[kind] = self._made_index(kind)
+            with self._lock:  # of this object, not of all: others need not wait
+                if kind not in self._indexes:
+                    self._indexes[kind] = self._made_index(kind)
         return self._indexes[kind]
 
     def _made_index(self, kind: str) -> Index:

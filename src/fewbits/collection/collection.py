@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +44,7 @@ from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import KINDS, Query, Search
 from fewbits.collection._table import (
     CODE,
+    CORRECTION,
     FORMS,
     ID,
     aligned,
@@ -74,6 +76,10 @@ class _Version:
     digest: str | None = None  # of collection.json
 
 
+class _StaleError(ArgumentError):
+    """A folder has been changed since this handle has taken it over."""
+
+
 class Collection:
     """An encoder, and the rows that it has encoded: searched, changed, and kept.
 
@@ -99,9 +105,11 @@ class Collection:
     (5, [3, 4])
     """
 
-    def __init__(self, version: _Version, folder: Path | None) -> None:
-        self._version, self._folder = version, folder
-        self._changing = threading.RLock()
+    def __init__(
+        self, version: _Version, folder: Path | None, *, frozen: bool = False
+    ) -> None:
+        self._version, self._folder, self._is_frozen = version, folder, frozen
+        self._lock = threading.RLock()
 
     # Making, opening, saving.
 
@@ -148,7 +156,7 @@ class Collection:
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
             Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them.
+            learnt from them; with an `encoder`, they are what it has made.
         id : str, default=None
             The column of a table with unique ids: whole numbers or texts.
         ids : array-like of int or str, default=None
@@ -356,17 +364,28 @@ class Collection:
         self, model: Model, tables: Iterable[Any] | None, folder: Path | None
     ) -> None:
         """Put a model and rows in the place of what there is, in one step."""
-        kind = {
-            "n_bits": model.encoder.n_bits,
-            "fingerprint": model.encoder.fingerprint,
-        }
+        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
+        before, own = self._version, self._folder
+        in_place = own is not None and folder == own
 
         def write_rows(name: str) -> Store | None:
+            # Others cannot write now: what they have written before must not be lost.
+            if in_place and _state(before) != _folder.folder_state(str(own)):
+                raise _StaleError(
+                    f"the collection {own} has been changed by others: refresh() takes "
+                    "that over"
+                )
             if tables is None:
                 return None
             schema, rows = with_first(tables)
             where = None if folder is None else folder / name
-            store = Store.create(where, schema, **kind)
+            store = Store.create(
+                where,
+                schema,
+                n_bits=n_bits,
+                fingerprint=fingerprint,
+                number=self.version,
+            )
             with store.writer() as writer:
                 for table in rows:
                     writer.append(table)
@@ -801,7 +820,7 @@ class Collection:
 
     def add(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -847,7 +866,7 @@ class Collection:
 
     def upsert(
         self,
-        data: Any,
+        data: Any = None,
         *,
         column: str | Sequence[str] | None = None,
         images: str | None = None,
@@ -916,7 +935,7 @@ class Collection:
         """
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
-        with self._changing:
+        with self._change():
             rows = _filled(self._version)
             if self._folder is not None:
                 _folder.check_named(self._folder, rows.store)
@@ -961,7 +980,7 @@ class Collection:
         """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
-        with self._changing:
+        with self._change():
             before = _filled(self._version)
             with _folder.writing(before.store, self._folder, timeout) as writer:
                 rows = Rows.newest(before.store, before)
@@ -992,14 +1011,18 @@ class Collection:
         *,
         replaces: bool = False,
     ) -> int:
-        with self._changing:
+        with self._change():
             model, rows = self._version.model, self._version.rows
             if rows is None:  # the first ones say what columns there are
                 facts = replace(model.facts, **column_facts(source))
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
-                self._replace(model, [table], self._folder)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # others were first
+                    self.refresh()
+                    return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
             if source.ids is None and (
                 replaces or rows.has_text_ids or model.facts.id_column is not None
@@ -1074,7 +1097,7 @@ class Collection:
             model=model,
             as_text=as_text,
         )
-        return model.checked(source)
+        return model.checked(source, codes=True)
 
     # Reading rows.
 
@@ -1209,7 +1232,8 @@ class Collection:
         """Return an id that was written as text, as the collection has it."""
         if self.has_text_ids:
             return text
-        if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
             raise ArgumentError(f"ids of this collection are integers, got {text!r}")
         return int(text)
 
@@ -1250,6 +1274,15 @@ class Collection:
             When there is no such column, or it holds no labels.
         """
         return label_rows(_filled(self._version), name)
+
+    def group_numbers(self, name: str, positions: IdArray) -> NDArray[np.int32]:
+        """Return a number for the value of a column at some positions; null is one.
+
+        From 0 on by first appearance. Raises ArgumentError where there is no such
+        column, or its values cannot be compared.
+        """
+        rows = _filled(self._version)
+        return rows.group_numbers(name, rows.row_numbers[positions])
 
     def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
         """Return the kept vectors at some positions as floats; None without any."""
@@ -1310,11 +1343,11 @@ class Collection:
         rows = _filled(self._version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
-        return _PastCollection(earlier, self._folder)
+        return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> "Collection":
         """Return the version that this handle has, to be read only."""
-        return _PastCollection(self._version, self._folder)
+        return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
         """Take over what other handles and processes have changed in the folder.
@@ -1324,9 +1357,9 @@ class Collection:
         bool
             Whether there was anything.
         """
-        if self._folder is None:
+        if self._folder is None or self._is_frozen:
             return False
-        with self._changing:
+        with self._change():
             digest, newest = _folder.folder_state(self._folder)
             if digest != self._version.digest:
                 self._version = self.open(self._folder)._version
@@ -1353,7 +1386,7 @@ class Collection:
         timeout : float, default=None
             As of `add`.
         """
-        with self._changing:
+        with self._change():
             rows = _filled(self._version)
             with _folder.writing(rows.store, self._folder, timeout) as writer:
                 writer.compact()
@@ -1363,11 +1396,11 @@ class Collection:
             self._version = replace(self._version, rows=Rows.newest(rows.store))
 
     @staticmethod
-    def verify(path: str | Path, *, rows: bool = True) -> Report:
+    def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
-        explorer, unless it cannot be written to.
+        explorer.
 
         Parameters
         ----------
@@ -1375,6 +1408,8 @@ class Collection:
             Of a collection, however damaged it is.
         rows : bool, default=True
             False looks at the encoder and the classes alone, and notes nothing.
+        note : bool, default=True
+            Note the result in the folder, if it can be written to.
 
         Returns
         -------
@@ -1386,7 +1421,7 @@ class Collection:
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows).report
+            return _folder.verified(path, rows=rows, note=note).report
 
     @classmethod
     def repair(
@@ -1449,7 +1484,7 @@ class Collection:
         ArgumentError
             When no vectors are kept, or those of another backbone or width.
         """
-        with self._changing:
+        with self._change():
             version = self._version
             rows, old = _filled(version), version.model
             new = _model_of(encoder, old)
@@ -1604,6 +1639,41 @@ class Collection:
         rows = self._version.rows
         return 0 if rows is None or self._folder is None else rows.store.disk_bytes()
 
+    def usage(self) -> dict[str, Any]:
+        """Return what takes space.
+
+        Returns
+        -------
+        dict
+            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
+            are for, which on the disk sum up to all of them.
+        """
+        rows, folder = _filled(self._version), self._folder
+        code, correction = rows.code_bytes, rows.bytes_of(CORRECTION)
+        sizes = {"codes": code, "corrections": correction}
+        n_rows = sum(part.n_rows for part in rows.parts)
+        usage = {"n_dead_rows": n_rows - len(rows), "n_segments": 0, "n_files": 0}
+        if folder is None:
+            sizes["vectors"] = rows.bytes_per_item - code - correction
+            return {**usage, "bytes": {k: v * len(rows) for k, v in sizes.items()}}
+        usage |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
+        used = dict(rows.store.bytes_by_kind())
+        left = used["rows"]
+        for name, size in sizes.items():
+            sizes[name] = min(size * n_rows, left)
+            left -= sizes[name]
+        files = [path for path in folder.iterdir() if path.is_file()]
+        sizes |= {
+            "vectors": used["vectors"],
+            "ids and columns": left,
+            "checksums": used["checksums"],
+            "derived": used["derived"] + used["tables"],
+            "manifests": used["manifests"] + used["deleted"],
+            "encoder and classes": sum(path.stat().st_size for path in files),
+        }
+        return {**usage, "bytes": sizes}
+
     def __repr__(self) -> str:
         model, rows = self._version.model, self._version.rows
         parts = [repr(model.encoder)]
@@ -1624,6 +1694,17 @@ class Collection:
         disk = None if rows is None else rows.store.disk
         return _remade, (type(self), self._version.model, disk)
 
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Exclude other changes through this handle, and all of a frozen one."""
+        if self._is_frozen:
+            raise ArgumentError(
+                f"version {self.version} of the collection can only be read: change "
+                "the collection itself"
+            )
+        with self._lock:
+            yield
+
     def _mask(self, version: _Version, filter: Any, allowed: Any) -> Mask | None:
         if filter is None and allowed is None:
             return None
@@ -1639,18 +1720,6 @@ class Collection:
                 f"items cannot be grouped by {name!r}, their ids: each would be a "
                 "group of its own"
             )
-
-
-class _PastCollection(Collection):
-    """A version that has passed, or a collection that must not be changed."""
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise ArgumentError(
-            f"version {self.version} of the collection can only be read: change the "
-            "collection itself"
-        )
-
-    add = upsert = update = delete = compact = reencode = refresh = _refuse
 
 
 def fit(
@@ -1792,6 +1861,12 @@ def _arrow_mask(mask: Any) -> Any:
     import pyarrow as pa
 
     return pa.array(mask)
+
+
+def _state(version: _Version) -> tuple[str | None, int]:
+    """Return what `folder_state` does while nobody changes the folder."""
+    number = -1 if version.rows is None else version.rows.snapshot.number
+    return version.digest, number
 
 
 def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:

@@ -115,7 +115,7 @@ def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
                 f"{path} holds a sparse matrix of SciPy; save X.toarray() as .npy"
             )
         chosen = _only_array(path, names, name, beside)
-        labels, ids = (None if each is None else archive[each] for each in beside)
+        labels, ids = (None if key is None else archive[key] for key in beside)
         return archive[chosen], labels, ids
 
 
@@ -138,9 +138,9 @@ def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
     with h5py.File(path, "r") as file:
         shapes: dict[str, str] = {}
 
-        def visit(key: str, each: Any) -> None:
-            if isinstance(each, h5py.Dataset):
-                shapes[key] = f"{key} {each.shape}"
+        def visit(key: str, node: Any) -> None:
+            if isinstance(node, h5py.Dataset):
+                shapes[key] = f"{key} {node.shape}"
 
         file.visititems(visit)
         chosen = _only_array(path, [*shapes], name, beside, shapes)
@@ -157,14 +157,14 @@ def _only_array(
 ) -> str:
     """Return the name of the items: that which was asked for, or the only one."""
     # Names that were given come first: which array fits depends on them.
-    for each in (name, *beside):
-        if each is not None and each not in names:
+    for key in (name, *beside):
+        if key is not None and key not in names:
             raise ArgumentError(
-                f"{path} has no array {each!r}; it has {known_names(names)}"
+                f"{path} has no array {key!r}; it has {known_names(names)}"
             )
-    others = [each for each in names if each not in beside]
+    others = [key for key in names if key not in beside]
     if name is None and len(others) != 1:
-        shown = known_names(shapes[each] if shapes else each for each in others)
+        shown = known_names(shapes[key] if shapes else key for key in others)
         raise ArgumentError(
             f"{path} holds {len(others)} arrays ({shown}); name one by column= or "
             "codes= (on the command line by --column)"

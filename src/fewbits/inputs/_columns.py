@@ -141,7 +141,7 @@ def read_table(
 
 def place_of(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
-    places = [i for i, known in enumerate(table.names) if known == name]
+    places = [i for i, other in enumerate(table.names) if other == name]
     if not places:
         raise ArgumentError(
             f"{source} has no column {name!r}; it has {known_names(table.names)}"

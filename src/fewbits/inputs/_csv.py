@@ -93,7 +93,7 @@ def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
     Commas where none does. Of two that do, one may give the columns that must exist.
     """
     fitting = _fitting(head)
-    named = {each: rows for each, rows in fitting.items() if {*names} <= {*rows[0]}}
+    named = {x: rows for x, rows in fitting.items() if {*names} <= {*rows[0]}}
     fitting = named or fitting
     if len(fitting) > 1:
         choices = " or ".join(f"{x!r} ({len(rows[0])})" for x, rows in fitting.items())
@@ -128,7 +128,7 @@ def table_width(head: bytes) -> int:
 
 def _fitting(head: bytes) -> dict[str, list[list[str]]]:
     """Return possible delimiters, and the first rows that each gives."""
-    fitting = {each: _first_rows(head, each) for each in _DELIMITERS}
+    fitting = {x: _first_rows(head, x) for x in _DELIMITERS}
     fitting = {x: rows for x, rows in fitting.items() if rows and len(rows[0]) > 1}
     if not fitting:  # one column, or rows that differ: the reader says which
         commas, _ = _rows(head, ",", _LOOKED_AT)
@@ -225,8 +225,8 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         ) from None
     except UnicodeDecodeError as error:
         start = max(0, error.start - _SHOWN)
-        known = error.object[start : error.start].decode("utf-8", "ignore")
-        before = (known.splitlines() or [""])[-1]
+        text_before = error.object[start : error.start].decode("utf-8", "ignore")
+        before = (text_before.splitlines() or [""])[-1]
         raise ArtefactError(
             f"{source} is not UTF-8 behind {before!r}; save it as UTF-8"
         ) from None

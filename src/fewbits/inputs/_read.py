@@ -157,9 +157,9 @@ def read(
     if kind is not None:
         check_choice(kind, "the kind", ("vectors", "texts", "images", "codes"))
     named = {"column": column, "images": images, "codes": codes}
-    given = [name for name, value in named.items() if value]
-    if len(given) > 1:
-        raise ArgumentError(f"name the items once, got {'= and '.join(given)}=")
+    several = [name for name, value in named.items() if value]
+    if len(several) > 1:
+        raise ArgumentError(f"name the items once, got {'= and '.join(several)}=")
     options = Options(
         (column,) if isinstance(column, str) else tuple(column or ()),
         images,

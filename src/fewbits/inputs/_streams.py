@@ -34,7 +34,7 @@ def kind_of(path: Path) -> str:
     >>> kind_of(Path("reviews.CSV.gz")), kind_of(Path("x.npy"))
     ('.csv', '.npy')
     """
-    suffixes = [each.lower() for each in path.suffixes]
+    suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""

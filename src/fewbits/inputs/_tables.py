@@ -221,7 +221,7 @@ def damage_told(source: Path | str, what: str) -> Iterator[None]:
 
 
 def _places(schema: Any, name: str) -> list[int]:
-    return [i for i, known in enumerate(schema.names) if known == name]
+    return [i for i, other in enumerate(schema.names) if other == name]
 
 
 def _plain_fields(fields: Iterable[Any]) -> list[Any]:
@@ -317,8 +317,8 @@ def partitions(paths: Sequence[Path]) -> dict[str, Any]:
     columns = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        known = [value for value in values if value is not None]
-        if known and all(map(_INTEGER.fullmatch, known)):
+        full = [value for value in values if value is not None]
+        if full and all(map(_INTEGER.fullmatch, full)):
             numbers = [None if value is None else int(value) for value in values]
             columns[name] = pa.array(numbers, pa.int64())
         else:

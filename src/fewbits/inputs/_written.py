@@ -72,8 +72,8 @@ def writing(column: Any) -> tuple[Writing, str]:
     """
     import pyarrow.compute as pc
 
-    known = [text for text in column[:_HEAD].to_pylist() if text is not None]
-    first = known[0] if known else ""
+    head = [text for text in column[:_HEAD].to_pylist() if text is not None]
+    first = head[0] if head else ""
     if all_match(column, _VECTOR):
         return "vectors", first
     if 2 * (pc.sum(_matches(column, _LIKE_VECTOR)).as_py() or 0) > len(column):
@@ -82,7 +82,7 @@ def writing(column: Any) -> tuple[Writing, str]:
             return "broken", others[0].as_py()
     if all_match(column, DIGITS):
         return "numbers" if all_match(column, PLAIN_NUMBER) else "data", first
-    encoded = bool(known) and all(map(_is_encoded, known))
+    encoded = bool(head) and all(map(_is_encoded, head))
     if encoded or all_match(column, _BEHIND_WORD):
         return "data", first
     return "words", first

@@ -1,50 +1,49 @@
-"""Schemas of responses."""
+"""Schemas of answers; fields with a default may be left out."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fewbits.server._models import Id, Share
+from fewbits.server._bodies import Id, Share
 
 
 class Answer(BaseModel):
-    """Base of responses."""
+    """Base of answers."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Hit(Answer):
-    """An item that was found; `metric` and `code` only where they say something."""
+    """An item that a search returned, see `fewbits.collection.Hit`."""
 
+    rank: int
     id: Id
     distance: float
     columns: dict[str, Any]
-    metric: str = "hamming"
-    code: str = ""
-
-
-class Result(Answer):
-    """The hits of one query, nearest first."""
-
-    query: str
-    hits: list[Hit]
-    out_of_distribution: bool = False
-    code: str = ""
-    histogram: list[int] = []
 
 
 class Found(Answer):
-    """The answer to a search. Shards that did not answer are named."""
+    """The hits of each query, nearest first, see `fewbits.collection.Hits`."""
 
-    metric: str
-    results: list[Result]
-    missing_shards: list[str] = []
+    metric: Literal["hamming", "euclidean", "scores", "margin"]
+    version: int
+    hits: list[list[Hit]]
+    out_of_distribution: list[bool] = []
 
 
-class RangeFound(Found):
-    """The answer to a range search; cut off if a query has more hits than the limit."""
+class ExplainedHit(Hit):
+    code: str
 
-    truncated: bool
+
+class Explained(Answer):
+    """As `Found`, with codes, and how many items are at each distance of a query."""
+
+    metric: Literal["hamming", "euclidean", "scores"]
+    version: int
+    hits: list[list[ExplainedHit]]
+    out_of_distribution: list[bool] = []
+    codes: list[str]
+    histograms: list[list[int]]
 
 
 class Codes(Answer):
@@ -60,15 +59,6 @@ class Item(Answer):
 
 class Items(Answer):
     items: list[Item]
-    missing_shards: list[str] = []
-
-
-class Changed(Answer):
-    """The state after a change."""
-
-    n_items: int
-    snapshot: str
-    n_deleted: int = 0
 
 
 class Probability(Answer):
@@ -81,51 +71,33 @@ class RankedLabel(Answer):
     score: float
 
 
-class Accepted(Answer):
-    """Within which distance of class codes items are accepted, and at which rate."""
-
-    radius: int | None
-    predicted_rate: float
-    model: str
-    requested_rate: float
-    met: bool
-
-
 class ItemClass(Answer):
     """The class or the labels of an item, by whatever decides them."""
 
-    item: str
     name: Any = Field(None, alias="class")
-    distance: int = 0
+    distance: float = 0
     classes: list[Probability] = []
     share: Share = 0.0
     score: float = 0.0
     labels: list[Any] = []
     ranked: list[RankedLabel] = []
-    accepted: Accepted | None = None
+    accepted: bool = True
+
+
+class Expected(Answer):
+    """What to expect of rejection, see `fewbits.ood.RejectionThreshold`."""
+
+    threshold: float
+    false_reject_rate: float
+    false_accept_rate: float | None
+    false_accept_interval: list[float] | None
 
 
 class Classified(Answer):
-    """The class of each item, see `fewbits.engine.ClassifyResponse`."""
+    """The class of each item, see `fewbits.collection.Classified`."""
 
     results: list[ItemClass]
-
-
-class Member(Answer):
-    id: Id
-    score: float
-    columns: dict[str, Any]
-
-
-class Members(Answer):
-    hits: list[Member]
-    none_fits: bool
-
-
-class Duplicate(Answer):
-    id: Id
-    distance: int
-    columns: dict[str, Any]
+    expected: Expected | None = None
 
 
 class Pair(Answer):
@@ -134,9 +106,36 @@ class Pair(Answer):
     vector_distance: float = 0.0
 
 
-class DuplicatesFound(Answer):
-    groups: list[list[Duplicate]]
+class Pairs(Answer):
+    """Near duplicates, see `fewbits.collection.DuplicatePairs`."""
+
     pairs: list[Pair]
+
+
+class RecallEstimate(Answer):
+    """See `fewbits.collection.RecallEstimate`."""
+
+    search: Literal["hamming", "scores", "euclidean"]
+    k: int
+    recall: Share
+    low: Share
+    high: Share
+    n_queries: int
+    confidence: Share
+    shortlist: int | None
+    held_out: bool
+
+
+class Recalls(Answer):
+    estimates: list[RecallEstimate]
+
+
+class Changed(Answer):
+    """How many rows a change concerned, and the state after it."""
+
+    n_changed: int
+    n_items: int
+    snapshot: str
 
 
 class Health(Answer):
@@ -144,7 +143,6 @@ class Health(Answer):
     version: str
     snapshot: str
     reason: str = ""
-    missing_shards: list[str] = []
 
 
 class ErrorDetail(Answer):
@@ -172,7 +170,7 @@ class EncoderFacts(Answer):
 
 
 class Facts(Answer):
-    """Facts about a bundle, and the limits of requests."""
+    """Facts about a collection, and the limits of requests."""
 
     name: str
     version: str
@@ -183,15 +181,16 @@ class Facts(Answer):
     bytes_per_code: int
     encoder: EncoderFacts
     backbone: str | None
-    item_kind: Literal["texts", "images", "vectors", "codes"]
+    kind: Literal["texts", "images", "vectors", "codes"]
     feature_names: list[str]
-    raw_column: str | None
+    item_column: str | None
     label_column: str | None
     columns: list[Column]
     unreadable: list[str] = Field(
-        [], description="Columns that damage keeps from being read."
+        description="Columns that damage keeps from being read."
     )
-    id_type: Literal["integer", "string"] | None
+    id_name: str
+    id_type: Literal["integer", "string"]
     vectors: bool
     item_features: bool = Field(
         description="Whether items given by ids can be re-ranked and rejected."
@@ -201,5 +200,3 @@ class Facts(Answer):
     limits: dict[str, float]
     pages: dict[str, str]
     summary: dict[str, Any]
-    shards: int = 0
-    missing_shards: list[str] = []

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fewbits.server._answer_models import Answer, Duplicate
-from fewbits.server._models import Id, Share
+from fewbits.server._answer_models import Answer, RecallEstimate
+from fewbits.server._bodies import Id, Share
 
 #: Of the values 0 and 1 of a bit.
 Names = Annotated[list[str | None], Field(min_length=2, max_length=2)]
@@ -95,13 +95,13 @@ class Verified(Answer):
 
 
 class Quality(Answer):
-    """See `fewbits.engine.explore.QualityResponse`."""
+    """See `fewbits.collection.Collection.usage`, too."""
 
     n_items: int
     n_dead_rows: int
     n_segments: int
     n_files: int
-    commit: int | None
+    version: int | None
     n_bits: int
     n_dead_bits: int | None
     effective_bits: float | None
@@ -114,21 +114,8 @@ class Quality(Answer):
     last_verify: Verified | None
 
 
-class RecallOfWay(Answer):
-    """See `fewbits.bundle.RecallEstimate`."""
-
-    search: str
-    k: int
-    recall: Share
-    low: Share
-    high: Share
-    n_queries: int
-    confidence: Share
-    shortlist: int | None
-
-
 class Recall(Answer):
-    estimates: list[RecallOfWay]
+    estimates: list[RecallEstimate]
     truth: str | None
     reason: str | None
 
@@ -146,6 +133,12 @@ class Novelty(Answer):
     radius: int | None
     n_samples: int
     n_items: int
+
+
+class Duplicate(Answer):
+    id: Id
+    distance: int
+    columns: dict[str, Any]
 
 
 class DuplicateGroups(Answer):
@@ -200,8 +193,6 @@ class Scale(Answer):
 
 
 class Legend(Answer):
-    """See `fewbits.engine.maps.MapColours`."""
-
     kind: Literal["classes", "bit", "scale"]
     legend: list[LegendEntry]
     rest: OtherClasses | None
@@ -242,8 +233,6 @@ class Confusion(MapItem):
 
 
 class MapOutliers(Answer):
-    """See `fewbits.engine.maps.MapOutliers`."""
-
     outliers: list[Outlier]
     confusions: list[Confusion] | None
     nearest_distance_p95: int

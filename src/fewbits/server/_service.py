@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -18,7 +19,7 @@ from fewbits.server._settings import Settings
 from fewbits.server._work import Batcher, TooSlow, Work
 
 if TYPE_CHECKING:
-    from fewbits.server.explore.maps import MapUpdates
+    from fewbits.server.explore.map_updates import MapUpdates
 
 T = TypeVar("T")
 
@@ -50,16 +51,13 @@ class Service:
             settings.time_limit,
             self.metrics.batch,
         )
-        self._maps: MapUpdates | None = None
 
-    @property
+    @cached_property
     def maps(self) -> "MapUpdates":
         """Maps that are drawn, imported when one is asked for."""
-        if self._maps is None:
-            from fewbits.server.explore.maps import MapUpdates
+        from fewbits.server.explore.map_updates import MapUpdates
 
-            self._maps = MapUpdates()
-        return self._maps
+        return MapUpdates()
 
     def version(self) -> str:
         """Return the version of the newest snapshot."""
@@ -82,8 +80,8 @@ class Service:
         finally:
             for task in tasks:
                 task.cancel()
-            if self._maps is not None:
-                self._maps.close()
+            if "maps" in vars(self):
+                self.maps.close()
             for lane in (self.work, self.changes, self.heavy):
                 lane.close()
             self.batcher.close()

@@ -60,7 +60,13 @@ class Store:
 
     @classmethod
     def create(
-        cls, folder: str | Path | None, schema: Any, *, n_bits: int, fingerprint: str
+        cls,
+        folder: str | Path | None,
+        schema: Any,
+        *,
+        n_bits: int,
+        fingerprint: str,
+        number: int = 0,
     ) -> Self:
         """Begin an empty collection.
 
@@ -76,6 +82,8 @@ class Store:
             Bits of a code.
         fingerprint : str
             Of the encoder that codes are from.
+        number : int, default=0
+            Of the first, empty state; those of others follow.
 
         Raises
         ------
@@ -100,13 +108,15 @@ class Store:
         2
         """
         disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
-        return cls._create(disk, schema, n_bits, fingerprint)
+        return cls._create(disk, schema, n_bits, fingerprint, number)
 
     @classmethod
-    def _create(cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str) -> Self:
+    def _create(
+        cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str, number: int = 0
+    ) -> Self:
         check_count(n_bits, "n_bits")
         first = Manifest(
-            0, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
+            number, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
         )
         disk.make_folder()
         disk.sync_parent()

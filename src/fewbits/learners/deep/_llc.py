@@ -200,7 +200,16 @@ class LLC(DeepLearner):
             )
         check_number("reg", self.reg, 0)
         if not isinstance(self.codebook, str):
-            self._check_shape()
+            shape = _shape_of(self.codebook)
+            if len(shape) != 2:
+                raise ArgumentError(
+                    "codebook must be a Codebook, an array (n_classes, n_bits) or one "
+                    f"of {', '.join(_CODEBOOKS)}, got shape {shape}"
+                )
+            if self.n_bits not in (None, shape[1]):
+                raise ArgumentError(
+                    f"n_bits={self.n_bits}, but the codebook has shape {shape}"
+                )
         elif self.codebook not in _CODEBOOKS:
             raise ArgumentError(
                 f"codebook must be an array or one of {', '.join(_CODEBOOKS)}, got "
@@ -220,22 +229,15 @@ class LLC(DeepLearner):
                     "but codebook is another"
                 )
 
-    def _check_shape(self) -> None:
-        shape = _shape_of(self.codebook)
-        if len(shape) != 2:
-            raise ArgumentError(
-                "codebook must be a Codebook, an array (n_classes, n_bits) or one of "
-                f"{', '.join(_CODEBOOKS)}, got shape {shape}"
-            )
-        if self.n_bits not in (None, shape[1]):
-            raise ArgumentError(
-                f"n_bits={self.n_bits}, but the codebook has shape {shape}"
-            )
-
     def _learn(self, X: Array, y: Any) -> Encoder:
         problem = self._problem(X, y)
         n_classes = problem.targets.n_classes
-        self._n_bits = n_bits = self._length(n_classes)
+        n_bits = self.n_bits
+        if not isinstance(self.codebook, str):
+            n_bits = _shape_of(self.codebook)[1]
+        elif n_bits is None:
+            n_bits = 2 * max(1, (n_classes - 1).bit_length())
+        self._n_bits = n_bits
         if isinstance(self.codebook, str):
             nested = self._phase_1.nested_bits
             check_integers("codebook_training.nested_bits", nested, n_bits)
@@ -260,13 +262,6 @@ class LLC(DeepLearner):
         # trained in place others might be made now.
         self.codebook_ = loss.codes.cpu().numpy().astype(np.int8)
         return self._deploy(problem, network)
-
-    def _length(self, n_classes: int) -> int:
-        if not isinstance(self.codebook, str):
-            return _shape_of(self.codebook)[-1]
-        if self.n_bits is None:
-            return 2 * max(1, (n_classes - 1).bit_length())
-        return self.n_bits
 
     def _codebook(self, problem: Problem, network: HashNetwork) -> NDArray[np.int8]:
         """Return a code for each class; learning one trains the network, too."""

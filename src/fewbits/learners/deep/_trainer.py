@@ -161,7 +161,8 @@ class Trainer:
             elif self.judged and self.config.eval_every:
                 self.untrained = self._metrics().get("map")
             for epoch in range(len(self.history), self.phase.n_epochs):
-                if self._has_no_patience():
+                patience, best = self.config.patience, self._best
+                if patience is not None and best and epoch - 1 - best[0] >= patience:
                     return
                 good = copy_of(self.network), copy_of(self.objective)
                 try:
@@ -344,12 +345,6 @@ class Trainer:
         if self._criterion == "map":
             return (record["map"],)
         return record["accuracy"], -record["loss"]
-
-    def _has_no_patience(self) -> bool:
-        patience = self.config.patience
-        if patience is None or self._best is None:
-            return False
-        return len(self.history) - 1 - self._best[0] >= patience
 
     @property
     def n_best(self) -> int:

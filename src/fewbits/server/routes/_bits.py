@@ -5,12 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from fewbits.engine import explore
-from fewbits.server._body import body_of, reads
+from fewbits.server._bodies import NamesBody, body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._models import NamesBody
-from fewbits.server._reply import Json, answers
-from fewbits.server._served import Current, Served
+from fewbits.server._replies import Json, answers
+from fewbits.server._service import Current, Served
 
 router = APIRouter()
 
@@ -18,9 +16,10 @@ router = APIRouter()
 @router.get("/v1/bits", responses=answers("Bits"))
 async def bits(served: Current, proposals: bool = True) -> Json:
     """List the bits with their use and their names."""
-    found = await _all_bits(served, proposals)
-    names = await served.run(explore.bit_names, served.folder, served.bundle)
-    return Json(found.named(names).to_dict())
+    from fewbits.server.explore.bits import with_names
+
+    use = await _use_of_bits(served, proposals)
+    return Json(with_names(use, await _names(served)))
 
 
 @router.get("/v1/bits/{bit}", responses=answers("BitMeaning"))
@@ -28,18 +27,22 @@ async def bit(
     bit: int,
     served: Current,
     k: Annotated[int, Query(ge=1, le=100)] = 8,
-    labels: str | None = None,
+    label: str | None = None,
 ) -> Json:
     """Show what one bit means: extreme items of both sides, words, and classes."""
-    bundle = served.bundle
-    explore.check_bit(bundle, bit)
-    work = partial(_examples, bundle)
+    from fewbits.server.explore.bits import bit_examples, check_bit, meaning_of_bit
+
+    collection = served.collection
+    check_bit(collection, bit)
+    work = partial(bit_examples, collection)
     examples = await served.cached("examples of bits", work, heavy=True)
-    asked = explore.BitRequest(bit, k, labels)
-    found = await served.run_heavy(explore.bit, bundle, asked, examples)
-    summary = (await _all_bits(served, True)).bits[bit]
-    names = await served.run(explore.bit_names, served.folder, bundle)
-    return Json({**summary.evidence(names.get(bit)), **found.to_dict()})
+    options = {"k": k, "label": label, "examples": examples}
+    meaning = await served.run_heavy(
+        partial(meaning_of_bit, collection, bit, **options)
+    )
+    use = (await _use_of_bits(served, True))["bits"][bit]
+    names = list((await _names(served)).get(bit, (None, None)))
+    return Json({**use, "names": names, **meaning})
 
 
 @router.put(
@@ -47,24 +50,29 @@ async def bit(
 )
 async def name_bit(
     bit: int,
-    given: Annotated[NamesBody, Depends(body_of(NamesBody))],
+    body: Annotated[NamesBody, Depends(body_of(NamesBody))],
     served: Current,
 ) -> Json:
-    """Name the values 0 and 1 of a bit, in a file beside the bundle."""
+    """Name the values 0 and 1 of a bit, in a file in the folder of the collection."""
+    from fewbits.server.explore.bits import name_bit
+
     served.check_writable()
     if served.folder is None:
-        raise ApiError(409, "in_memory", "a bundle in memory keeps no names")
+        raise ApiError(409, "in_memory", "a collection in memory keeps no names")
     names = await served.run_change(
-        explore.name_bit, served.folder, served.bundle, bit, given.zeros, given.ones
+        name_bit, served.folder, served.collection, bit, body.zeros, body.ones
     )
     return Json({"bit": bit, "names": list(names)})
 
 
-async def _all_bits(served: Served, proposals: bool) -> "explore.BitsResponse":
-    asked = explore.BitsRequest(proposals=proposals)
-    work = partial(explore.bits, served.bundle, asked)
+async def _use_of_bits(served: Served, proposals: bool) -> dict[str, Any]:
+    from fewbits.server.explore.bits import use_of_bits
+
+    work = partial(use_of_bits, served.collection, proposals=proposals)
     return await served.cached(("bits", proposals), work, heavy=True)
 
 
-def _examples(bundle: Any) -> "explore.BitExamples":
-    return explore.bit_examples(bundle)
+async def _names(served: Served) -> dict[int, Any]:
+    from fewbits.server.explore.bits import names_of_bits
+
+    return await served.run(names_of_bits, served.folder, served.collection)

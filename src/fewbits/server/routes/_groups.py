@@ -1,28 +1,26 @@
 """Groups of near duplicates: counted, shown, or all of them."""
 
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from fewbits.bundle import MAX_PAIRS
 from fewbits.client.wire import ARROW
-from fewbits.engine import explore
+from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
-from fewbits.server._body import body_of, reads
-from fewbits.server._csv import CSV, csv_of
-from fewbits.server._models import GroupsBody
-from fewbits.server._reply import Json, accepts, answers, arrow_reply, wants_arrow
-from fewbits.server._served import Current, Served
+from fewbits.server._bodies import GroupsBody, body_of, reads
+from fewbits.server._replies import CSV, Json, accepts, answers, arrow_reply, csv_of
+from fewbits.server._service import Current, Served
+from fewbits.server.explore.groups import duplicate_list, largest_groups
 
 router = APIRouter()
 
 _SHOWN = 100  # items of a group, in JSON
-#: Pairs of different codes of which groups are made: about a minute's work.
-_MOST_PAIRS = 1_000_000_000
+#: Pairs of which groups are made: of different codes, about a minute's work; and of
+#: all that vectors confirm.
+_MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
 @router.post(
@@ -31,68 +29,73 @@ _MOST_PAIRS = 1_000_000_000
     responses=answers("DuplicateGroups", CSV, ARROW),
 )
 async def duplicate_groups(
-    asked: Annotated[GroupsBody, Depends(body_of(GroupsBody))],
+    body: Annotated[GroupsBody, Depends(body_of(GroupsBody))],
     served: Current,
     request: Request,
 ) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 
-    CSV says which items to keep; Arrow has the groups of `Bundle.duplicate_groups`.
+    CSV says which items to keep; Arrow has the number, the position and the id of each
+    item that is in a group.
     """
-    of, bundle = _request(asked), served.bundle
     if accepts(request, CSV):
-        _refuse(asked, "max_groups", "is for answers in JSON: CSV has all groups")
+        _refuse(body, "max_groups", "is for answers in JSON: CSV has all groups")
         tables = await served.run_heavy(
-            explore.duplicate_list, bundle, of, asked.keep or ()
+            lambda: duplicate_list(
+                served.collection, _groups(served, body), body.keep or ()
+            )
         )
         return StreamingResponse(_lines(served, tables), media_type=CSV)
-    _refuse(asked, "keep", "is for answers in CSV")
-    if wants_arrow(request):
-        _refuse(asked, "max_groups", "is for answers in JSON: Arrow has all groups")
-        return await served.run_heavy(_table, served, of)
-    work = partial(explore.duplicate_groups, bundle, of)
-    if asked.model_fields_set <= {"radius", "max_groups"} and not asked.max_groups:
+    _refuse(body, "keep", "is for answers in CSV")
+    if accepts(request, ARROW):
+        _refuse(body, "max_groups", "is for answers in JSON: Arrow has all groups")
+        return await served.run_heavy(_table, served, body)
+
+    def largest() -> dict[str, Any]:
+        return largest_groups(
+            served.collection,
+            _groups(served, body),
+            max_groups=body.max_groups,
+            max_items=_SHOWN,
+        )
+
+    if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
-        key = "duplicates", asked.radius
-        found = await served.cached(key, work, heavy=True)
-    else:
-        found = await served.run_heavy(work)
-    return Json(found.to_dict())
+        key = "duplicates", body.radius
+        return Json(await served.cached(key, largest, heavy=True))
+    return Json(await served.run_heavy(largest))
 
 
-def _request(asked: GroupsBody) -> explore.DuplicateGroupsRequest:
-    most = _MOST_PAIRS if asked.max_vector_distance is None else MAX_PAIRS
-    return explore.DuplicateGroupsRequest(
-        asked.radius,
-        filter=asked.filter,
-        allowed=asked.allowed,
-        max_vector_distance=asked.max_vector_distance,
-        max_groups=asked.max_groups,
-        max_items=_SHOWN,
-        max_pairs=min(asked.max_pairs or most, most),
+def _groups(served: Served, body: GroupsBody) -> DuplicateGroups:
+    most = _MOST_PAIRS if body.max_vector_distance is None else _MOST_CONFIRMED
+    pairs = served.collection.duplicates(
+        body.radius,
+        max_vector_distance=body.max_vector_distance,
+        filter=body.filter,
+        allowed=body.allowed,
     )
+    return pairs.groups(max_pairs=min(body.max_pairs or most, most))
 
 
-def _refuse(asked: GroupsBody, name: str, why: str) -> None:
-    if name in asked.model_fields_set and getattr(asked, name) is not None:
+def _refuse(body: GroupsBody, name: str, why: str) -> None:
+    if name in body.model_fields_set and getattr(body, name) is not None:
         raise ArgumentError(f"{name} {why}")
 
 
-def _table(served: Served, of: explore.DuplicateGroupsRequest) -> Response:
-    """Answer the number, the row and the id of each item that is in a group."""
+def _table(served: Served, body: GroupsBody) -> Response:
     import pyarrow as pa
 
-    items, most = served.bundle.collection, served.settings.max_hits
-    found = of.groups(served.bundle)
-    if len(found.members) > most:
+    collection, most = served.collection, served.settings.max_hits
+    groups = _groups(served, body)
+    if len(groups.ids) > most:
         raise ArgumentError(
-            f"{len(found.members):,} items are in groups, {most:,} are answered at "
+            f"{len(groups.ids):,} items are in groups, {most:,} are answered at "
             "most: give a smaller radius, a filter, or ask for CSV"
         )
-    numbers = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-    ids = pa.array(items.ids_at(found.members).tolist(), items.id_type)
-    table = {"_group": numbers, "_row": found.members, "_id": ids}
-    return arrow_reply(pa.table(table), n_groups=len(found), n_pairs=found.n_pairs)
+    numbers = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
+    ids = pa.array(groups.ids, collection.schema.field(collection.id_name).type)
+    table = {"_group": numbers, "_row": groups.positions, "_id": ids}
+    return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 
 async def _lines(served: Served, tables: Iterator[Any]) -> AsyncIterator[bytes]:

@@ -1,21 +1,31 @@
 """The collection as a map."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fewbits.client.wire import ARROW, BYTES, JSON
-from fewbits.engine import maps
-from fewbits.server._body import body_of, reads
-from fewbits.server._csv import CSV
+from fewbits.errors import ArgumentError
+from fewbits.server._bodies import MapExportBody, body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._exports import PARQUET, check_distinct, items_json, table_answer
-from fewbits.server._models import MapExportBody
-from fewbits.server._reply import Json, accepts, also, answers
-from fewbits.server._searching import check_hits
-from fewbits.server._served import Current, Served
+from fewbits.server._replies import (
+    CSV,
+    PARQUET,
+    Json,
+    accepts,
+    also,
+    answers,
+    checked_size,
+    table_reply,
+)
+from fewbits.server._search import check_hits
+from fewbits.server._service import Current, Served
+from fewbits.server.explore._items import records_of
+
+if TYPE_CHECKING:
+    from fewbits.server.explore.maps import CollectionMap, Colours
 
 router = APIRouter()
 #: Points of one answer.
@@ -31,9 +41,9 @@ Version = Annotated[str | None, Query(max_length=100)]
 async def facts(served: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
     state = served.service.maps.state(served.snapshot)
-    version = served.version if state.made is None else state.made.of.version
-    told = {"version": version, "current": version == served.version}
-    return Json({**told, **state.to_dict()})
+    version = served.version if state.made is None else state.made.snapshot.version
+    current = version == served.version
+    return Json({"version": version, "current": current, **state.to_dict()})
 
 
 @router.get("/v1/map/points", response_class=Response, responses=also(BYTES))
@@ -42,15 +52,15 @@ async def points(
 ) -> Response:
     """Return places of points as bytes, little-endian.
 
-    The numbers x and y of each point, two bytes each from 0 to 65,535; then the rows of
-    all of them in the collection, four bytes each. Points are in random order, so that
-    the first ones are a sample.
+    The numbers x and y of each point, two bytes each from 0 to 65,535; then the
+    positions of all of them in the collection, four bytes each. Points are in random
+    order, so that the first ones are a sample.
     """
-    _, found = _mapped(served, version)
+    _, map_ = _mapped(served, version)
     chosen = slice(start, start + count)
-    places = found.places[chosen].astype("<u2")
-    rows = found.rows[chosen].astype("<u4")
-    return Response(places.tobytes() + rows.tobytes(), media_type=BYTES)
+    places = map_.places[chosen].astype("<u2")
+    positions = map_.positions[chosen].astype("<u4")
+    return Response(places.tobytes() + positions.tobytes(), media_type=BYTES)
 
 
 class Coloured:
@@ -64,10 +74,10 @@ class Coloured:
     ) -> None:
         self.by, self.id, self.code = by, id, code
 
-    async def colours(self, served: Served, version: str | None) -> "maps.MapColours":
-        served, found = _mapped(served, version)
-        bundle, id = served.bundle, _id(served, self.id)
-        work = partial(maps.map_colours, bundle, found, self.by, id=id, code=self.code)
+    async def colours(self, served: Served, version: str | None) -> "Colours":
+        served, map_ = _mapped(served, version)
+        id = _id(served, self.id)
+        work = partial(map_.colours, self.by, id=id, code=self.code)
         if self.by.startswith(("class:", "trust")):
             return await served.cached(("map", self.by), work)
         return await served.run(work)
@@ -75,22 +85,22 @@ class Coloured:
 
 @router.get("/v1/map/legend", responses=answers("Legend"))
 async def legend(
-    served: Current, asked: Annotated[Coloured, Depends()], version: Version = None
+    served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
 ) -> Json:
     """Describe the bytes of `/v1/map/colours`, with counts."""
-    return Json((await asked.colours(served, version)).to_dict())
+    return Json((await coloured.colours(served, version)).legend)
 
 
 @router.get("/v1/map/colours", response_class=Response, responses=also(BYTES))
 async def colours(
-    served: Current, asked: Annotated[Coloured, Depends()], version: Version = None
+    served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
 ) -> Response:
     """Return a byte for each point of the map, in its order.
 
     By `class:COLUMN`, `bit:NUMBER`, `distance` (from an `id` or a `code`) or `trust`.
     """
-    found = await asked.colours(served, version)
-    return Response(found.values.tobytes(), media_type=BYTES)
+    values = (await coloured.colours(served, version)).values
+    return Response(values.tobytes(), media_type=BYTES)
 
 
 @router.get("/v1/map/neighbours", responses=answers("MapNeighbours"))
@@ -102,24 +112,21 @@ async def neighbours(
     version: Version = None,
 ) -> Json:
     """List the items nearest to one of them, among all, on the map or not."""
-    served, found = _mapped(served, version)
-    work = partial(
-        maps.map_neighbours, served.bundle, found, row=row, id=_id(served, id), k=k
-    )
-    return Json((await served.run(work)).to_dict())
+    served, map_ = _mapped(served, version)
+    work = partial(map_.neighbours, row=row, id=_id(served, id), k=k)
+    return Json(await served.run(work))
 
 
 @router.get("/v1/map/outliers", responses=answers("MapOutliers"))
 async def outliers(
     served: Current,
-    labels: Annotated[str | None, Query(max_length=1000)] = None,
+    label: Annotated[str | None, Query(max_length=1000)] = None,
     version: Version = None,
 ) -> Json:
     """List items far from all others, and those among items of another class."""
-    served, found = _mapped(served, version)
-    work = partial(maps.map_outliers, served.bundle, found, labels=labels)
-    key = "map outliers", labels
-    return Json((await served.cached(key, work, heavy=True)).to_dict())
+    served, map_ = _mapped(served, version)
+    work = partial(map_.outliers, label)
+    return Json(await served.cached(("map outliers", label), work, heavy=True))
 
 
 @router.post(
@@ -128,7 +135,7 @@ async def outliers(
     responses=answers("Items", CSV, PARQUET, ARROW),
 )
 async def export(
-    asked: Annotated[MapExportBody, Depends(body_of(MapExportBody))],
+    body: Annotated[MapExportBody, Depends(body_of(MapExportBody))],
     served: Current,
     request: Request,
 ) -> Response:
@@ -136,49 +143,51 @@ async def export(
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
-    served, found = _mapped(served, asked.version)
-    return await served.run(_exported, served, found, asked, request)
+    served, map_ = _mapped(served, body.version)
+    return await served.run(_exported, served, map_, body, request)
 
 
 def _exported(
-    served: Served, found: "maps.CollectionMap", asked: MapExportBody, request: Request
+    served: Served, map_: "CollectionMap", body: MapExportBody, request: Request
 ) -> Response:
-    rows = np.array(asked.rows, np.int64)
-    check_distinct(rows)
-    check_hits(len(rows), asked.neighbours + 1, served.bundle, served.settings)
-    if accepts(request, JSON):
-        return items_json(served, rows)
-    table = maps.map_table(served.bundle, found, rows, n_neighbours=asked.neighbours)
-    return table_answer(table, request)
+    collection, positions = served.collection, np.array(body.rows, np.int64)
+    if len(np.unique(positions)) < len(positions):
+        raise ArgumentError("ask for each item once")
+    check_hits(len(positions), body.neighbours + 1, collection, served.settings)
+    if not accepts(request, JSON):
+        table = map_.table(positions, n_neighbours=body.neighbours)
+        return table_reply(table, request)
+    if positions.max() >= len(collection):
+        raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
+    items = checked_size(collection.take(positions, codes=True))
+    return Json({"items": records_of(items)})
 
 
-def _mapped(served: Served, version: str | None) -> "tuple[Served, maps.CollectionMap]":
+def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap]":
     """Return a map, and the snapshot that it is of: the newest, or one that is held."""
     updates = served.service.maps
     if version is None or version == served.version:
         state = updates.state(served.snapshot)
         made, fault = state.made, state.fault
-        if made is not None and version in (None, made.of.version):
-            return Served(served.service, made.of), made.found
-        raise ApiError(
-            409,
-            "map_not_ready",
-            fault or "the map is being made: ask /v1/map how far it is",
-            {"Retry-After": "1"},
-        )
-    made = updates.held(version)
-    if made is None:
-        raise ApiError(
-            409, "map_changed", "the collection has changed: load the map again"
-        )
-    return Served(served.service, made.of), made.found
+        if made is None or version not in (None, made.snapshot.version):
+            raise ApiError(
+                409,
+                "map_not_ready",
+                fault or "the map is being made: ask /v1/map how far it is",
+                {"Retry-After": "1"},
+            )
+    else:
+        made = updates.held(version)
+        if made is None:
+            raise ApiError(
+                409, "map_changed", "the collection has changed: load the map again"
+            )
+    return Served(served.service, made.snapshot), made.map
 
 
 def _id(served: Served, id: str | None) -> Any:
     """Return an id as the collection has it."""
-    if id is None or served.bundle.collection.has_text_ids:
-        return id
-    digits = id.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
-        raise ApiError(404, "not_found", f"ids are whole numbers here, got {id!r}")
-    return int(id)
+    try:
+        return None if id is None else served.collection.typed_id(id)
+    except ArgumentError as error:
+        raise ApiError(404, "not_found", str(error)) from None

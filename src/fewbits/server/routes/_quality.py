@@ -1,15 +1,15 @@
 """Quality of the collection: health, recall, novelty and the state of its files."""
 
+import time
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from fewbits.bundle.serving import Verification, last_verified, verified
-from fewbits.engine import explore
+from fewbits.collection import Collection, Verification
 from fewbits.server._errors import ApiError
-from fewbits.server._reply import Json, answers
-from fewbits.server._served import Current, Served
+from fewbits.server._replies import Json, answers
+from fewbits.server._service import Current, Served
 
 router = APIRouter()
 
@@ -17,64 +17,72 @@ router = APIRouter()
 @router.get("/v1/quality", responses=answers("Quality"))
 async def quality(served: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
-    work = partial(explore.quality, served.bundle, served.folder)
-    found = await served.cached("quality", work)
-    live = served.service.live
-    last = await served.run(_last_verified, served)
-    if found.n_dead_bits is None:  # of damaged codes, which may be repaired meanwhile
+    from fewbits.server.explore.quality import quality
+
+    answer = await served.cached("quality", partial(quality, served.collection))
+    live, warnings = served.service.live, answer["warnings"]
+    if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
         served.snapshot.results.pop("quality", None)
-        live.set_damage(found.warnings[0])
-    told = {"warnings": [live.public(each) for each in found.warnings]}
-    return Json({**found.to_dict(), **told, "last_verify": last})
+        live.set_damage(warnings[0])
+    last = await served.run(_last_verified, served)
+    public = [live.public(warning) for warning in warnings]
+    return Json({**answer, "warnings": public, "last_verify": last})
 
 
 @router.get("/v1/quality/recall", responses=answers("Recall"))
 async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
     """Estimate the recall of each way to search; takes seconds when first asked."""
-    work = partial(explore.recall_of_bundle, served.bundle, k)
-    found = await served.cached(("recall", k), work, heavy=True)
-    live, told = served.service.live, found.to_dict()
-    if found.reason is not None and live.names_file(found.reason):
+    from fewbits.server.explore.quality import recall
+
+    work = partial(recall, served.collection, k)
+    answer = await served.cached(("recall", k), work, heavy=True)
+    live, reason = served.service.live, answer["reason"]
+    if reason is not None and live.names_file(reason):
         served.snapshot.results.pop(("recall", k), None)
-        live.set_damage(found.reason)
-        told["reason"] = live.public(found.reason)
-    return Json(told)
+        live.set_damage(reason)
+        answer = {**answer, "reason": live.public(reason)}
+    return Json(answer)
 
 
 @router.get("/v1/novelty", responses=answers("Novelty"))
-async def novelty(served: Current, labels: str | None = None) -> Json:
+async def novelty(served: Current, label: str | None = None) -> Json:
     """Return the shares of known and unknown items that each threshold accepts."""
-    asked = explore.NoveltyRequest(labels)
-    work = partial(explore.novelty, served.bundle, asked)
-    found = await served.cached(("novelty", labels), work, heavy=True)
-    return Json(found.to_dict())
+    from fewbits.server.explore.novelty import novelty
+
+    work = partial(novelty, served.collection, label)
+    return Json(await served.cached(("novelty", label), work, heavy=True))
 
 
 @router.post("/v1/verify", responses=answers("Verified"))
 async def verify(served: Current) -> Json:
-    """Compare every byte of the bundle on the disk with its checksum."""
+    """Compare every byte of the collection on the disk with its checksum."""
     if served.folder is None:
-        raise ApiError(409, "in_memory", "a bundle in memory has no files to verify")
+        raise ApiError(
+            409, "in_memory", "a collection in memory has no files to verify"
+        )
+    at, began = time.time(), time.perf_counter()
     # One at a time: it reads all of the disk.
-    read = partial(verified, served.folder, note=served.settings.writable)
-    found = await served.run_heavy(read)
-    served.service.verified = found  # where the folder has no note of it
-    damages = found.report.damages
+    read = partial(Collection.verify, served.folder, note=served.settings.writable)
+    report = await served.run_heavy(read)
+    verified = Verification(report, at, time.perf_counter() - began)
+    served.service.verified = verified  # where the folder has no note of it
+    damages = report.damages
     served.service.live.set_damage(str(damages[0]) if damages else None)
-    return Json(_told(served, found))
+    return Json(_public(served, verified))
 
 
 def _last_verified(served: Served) -> dict[str, Any] | None:
     """Return the newest of what the folder notes, and what this process knows."""
-    noted = None if served.folder is None else last_verified(served.folder)
-    known = [x for x in (noted, served.service.verified) if x is not None]
-    return _told(served, max(known, key=lambda each: each.at)) if known else None
+    both = served.collection.last_verified(), served.service.verified
+    known = [verified for verified in both if verified is not None]
+    if not known:
+        return None
+    return _public(served, max(known, key=lambda verified: verified.at))
 
 
-def _told(served: Served, found: Verification) -> dict[str, Any]:
+def _public(served: Served, verified: Verification) -> dict[str, Any]:
     """Return plain values, without the path of the folder."""
-    told = found.to_dict()
-    for damage in told["damages"]:
-        for name in ("file", "text"):
-            damage[name] = served.service.live.public(damage[name])
-    return told
+    facts, public = verified.to_dict(), served.service.live.public
+    for damage in facts["damages"]:
+        damage |= {name: public(damage[name]) for name in ("file", "text")}
+    return facts

@@ -36,6 +36,7 @@ from fewbits.server._replies import (
 )
 from fewbits.server._search import check_hits, explain, search_answer
 from fewbits.server._service import Current, Served, served
+from fewbits.server.explore._items import records_of
 
 router = APIRouter()
 _search_body = body_of(SearchBody, arrow=True, image=True)
@@ -222,21 +223,7 @@ def _items(served: Served, body: ItemsBody, request: Request) -> Response:
         return table_reply(table, request)
     if len(positions) > _FEW:
         checked_size(table)
-    return Json({"items": items_of(table)})
-
-
-def items_of(table: Any) -> list[dict[str, Any]]:
-    """Return the items of `Collection.take` as plain values."""
-    from fewbits._arrow import python_values
-
-    id_name, *names = [name for name in table.column_names if name != "_code"]
-    ids, codes = table[id_name].to_pylist(), table["_code"].to_pylist()
-    values = zip(*(python_values(table[name]) for name in names), strict=True)
-    rows = list(values) if names else [()] * len(ids)
-    return [
-        {"id": id, "columns": dict(zip(names, row, strict=True)), "code": code.hex()}
-        for id, row, code in zip(ids, rows, codes, strict=True)
-    ]
+    return Json({"items": records_of(table)})
 
 
 PNG = "image/png"

@@ -37,26 +37,14 @@ class _Foreseen(NamedTuple):
 
     They are linear in the codes C of classes: that of item i is ``a_i C``, with
     ``a_i = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
-
-    Attributes
-    ----------
-    Z : ndarray of shape (n, r)
-        Items in the directions of the features, uncorrelated and of equal spread.
-    B : ndarray of shape (r, n_classes)
-        Coefficients of the regression on the labels.
-    h : ndarray of shape (n, 1)
-        How much each item weighs in its own prediction.
-    Y : csr_array of shape (n, n_classes)
-        Labels, 0 and 1.
-    p : ndarray of shape (n_classes,)
-        Their means.
     """
 
+    #: Items in the directions of the features, (n, r): uncorrelated, of equal spread.
     Z: NDArray[np.float32]
-    B: NDArray[np.float32]
-    h: NDArray[np.float32]
-    Y: sp.csr_array
-    p: NDArray[np.float32]
+    B: NDArray[np.float32]  # coefficients of the regression on the labels, (r, k)
+    h: NDArray[np.float32]  # how much an item weighs in its own prediction, (n, 1)
+    Y: sp.csr_array  # labels, 0 and 1, (n, k)
+    p: NDArray[np.float32]  # their means, (k,)
 
     def scores(self, rows: Any, C: NDArray[Any]) -> NDArray[Any]:
         """Return the predictions for some items, (len(rows), n_bits)."""

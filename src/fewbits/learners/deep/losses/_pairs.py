@@ -34,13 +34,8 @@ _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinit
 class PairLoss(Loss):
     """A loss on pairs, within a batch or with items that were seen before.
 
-    Parameters
-    ----------
-    memory : int or None
-        Training items that a batch is compared with, by their scores when they were
-        last seen; drawn if there are more. Such a pair moves one of its items at a
-        time. 0 compares the items of a batch with each other; None does so up to 50
-        classes, and remembers 5,000 items where there are more.
+    So many training items, drawn if there are more, are remembered by their scores when
+    they were last seen: a pair then moves one of its items at a time.
     """
 
     U: Tensor  # the scores of all training items, where some are remembered

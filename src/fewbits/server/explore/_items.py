@@ -1,0 +1,73 @@
+"""Items of a collection: samples of them, and their columns as plain values."""
+
+from typing import Any
+
+import numpy as np
+
+from fewbits._arrow import python_values
+from fewbits._typing import IdArray
+from fewbits.collection import Collection
+from fewbits.errors import ArgumentError
+
+
+def check_filled(collection: Collection) -> None:
+    """Refuse a collection of which nothing can be said."""
+    if not len(collection):
+        raise ArgumentError("the collection is empty")
+
+
+def sampled(n: int, most: int) -> IdArray:
+    """Return all positions, or `most` that are drawn with a fixed seed, in order.
+
+    Examples
+    --------
+    >>> sampled(3, 5)
+    array([0, 1, 2])
+    >>> len(sampled(1000, 5))
+    5
+    """
+    if n <= most:
+        return np.arange(n)
+    drawn: IdArray = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return drawn
+
+
+def affordable(most: int, n_bits: int, usual: int, power: int) -> int:
+    """Return how many items cost as much as `most` of codes of `usual` bits.
+
+    Parameters
+    ----------
+    most : int
+    n_bits : int
+    usual : int
+        Shorter codes take `most`, too.
+    power : int
+        By which power of the length costs grow.
+
+    Examples
+    --------
+    >>> affordable(10_000, 64, 512, 2), affordable(10_000, 1024, 512, 2)
+    (10000, 2500)
+    """
+    return max(1, int(most * min(1.0, usual / n_bits) ** power))
+
+
+def records(collection: Collection, positions: IdArray) -> list[dict[str, Any]]:
+    """Return ``id`` and ``columns`` of the items at some positions."""
+    return records_of(collection.take(positions))
+
+
+def records_of(table: Any) -> list[dict[str, Any]]:
+    """Return the items of `Collection.take` as plain values, with ``code`` if there."""
+    id_name, *names = [name for name in table.column_names if name != "_code"]
+    ids = table[id_name].to_pylist()
+    values = [python_values(table[name]) for name in names]
+    rows = zip(*values, strict=True) if names else [()] * len(ids)
+    items = [
+        {"id": id, "columns": dict(zip(names, row, strict=True))}
+        for id, row in zip(ids, rows, strict=True)
+    ]
+    if "_code" in table.column_names:
+        for item, code in zip(items, table["_code"].to_pylist(), strict=True):
+            item["code"] = code.hex()
+    return items

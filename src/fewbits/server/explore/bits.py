@@ -1,0 +1,422 @@
+"""Bits of a collection: their use, what their sides mean, and what people call them."""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._files import atomic_write
+from fewbits._repr import one_line
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis.bits import Extremes, Side, count_ones, distinct_bits
+from fewbits.analysis.names import Proposal, Word, propose_names
+from fewbits.codes import hamming_distances, pack, unpack
+from fewbits.collection import Collection
+from fewbits.collection.pages import bit_scores
+from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.inputs.by_hand import read_names
+from fewbits.server.explore._items import affordable, check_filled, records, sampled
+
+#: Names of the values 0 and 1 of a bit; None where a side has none.
+Sides = tuple[str | None, str | None]
+_USUAL = 512  # bits; of longer codes, fewer are looked at
+_COMPARED = 10_000  # codes that bits are compared on
+_FEWEST = 500  # codes that tell which bits are alike
+_READ = 50_000  # texts that names are proposed from
+_WORDS = 6  # of a side, as evidence
+_IN_NAME = 3
+_TIMES = 3  # as often on its side a word of a name is as on the other
+_LEAST = 0.25  # of the items of a side, together, that the words of its name are of
+#: Items whose scores are compared: kept vectors are cheap, a backbone is not.
+_SCORED = {"vectors": 50_000, "texts": 10_000, "images": 500}
+_CODES = 50_000  # looked at where there are no scores
+_MOST_EXAMPLES = 100
+_CLASSES = 8  # at each end
+_LONGEST_NAME = 200
+_NAMING = Lock()
+
+
+def check_bit(collection: Collection, bit: int) -> None:
+    """Refuse the number of a bit that is not there."""
+    n_bits = collection.encoder.n_bits
+    if not 0 <= bit < n_bits:
+        raise ArgumentError(f"bit must be between 0 and {n_bits - 1}, got {bit}")
+
+
+# Use.
+
+
+def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, Any]:
+    """Return how the bits of a collection are used, and which say about the same.
+
+    Parameters
+    ----------
+    collection : Collection
+    proposals : bool, default=True
+        Whether to propose names, which takes most of the time.
+
+    Returns
+    -------
+    dict
+        ``n_items``, over which shares are exact; ``n_compared``, items that bits were
+        compared on, 0 where codes are too long for that; ``n_read``, texts that names
+        were proposed from; ``n_groups``, the number of bits that say different things;
+        and ``bits``. Of each its ``bit``, the ``share`` of items that have a 1, whether
+        it is ``dead``, the bits that it is the ``same_as``, which correlate with it by
+        more than .5 in absolute value, the ``proposed`` names of both sides or None,
+        and their significant ``words``.
+
+    Raises
+    ------
+    ArgumentError
+        When the collection is empty.
+
+    Examples
+    --------
+    >>> from fewbits.encoders import LinearEncoder
+    >>> encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    >>> col = Collection.create(None, np.array([[1, 1], [1, -1]]), encoder=encoder)
+    >>> [(b["bit"], b["share"], b["dead"]) for b in use_of_bits(col)["bits"]]
+    [(0, 1.0, True), (1, 0.5, False)]
+    """
+    check_filled(collection)
+    codes, n_bits = collection.codes, collection.encoder.n_bits
+    n_compared, alike = _compared(codes, n_bits)
+    n_read, named = _proposals(collection) if proposals else (0, {})
+    shares = (count_ones(codes, n_bits) / len(codes)).tolist()
+    bits = []
+    for bit, share in enumerate(shares):
+        sides = named.get(bit)
+        entry = {
+            "bit": bit,
+            "share": share,
+            "dead": share in (0.0, 1.0),
+            "same_as": alike.get(bit, []),
+            "proposed": None if sides is None else [_name(side) for side in sides],
+            "words": [[word._asdict() for word in side] for side in sides or ()],
+        }
+        bits.append(entry)
+    alive = [entry for entry in bits if not entry["dead"]]
+    return {
+        "n_items": len(codes),
+        "n_compared": n_compared,
+        "n_read": n_read,
+        "n_groups": len({min((entry["bit"], *entry["same_as"])) for entry in alive}),
+        "bits": bits,
+    }
+
+
+def with_names(use: Mapping[str, Any], names: Mapping[int, Sides]) -> dict[str, Any]:
+    """Return `use_of_bits` with the names that people gave, and without words."""
+    bits = [
+        {**entry, "names": list(names.get(entry["bit"], (None, None)))}
+        for entry in use["bits"]
+    ]
+    for entry in bits:
+        del entry["words"]
+    return {**use, "bits": bits}
+
+
+def _compared(codes: CodeArray, n_bits: int) -> tuple[int, dict[int, list[int]]]:
+    """Return how many codes bits were compared on, and the others alike to each."""
+    n = affordable(_COMPARED, n_bits, _USUAL, 2)
+    if n < min(_FEWEST, len(codes)) and n_bits > _USUAL:
+        return 0, {}
+    sample = codes[sampled(len(codes), n)]
+    chosen = distinct_bits(sample, n_bits, n_shown=n_bits)
+    groups = [sorted((bit, *others)) for bit, others in chosen.items()]
+    alike = {
+        bit: [other for other in group if other != bit]
+        for group in groups
+        for bit in group
+    }
+    return len(sample), alike
+
+
+def _proposals(collection: Collection) -> tuple[int, dict[int, Proposal]]:
+    n_bits = collection.encoder.n_bits
+    chosen = sampled(len(collection), affordable(_READ, n_bits, _USUAL, 1))
+    texts = _words(collection, chosen)
+    if texts is None:
+        return 0, {}
+    # Of many classes, each is a small share of a side that it yet belongs to.
+    least = 0.1 if collection.kind == "texts" else 0.0
+    codes = np.ascontiguousarray(collection.codes[chosen])
+    proposals = propose_names(texts, codes, n_bits, n_words=_WORDS, min_share=least)
+    return len(chosen), proposals.bits
+
+
+def _words(
+    collection: Collection, positions: IdArray
+) -> Sequence[str | list[str]] | None:
+    """Return the texts of items, or their labels; None where there are neither.
+
+    A label is one word, however many it is written with.
+    """
+    if collection.kind == "texts" and collection.item_column is not None:
+        texts = collection.column(collection.item_column, positions)
+        return ["" if text is None else str(text) for text in texts]
+    if collection.label_column is None:
+        return None
+    labels = collection.column(collection.label_column, positions)
+    return [_labels(label) for label in labels]
+
+
+def _labels(value: Any) -> list[str]:
+    if value is None:
+        return []
+    several = isinstance(value, list | tuple | np.ndarray)
+    return [str(label) for label in value] if several else [str(value)]
+
+
+def _name(words: Sequence[Word]) -> str:
+    """Return a name of a side; empty where its words do not say what the side is.
+
+    A word may be significant of a side, and yet be met on few of its items or on nearly
+    as many of the other's.
+    """
+    telling = [word for word in words if word.share >= _TIMES * word.other_share]
+    chosen = telling[:_IN_NAME]
+    if sum(word.share for word in chosen) < _LEAST:
+        return ""
+    return ", ".join(word.word for word in chosen)
+
+
+# Meaning.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BitExamples:
+    """Items that show the sides of all bits best.
+
+    Attributes
+    ----------
+    by : {"vectors", "texts", "images", "codes"}
+        What tells: scores of kept vectors, or of texts or images that are read again;
+        or codes alone.
+    n_items : int
+        Items that were looked at.
+    extremes : Extremes or None
+        The items with the largest scores; None by codes alone.
+    """
+
+    by: str
+    n_items: int
+    extremes: Extremes | None
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+def bit_examples(collection: Collection) -> BitExamples:
+    """Return the items with the largest scores of each bit, of a sample."""
+    check_filled(collection)
+    kept = collection.vector_form is not None
+    by = "vectors" if kept or collection.kind == "codes" else collection.kind
+    try:
+        scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))
+    except FewbitsError:  # nothing to score, or not with what is installed here
+        return BitExamples("codes", min(len(collection), _CODES), None)
+    return BitExamples(by, len(scores.positions), scores.extremes(_MOST_EXAMPLES))
+
+
+def meaning_of_bit(
+    collection: Collection,
+    bit: int,
+    *,
+    k: int = 8,
+    label: str | None = None,
+    examples: BitExamples | None = None,
+) -> dict[str, Any]:
+    """Show what one bit means.
+
+    Parameters
+    ----------
+    collection : Collection
+    bit : int
+    k : int, default=8
+        Examples of each side, at most 100.
+    label : str, default=None
+        A column with classes: tell which of them have the bit most and least.
+    examples : BitExamples, default=None
+        Of this collection; None computes them.
+
+    Returns
+    -------
+    dict
+        ``bit``, ``by`` and ``n_items`` of the `BitExamples`; ``zeros`` and ``ones``,
+        best first: ``id``, ``columns``, and ``score`` where there are scores, else
+        ``distance``, the bits in which the code differs from the majority of its side.
+        ``classes``, with ``class``, ``n`` items and the ``share`` of these that have a
+        1, in its order, only the ends of a long list; None without `label`. And
+        ``n_classes``.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such bit or column, or the collection is empty.
+    """
+    check_bit(collection, bit)
+    examples = examples or bit_examples(collection)
+    if examples.extremes is None:
+        sides = [_typical(collection, bit, value, k) for value in (0, 1)]
+    else:
+        sides = [
+            _extreme(collection, bit, value, k, side)
+            for value, side in enumerate(examples.extremes)
+        ]
+    classes = None if label is None else _classes(collection, bit, label)
+    n_classes = len(classes or ())
+    if classes is not None and n_classes > 2 * _CLASSES:
+        classes = classes[:_CLASSES] + classes[-_CLASSES:]
+    return {
+        "bit": bit,
+        "by": examples.by,
+        "n_items": examples.n_items,
+        "zeros": sides[0],
+        "ones": sides[1],
+        "classes": classes,
+        "n_classes": n_classes,
+    }
+
+
+def _extreme(
+    collection: Collection, bit: int, value: int, k: int, side: Side
+) -> list[dict[str, Any]]:
+    positions, scores = side.rows[bit], side.scores[bit]
+    # An item of the other side may be extreme where this one has few.
+    codes = collection.codes[np.maximum(positions, 0)]
+    own = (positions >= 0) & (_values(codes, bit) == value)
+    shown = records(collection, positions[own][:k])
+    for item, score in zip(shown, scores[own][:k].tolist(), strict=True):
+        item["score"] = score
+    return shown
+
+
+def _typical(
+    collection: Collection, bit: int, value: int, k: int
+) -> list[dict[str, Any]]:
+    """Return the items nearest to the majority of the codes of a side."""
+    positions = sampled(len(collection), _CODES)
+    codes = collection.codes[positions]
+    own = _values(codes, bit) == value
+    if not own.any():
+        return []
+    positions, codes = positions[own], np.ascontiguousarray(codes[own])
+    bits = unpack(codes, collection.encoder.n_bits)
+    majority = bits.mean(axis=0, keepdims=True) >= 0.5
+    distances = hamming_distances(pack(majority), codes)[0]
+    best = np.argsort(distances, kind="stable")[:k]
+    shown = records(collection, positions[best])
+    for item, distance in zip(shown, distances[best].tolist(), strict=True):
+        item["distance"] = distance
+    return shown
+
+
+def _values(codes: CodeArray, bit: int) -> NDArray[np.uint8]:
+    """Return the values of one bit, without unpacking the others."""
+    values: NDArray[np.uint8] = codes[:, bit // 8] >> np.uint8(7 - bit % 8) & 1
+    return values
+
+
+def _classes(collection: Collection, bit: int, label: str) -> list[dict[str, Any]]:
+    positions = sampled(len(collection), _CODES)
+    column = collection.column(label, positions)
+    names = np.array(["" if name is None else str(name) for name in column])
+    values = _values(collection.codes[positions], bit)
+    classes, numbers = np.unique(names, return_inverse=True)
+    counts = np.bincount(numbers)
+    shares = np.bincount(numbers, values) / counts
+    order = np.lexsort((classes, -counts, shares))
+    return [
+        {"class": str(classes[i]), "n": int(counts[i]), "share": float(shares[i])}
+        for i in order
+    ]
+
+
+# Names, in a file in the folder of the collection.
+
+
+def names_path(folder: str | Path, collection: Collection) -> Path:
+    """Return the file with the names of the bits of an encoder.
+
+    Its name holds the encoder's fingerprint: bits of another encoder have other
+    meanings. ``fewbits inspect --names`` takes the file.
+    """
+    return Path(folder) / f"bit-names-{collection.encoder.fingerprint[:12]}.json"
+
+
+def names_of_bits(
+    folder: str | Path | None, collection: Collection
+) -> dict[int, Sides]:
+    """Return the names that were given to bits; none without a folder.
+
+    Raises
+    ------
+    ArgumentError
+        When the file holds anything else.
+    """
+    path = None if folder is None else names_path(folder, collection)
+    if path is None or not path.is_file():
+        return {}
+    n_bits = collection.encoder.n_bits
+    return {bit: sides for bit, sides in read_names(path).items() if bit < n_bits}
+
+
+def name_bit(
+    folder: str | Path,
+    collection: Collection,
+    bit: int,
+    zeros: str | None,
+    ones: str | None,
+) -> Sides:
+    """Name the values 0 and 1 of a bit, and return their names as they were saved.
+
+    Parameters
+    ----------
+    folder : str or Path
+    collection : Collection
+    bit : int
+    zeros, ones : str or None
+        None, or a blank, takes the name away.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such bit, or a name is longer than 200 characters or has
+        control characters.
+    OSError
+        When the file cannot be written.
+    """
+    check_bit(collection, bit)
+    sides = _checked(zeros, "zeros"), _checked(ones, "ones")
+    with _NAMING:
+        names = {**names_of_bits(folder, collection), bit: sides}
+        if sides == (None, None):
+            del names[bit]
+        content = {str(bit): names[bit] for bit in sorted(names)}
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        with atomic_write(names_path(folder, collection)) as file:
+            file.write(text.encode())
+    return sides
+
+
+def _checked(name: str | None, side: str) -> str | None:
+    if name is None or not name.strip():
+        return None
+    name = name.strip()
+    if len(name) > _LONGEST_NAME:
+        raise ArgumentError(
+            f"the name of the {side} has {len(name)} characters; at most "
+            f"{_LONGEST_NAME}"
+        )
+    # Cs: half of a pair of UTF-16, which no file of UTF-8 can hold.
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
+        raise ArgumentError(f"the name of the {side} has control characters")
+    return name

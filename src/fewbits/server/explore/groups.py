@@ -1,0 +1,155 @@
+"""Groups of near duplicates: the largest of them, and all as a list."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fewbits._typing import IdArray
+from fewbits.codes import pair_distances
+from fewbits.collection import Collection, DuplicateGroups
+from fewbits.server.explore._items import records
+
+_LINES = 10_000  # of a table
+
+
+def largest_groups(
+    collection: Collection,
+    groups: DuplicateGroups,
+    *,
+    max_groups: int = 50,
+    max_items: int | None = None,
+) -> dict[str, Any]:
+    """Count groups of near duplicates, and show the largest.
+
+    Parameters
+    ----------
+    collection : Collection
+    groups : DuplicateGroups
+        Of the collection.
+    max_groups : int, default=50
+        Groups that are shown; 0 only counts them.
+    max_items : int, default=None
+        Items of a group that are shown, the first; None shows all.
+
+    Returns
+    -------
+    dict
+        ``n_groups``, ``n_items`` and ``n_pairs`` of all groups; of those that are shown
+        the ``sizes``, and as ``groups`` their items in the order of the collection:
+        ``id``, ``distance``, the bits in which its code differs from that of the first,
+        and ``columns``.
+
+    Examples
+    --------
+    >>> codes = np.array([[0], [7], [0]], np.uint8)
+    >>> col = Collection.create(None, codes=codes)
+    >>> largest_groups(col, col.duplicates(0).groups())["n_items"]
+    2
+    """
+    shown = _largest_first(groups)[:max_groups]
+    return {
+        "n_groups": len(groups),
+        "n_items": len(groups.ids),
+        "n_pairs": groups.n_pairs,
+        "groups": [_group(collection, members[:max_items]) for members in shown],
+        "sizes": [len(members) for members in shown],
+    }
+
+
+def _group(collection: Collection, members: IdArray) -> list[dict[str, Any]]:
+    codes = np.ascontiguousarray(collection.codes[members])
+    first = np.repeat(codes[:1], len(codes), axis=0)
+    items = records(collection, members)
+    for item, distance in zip(items, pair_distances(codes, first), strict=True):
+        item["distance"] = int(distance)
+    return items
+
+
+def _largest_first(groups: DuplicateGroups) -> list[IdArray]:
+    """Return the positions of the items of each group, the largest group first."""
+    members = np.split(groups.positions, groups.offsets[1:-1]) if len(groups) else []
+    order = np.argsort(-np.diff(groups.offsets), kind="stable").tolist()
+    return [members[number] for number in order]
+
+
+def duplicate_list(
+    collection: Collection, groups: DuplicateGroups, keep: Any = ()
+) -> Iterator[Any]:
+    """Return an iterator over tables with a line for each duplicate, to clean up by.
+
+    Parameters
+    ----------
+    collection : Collection
+    groups : DuplicateGroups
+        Of the collection: all are listed, the largest first.
+    keep : array-like of int or str, default=()
+        Ids of items to keep. In groups without one the first item is kept.
+
+    Yields
+    ------
+    pyarrow.Table
+        ``_id``, ``_group`` from 1 on, ``_decision`` ("keep" or "remove"),
+        ``_distance``, the bits in which the code differs from that of the item of the
+        group to keep, and the user's columns.
+
+    Raises
+    ------
+    ArgumentError
+        When there is no such item.
+
+    Examples
+    --------
+    >>> codes = np.array([[0], [7], [0]], np.uint8)
+    >>> col = Collection.create(None, codes=codes)
+    >>> (table,) = duplicate_list(col, col.duplicates(0).groups(), keep=[2])
+    >>> table["_id"].to_pylist(), table["_decision"].to_pylist()
+    ([0, 2], ['remove', 'keep'])
+    """
+    kept = collection.positions_of(keep) if len(keep) else np.empty(0, np.int64)
+    return _tables(collection, _largest_first(groups), kept)
+
+
+def _tables(
+    collection: Collection, groups: list[IdArray], kept: IdArray
+) -> Iterator[Any]:
+    if not groups:
+        yield _table(collection, [], 0, kept)
+    ends = np.cumsum([0, *map(len, groups)])
+    start = 0
+    while start < len(groups):
+        end = int(np.searchsorted(ends, ends[start] + _LINES))
+        end = min(max(end, start + 1), len(groups))
+        yield _table(collection, groups[start:end], start, kept)
+        start = end
+
+
+def _table(
+    collection: Collection, groups: list[IdArray], number: int, kept: IdArray
+) -> Any:
+    import pyarrow as pa
+
+    sizes = np.array([len(members) for members in groups], np.int64)
+    positions = np.concatenate([np.empty(0, np.int64), *groups])
+    is_kept = np.zeros(len(positions), np.bool_)
+    if len(positions):  # the first of those chosen, or of all
+        starts = np.cumsum(sizes) - sizes
+        places, n = np.arange(len(positions)), len(positions)
+        chosen = np.where(np.isin(positions, kept), places, n)
+        first = np.minimum.reduceat(chosen, starts)
+        is_kept[np.where(first < n, first, starts)] = True
+    codes = collection.codes
+    origins = np.repeat(positions[is_kept], sizes)
+    differing = np.bitwise_count(codes[positions] ^ codes[origins])
+    items = collection.take(positions)
+    table = pa.table(
+        {
+            "_id": items[collection.id_name],
+            "_group": np.repeat(np.arange(len(groups)) + number + 1, sizes),
+            "_decision": pa.array(np.where(is_kept, "keep", "remove"), pa.string()),
+            "_distance": differing.sum(axis=1, dtype=np.int64),
+        }
+    )
+    for name in collection.columns:
+        table = table.append_column(items.schema.field(name), items[name])
+    return table

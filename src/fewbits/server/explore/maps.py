@@ -1,0 +1,564 @@
+"""The items of a collection on a plane: their colours, neighbours, and outliers.
+
+A position is that of an item in its collection, from 0 on; a point is the number of an
+item on the map.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_bit, check_count, check_k
+from fewbits._frozen import frozen_array
+from fewbits._repr import one_line
+from fewbits._typing import CodeArray, IdArray
+from fewbits.analysis.maps import (
+    N_LANDMARKS,
+    MapLayout,
+    MapTrust,
+    code_hashes,
+    fit_layout,
+    map_trust,
+)
+from fewbits.codes import as_codes, check_unused, hamming_distances, n_bytes
+from fewbits.collection import Collection
+from fewbits.errors import ArgumentError, CodeError
+from fewbits.server.explore._items import records
+
+#: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
+Progress = Callable[[str, int, int], None]
+IntArray = NDArray[np.int64]
+MAX_POINTS = 1_000_000
+#: Classes with a colour of their own; all others have `REST`, missing ones `MISSING`.
+N_CLASSES, REST, MISSING = 10, 254, 255
+_FARTHEST = 253  # the last value of a scale
+_COMPARISONS = 1_000_000_000  # of outliers: a second or two of work
+_FEWEST = 1000  # items that are looked at for outliers, however many there are
+_USUAL = 0.95  # the share of items that are no outliers
+_MOST = 5_000_000_000  # comparisons of codes that an export may take: some seconds
+
+
+class Colours(NamedTuple):
+    """A byte for each point of a map, in its order, and what the bytes mean.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_points,), dtype uint8
+        Places in the legend, where 254 are the rest of the classes and 255 items
+        without one; values of a bit; or steps of a scale from 0 to 253.
+    legend : dict
+        Its ``kind``, "classes", "bit" or "scale"; as ``legend`` the ``label`` and the
+        ``count`` of each value of a class or bit; ``rest``, the ``n_classes`` and the
+        ``count`` of the classes that share a colour, or None; ``n_missing``; and
+        ``scale``, ``low``, ``high`` and ``unit`` of what 0 and 253 stand for, or None.
+    """
+
+    values: NDArray[np.uint8]
+    legend: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CollectionMap:
+    """Points for items of a collection.
+
+    Attributes
+    ----------
+    collection : Collection
+        The version that the map is of.
+    positions : ndarray of shape (n_points,), dtype int64
+        Their order is random: a prefix is a sample of all of them.
+    places : ndarray of shape (n_points, 2), dtype uint16
+    layout : MapLayout
+        Puts further codes on the same map.
+    trust : MapTrust
+        The share of true neighbours kept, among the items on the map.
+    codes : ndarray of shape (n_points, n_bytes), dtype uint8
+    """
+
+    collection: Collection
+    positions: IdArray = field(repr=False)
+    places: NDArray[np.uint16] = field(repr=False)
+    layout: MapLayout
+    trust: MapTrust = field(repr=False)
+    codes: CodeArray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def points_of(self, positions: IdArray) -> IdArray:
+        """Return the point of each item, -1 of those that are not on the map."""
+        points = np.full(len(self.collection), -1, np.int64)
+        points[self.positions] = np.arange(len(self.positions))
+        chosen: IdArray = points[positions]
+        return chosen
+
+    def facts(self) -> dict[str, Any]:
+        """Return facts as plain values."""
+        trust = self.trust
+        return {
+            "n_points": len(self),
+            "n_items": len(self.collection),
+            "method": "t-SNE",
+            "n_landmarks": len(self.layout),
+            "trust": {
+                "k": trust.k,
+                "share": trust.share,
+                "interval": list(trust.interval),
+                "by_chance": trust.by_chance,
+                "n_sampled": len(trust.rows),
+            },
+        }
+
+    # Colours.
+
+    def colours(self, by: str, *, id: Any = None, code: str | None = None) -> Colours:
+        """Colour the points.
+
+        Parameters
+        ----------
+        by : str
+            ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item or a
+            code; or ``trust``, the share of true neighbours that the map keeps around a
+            point.
+        id : int or str, default=None
+            The item from which distances are measured.
+        code : str, default=None
+            The code from which they are measured, in hexadecimal.
+
+        Raises
+        ------
+        ArgumentError
+            When it is none of these, there is no such column, bit or item, or not
+            exactly one of `id` and `code` is given for distances alone.
+        CodeError
+            When the code is not one.
+        """
+        kind, _, name = by.partition(":")
+        if kind != "distance" and not (id is None and code is None):
+            raise ArgumentError("id and code are for colours by distance")
+        if kind == "class" and name:
+            return self._by_class(name)
+        if kind == "bit" and name.isascii() and name.isdecimal():
+            bit = check_bit(int(name), self.collection.encoder.n_bits)
+            values = (self.codes[:, bit // 8] >> (7 - bit % 8) & 1).astype(np.uint8)
+            counts = np.bincount(values, minlength=2).tolist()
+            entries = [{"label": i, "count": count} for i, count in enumerate(counts)]
+            return Colours(values, _legend("bit", entries))
+        if by == "distance":
+            distances = hamming_distances(self._code(id, code), self.codes)[0]
+            return _scaled(distances.astype(np.float64), "bits")
+        if by == "trust":
+            return _scaled(self.trust.around(self.places), "share")
+        raise ArgumentError(
+            f"colours are by class:COLUMN, bit:NUMBER, distance or trust, got {by!r}"
+        )
+
+    def _by_class(self, name: str) -> Colours:
+        numbers = self.collection.group_numbers(name, self.positions)
+        column = self.collection.take(self.positions, [name])[name].combine_chunks()
+        counts = np.bincount(numbers)
+        first = np.unique(numbers, return_index=True)[1]
+        labels = column.take(first).to_pylist()
+        named = [i for i, label in enumerate(labels) if label is not None]
+        named.sort(key=lambda i: (-counts[i], str(labels[i])))
+        shown, rest = named[:N_CLASSES], named[N_CLASSES:]
+        values = np.full(len(counts), MISSING, np.uint8)
+        values[rest] = REST
+        values[shown] = np.arange(len(shown))
+        entries = [{"label": labels[i], "count": int(counts[i])} for i in shown]
+        others = {"n_classes": len(rest), "count": int(counts[rest].sum())}
+        legend = _legend(
+            "classes",
+            entries,
+            rest=others if rest else None,
+            n_missing=column.null_count,
+        )
+        return Colours(values[numbers], legend)
+
+    def _code(self, id: Any, code: str | None) -> CodeArray:
+        """Return the code from which distances are measured, as a matrix of one row."""
+        if (id is None) == (code is None):
+            raise ArgumentError(
+                "give exactly one of id and code to measure distances from"
+            )
+        if code is None:
+            return self.collection.encode(ids=[id])
+        try:
+            row = np.frombuffer(bytes.fromhex(code), np.uint8)
+        except ValueError:
+            raise CodeError(f"a code in hexadecimal is needed, got {code!r}") from None
+        n_bits = self.collection.encoder.n_bits
+        if len(row) != n_bytes(n_bits):
+            raise CodeError(f"codes have {n_bytes(n_bits)} bytes, got {len(row)}")
+        codes = as_codes(row[None].copy(), n_bits)
+        check_unused(codes, n_bits, "codes")
+        return codes
+
+    # Neighbours.
+
+    def neighbours(
+        self, *, row: int | None = None, id: Any = None, k: int = 10
+    ) -> dict[str, Any]:
+        """Find the items whose codes are nearest to that of one, on the map or not.
+
+        Parameters
+        ----------
+        row : int, default=None
+            Position of the item.
+        id : int or str, default=None
+            Its id, in place of that.
+        k : int, default=10
+
+        Returns
+        -------
+        dict
+            ``item``: ``id``, ``row``, ``columns``, ``place`` on the map or None,
+            ``trust``, the share of true neighbours that the map keeps around there, and
+            ``n_same``, how many other items have the same code, of the `k` nearest. And
+            ``neighbours``, nearest first: ``id``, ``row``, ``distance`` in bits,
+            ``columns``, ``on_map`` and ``place``.
+
+        Raises
+        ------
+        ArgumentError
+            When not exactly one of `row` and `id` is given, there is no such item, or
+            `k` is out of range.
+        """
+        if (row is None) == (id is None):
+            raise ArgumentError("give exactly one of row and id")
+        if row is None:
+            row = int(self.collection.positions_of([id])[0])
+        n = len(self.collection)
+        if not 0 <= row < n:
+            raise ArgumentError(f"rows are from 0 to {n - 1}, got {row}")
+        near, distances = self._nearest(np.array([row]), min(check_k(k), n - 1))
+        item, *neighbours = self._records(np.append(row, near[0]))
+        place = item["place"]
+        item["trust"] = None if place is None else float(self.trust.around([place])[0])
+        item["n_same"] = int(np.count_nonzero(distances[0] == 0))
+        for neighbour, distance in zip(neighbours, distances[0].tolist(), strict=True):
+            neighbour["distance"] = distance
+            neighbour["on_map"] = neighbour["place"] is not None
+        return {"item": item, "neighbours": neighbours}
+
+    def _nearest(self, positions: IdArray, k: int) -> tuple[IdArray, IntArray]:
+        """Return positions and distances of the k nearest others of some items."""
+        col = self.collection
+        hits = col.search(codes=col.codes[positions], k=k + 1, columns=())
+        near = col.positions_of(hits.ids.ravel()).reshape(hits.ids.shape)
+        # The item itself is among them, unless more than k others have its code.
+        own = near == positions[:, None]
+        others = np.argsort(own, axis=1, kind="stable")[:, :k]
+        distances = np.take_along_axis(hits.distances, others, axis=1)
+        return np.take_along_axis(near, others, axis=1), distances.astype(np.int64)
+
+    def _records(self, positions: IdArray) -> list[dict[str, Any]]:
+        """Return ``id``, ``columns``, ``row`` and ``place`` of items."""
+        items = records(self.collection, positions)
+        points = self.points_of(positions)
+        for item, row, point in zip(items, positions.tolist(), points, strict=True):
+            item["row"] = row
+            item["place"] = self.places[point].tolist() if point >= 0 else None
+        return items
+
+    # Outliers.
+
+    def outliers(
+        self, label: str | None = None, *, n: int = 5, k: int = 10
+    ) -> dict[str, Any]:
+        """List the points farthest from all other items, and those among another class.
+
+        Parameters
+        ----------
+        label : str, default=None
+            A column with classes; items without one have none.
+        n : int, default=5
+            Items in each list, at most.
+        k : int, default=10
+            Neighbours, of all items, that tell of an item.
+
+        Returns
+        -------
+        dict
+            ``outliers``, whose nearest other item is farther than that of 95 % of all,
+            farthest first: ``id``, ``row``, ``columns``, ``place`` and ``distance`` in
+            bits. ``confusions``, of which most of the `k` nearest others are of one
+            other class, the most first: in place of the distance ``class``, ``other``
+            and ``votes``, the neighbours of that class; None without `label`.
+            ``nearest_distance_p95``, that of the 95 %; ``k``; and ``n_points``, those
+            that were looked at, drawn at random where there are too many.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such column, or it holds several labels of an item.
+
+        Examples
+        --------
+        >>> from fewbits.encoders import LinearEncoder
+        >>> encoder = LinearEncoder(np.eye(16), np.zeros(16))
+        >>> X = np.sign(np.random.default_rng(0).normal(size=(3, 16)))
+        >>> X = np.vstack([np.repeat(X[:2], 20, axis=0), X[2:]])
+        >>> columns = {"kind": [*"a" * 19, *"b" * 21, None]}
+        >>> col = Collection.create(None, X, encoder=encoder, columns=columns)
+        >>> seen = map_collection(col).outliers("kind")
+        >>> [item["row"] for item in seen["outliers"]]
+        [40]
+        >>> [(item["row"], item["votes"]) for item in seen["confusions"]]
+        [(19, 10)]
+        """
+        check_count(n, "n")
+        size = len(self.collection)
+        k = min(check_k(k), size - 1)
+        looked_at = self.positions[: max(_FEWEST, _COMPARISONS // size)]
+        near, distances = self._nearest(looked_at, k)
+        nearest = distances[:, 0] if k else np.zeros(len(looked_at), np.int64)
+        p95 = int(np.quantile(nearest, _USUAL, method="higher"))
+        order = np.lexsort((-distances.sum(axis=1), -nearest))[:n]
+        far = order[nearest[order] > p95]
+        outliers = self._records(looked_at[far])
+        for item, distance in zip(outliers, nearest[far].tolist(), strict=True):
+            item["distance"] = distance
+        confusions = None
+        if label is not None:
+            numbers, near_numbers, values = self._classes(label, looked_at, near)
+            other, votes = _majority(numbers, near_numbers)
+            order = np.lexsort((distances.sum(axis=1), -votes))[:n]
+            chosen = order[2 * votes[order] > k]
+            confusions = self._records(looked_at[chosen])
+            for item, at in zip(confusions, chosen.tolist(), strict=True):
+                item["class"] = values[numbers[at]]
+                item["other"] = values[other[at]]
+                item["votes"] = int(votes[at])
+        return {
+            "outliers": outliers,
+            "confusions": confusions,
+            "nearest_distance_p95": p95,
+            "k": k,
+            "n_points": len(looked_at),
+        }
+
+    def _classes(
+        self, label: str, positions: IdArray, near: IdArray
+    ) -> tuple[IntArray, IntArray, dict[int, Any]]:
+        """Return numbers of classes, -1 of items without one, and the class of each."""
+        every, inverse = np.unique(np.append(positions, near), return_inverse=True)
+        numbers = self.collection.group_numbers(label, every).astype(np.int64)
+        column = self.collection.take(every, [label])[label].combine_chunks()
+        numbers[column.is_null().to_numpy(zero_copy_only=False)] = -1
+        kinds, first = np.unique(numbers, return_index=True)
+        values = dict(zip(kinds.tolist(), column.take(first).to_pylist(), strict=True))
+        of = numbers[inverse.ravel()]
+        n = len(positions)
+        return of[:n], of[n:].reshape(near.shape), values
+
+    # Export.
+
+    def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
+        """Return items as a table.
+
+        Parameters
+        ----------
+        positions : ndarray of shape (n,), dtype int64
+        n_neighbours : int, default=10
+            Nearest items of the whole collection to list for each; 0 for none.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``_id``, ``_x`` and ``_y``, null of items that are not on the map,
+            ``_neighbours``, a list of ids for each, ``_distances``, those in bits, and
+            the user's columns.
+
+        Raises
+        ------
+        ArgumentError
+            When there is no such item, or neighbours of so many would take too long.
+        """
+        import pyarrow as pa
+
+        n = len(self.collection)
+        if positions.size and not (positions.min() >= 0 and positions.max() < n):
+            raise ArgumentError(f"rows are from 0 to {n - 1}")
+        points = self.points_of(positions)
+        items = self.collection.take(positions)
+        table = pa.table({"_id": items[self.collection.id_name]})
+        for i, name in enumerate(("_x", "_y")):
+            values = self.places[points.clip(0), i]
+            table = table.append_column(name, pa.array(values, mask=points < 0))
+        if n_neighbours:
+            for name, column in self._lists(positions, n_neighbours).items():
+                table = table.append_column(name, column)
+        for name in self.collection.columns:
+            table = table.append_column(items.schema.field(name), items[name])
+        return table
+
+    def _lists(self, positions: IdArray, k: int) -> dict[str, Any]:
+        """Return lists of ids and distances of neighbours, a list for each item."""
+        import pyarrow as pa
+
+        n = len(self.collection)
+        if len(positions) * n > _MOST:
+            raise ArgumentError(
+                f"neighbours of {len(positions):,} among {n:,} items take too long: "
+                f"choose at most {_MOST // n:,} items, or leave them out "
+                "(neighbours=0)"
+            )
+        k = min(k, n - 1)
+        near, distances = self._nearest(positions, k)
+        ids = self.collection.take(near.ravel(), ())[self.collection.id_name]
+        ends = pa.array(np.arange(len(positions) + 1) * k, pa.int32())
+        return {
+            "_neighbours": pa.ListArray.from_arrays(ends, ids.combine_chunks()),
+            "_distances": pa.ListArray.from_arrays(
+                ends, pa.array(distances.ravel(), pa.int32())
+            ),
+        }
+
+
+def _legend(
+    kind: str,
+    entries: list[dict[str, Any]],
+    *,
+    rest: dict[str, int] | None = None,
+    n_missing: int = 0,
+    scale: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "legend": entries,
+        "rest": rest,
+        "n_missing": n_missing,
+        "scale": scale,
+    }
+
+
+def _scaled(measures: NDArray[np.float64], unit: str) -> Colours:
+    low, high = float(measures.min()), float(measures.max())
+    steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
+    scale = {"low": low, "high": high, "unit": unit}
+    return Colours(steps.astype(np.uint8), _legend("scale", [], scale=scale))
+
+
+def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the most frequent other class among neighbours, and how often it is."""
+    counts = (near[:, :, None] == near[:, None]).sum(axis=2)
+    counts[(near == numbers[:, None]) | (near < 0) | (numbers[:, None] < 0)] = 0
+    if not near.shape[1]:
+        return numbers, np.zeros(len(numbers), np.int64)
+    best = counts.argmax(axis=1)[:, None]
+    other = np.take_along_axis(near, best, axis=1)[:, 0]
+    return other, np.take_along_axis(counts, best, axis=1)[:, 0]
+
+
+# Making a map.
+
+
+def map_collection(
+    collection: Collection,
+    *,
+    label: str | None = None,
+    earlier: CollectionMap | None = None,
+    max_points: int = MAX_POINTS,
+    n_landmarks: int = N_LANDMARKS,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> CollectionMap:
+    """Put the items of a collection on a plane.
+
+    Parameters
+    ----------
+    collection : Collection
+    label : str, default=None
+        The column by which landmarks are sampled; None takes that of the labels.
+    earlier : CollectionMap, default=None
+        A map of an earlier version: its layout is kept, and only codes that it does not
+        know are placed.
+    max_points : int, default=1_000_000
+        Of a larger collection so many items, drawn at random, are on the map.
+    n_landmarks : int, default=20_000
+        See `fewbits.analysis.maps.fit_layout`.
+    random_state : int, default=0
+    progress : callable, default=None
+        Called with (stage, done, of so many).
+
+    Returns
+    -------
+    CollectionMap
+
+    Raises
+    ------
+    ArgumentError
+        When the collection is empty, or there is no such column.
+    """
+    n = len(collection)
+    if not n:
+        raise ArgumentError("need at least one item for a map, got none")
+    order = np.random.default_rng(random_state).permutation(n)
+    positions = order[: check_count(max_points, "max_points")]
+    codes = collection.codes[positions]
+    if earlier is None:
+        column = label or _one_label_column(collection)
+        classes = None
+        if column is not None:
+            classes = collection.group_numbers(column, positions)
+        layout = fit_layout(
+            codes,
+            classes=classes,
+            n_landmarks=n_landmarks,
+            random_state=random_state,
+            progress=_stage("layout", progress),
+        )
+        places = layout.place(codes, _stage("places", progress))
+    else:
+        layout = earlier.layout
+        places = _moved(codes, earlier, _stage("places", progress))
+    if progress is not None:
+        progress("trust", 0, 1)
+    trust = map_trust(codes, places, random_state=random_state)
+    return CollectionMap(
+        collection, frozen_array(positions), frozen_array(places), layout, trust, codes
+    )
+
+
+def _stage(name: str, progress: Progress | None) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    report = progress
+    return lambda done, total: report(name, done, total)
+
+
+def _one_label_column(collection: Collection) -> str | None:
+    """Return the column of labels, unless items have several of them."""
+    import pyarrow as pa
+
+    name = collection.label_column
+    if name is None or pa.types.is_nested(collection.schema.field(name).type):
+        return None
+    return name
+
+
+def _moved(
+    codes: CodeArray,
+    earlier: CollectionMap,
+    progress: Callable[[int, int], None] | None,
+) -> NDArray[np.uint16]:
+    """Return the places of codes, looked up where an earlier map has them."""
+    known = code_hashes(earlier.codes)
+    order = np.argsort(known, kind="stable")
+    hashes = code_hashes(codes)
+    at = np.minimum(np.searchsorted(known, hashes, sorter=order), len(known) - 1)
+    points = order[at]
+    same = (earlier.codes[points] == codes).all(axis=1)
+    places = earlier.places[points]
+    places[~same] = earlier.layout.place(codes[~same], progress)
+    return places

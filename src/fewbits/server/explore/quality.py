@@ -1,0 +1,118 @@
+"""Quality of a collection: use of bits and bytes, state of files, recall."""
+
+from typing import Any
+
+import numpy as np
+
+from fewbits.analysis.bits import bit_report, count_ones
+from fewbits.collection import Collection
+from fewbits.errors import ArtefactError, FewbitsError
+from fewbits.server.explore._items import affordable, check_filled, sampled
+
+_SAMPLE = 50_000  # codes that are compared with each other
+_READ_AGAIN = 100_000  # items that are embedded again where no vectors are kept
+_WORK = 2e10  # numbers of vectors that are compared for an estimate
+_QUERIES = 200, 1000  # drawn at least and at most
+
+
+def quality(collection: Collection) -> dict[str, Any]:
+    """Return the use of the bits, rows and bytes of a collection.
+
+    Returns
+    -------
+    dict
+        ``n_items``, ``n_bits``, ``version``, and what `Collection.usage` returns.
+        ``n_dead_bits``, which have the same value in all items; ``effective_bits``, how
+        many independent bits would spread as much; ``n_distinct`` codes, ``n_shared``,
+        items whose code another item has, too, and ``largest_group``, items with the
+        most frequent code, of the ``n_sample`` codes that were compared. All of these
+        are None where damage keeps the codes from being read. ``warnings``, sentences
+        about what deserves attention.
+
+    Raises
+    ------
+    ArgumentError
+        When the collection is empty.
+    """
+    check_filled(collection)
+    return {
+        "n_items": len(collection),
+        "n_bits": collection.encoder.n_bits,
+        "version": None if collection.path is None else collection.version,
+        **collection.usage(),
+        **_of_codes(collection),
+    }
+
+
+def _of_codes(collection: Collection) -> dict[str, Any]:
+    """Return what codes tell, or why they cannot be read."""
+    n_bits = collection.encoder.n_bits
+    try:
+        codes = collection.codes
+    except ArtefactError as error:
+        return {
+            "n_dead_bits": None,
+            "effective_bits": None,
+            "n_distinct": None,
+            "n_shared": None,
+            "largest_group": None,
+            "n_sample": 0,
+            "warnings": [f"the codes cannot be read: {error}"],
+        }
+    ones = count_ones(codes, n_bits)
+    chosen = sampled(len(codes), affordable(_SAMPLE, n_bits, 1024, 2))
+    report = bit_report(codes[chosen], n_bits, n_pairs=100_000)
+    effective = report.effective_bits
+    return {
+        "n_dead_bits": int(np.count_nonzero((ones == 0) | (ones == len(codes)))),
+        "effective_bits": None if np.isnan(effective) else effective,
+        "n_distinct": report.n_distinct,
+        "n_shared": report.n_shared,
+        "largest_group": report.largest_group,
+        "n_sample": len(chosen),
+        "warnings": list(report.warnings),
+    }
+
+
+def recall(collection: Collection, k: int = 10) -> dict[str, Any]:
+    """Estimate the recall of a collection with bounded work, as well as it can be told.
+
+    Between 200 and 1,000 items are drawn as queries, the fewer the larger the
+    collection. Where no vectors are kept, up to 100,000 texts are embedded again.
+
+    Returns
+    -------
+    dict
+        ``estimates``, see `Collection.recall`; ``truth``, what the exact neighbours
+        were found with: ``"vectors"`` that are kept, or ``"texts"``; and ``reason``,
+        why there are no estimates. One of the last two is None.
+
+    Raises
+    ------
+    ArgumentError
+        When the collection is empty.
+    """
+    check_filled(collection)
+    truth, vectors, n_features = "vectors", None, collection.encoder.n_features
+    drawn = _WORK / max(1, len(collection) * n_features)
+    n_queries = int(min(max(drawn, _QUERIES[0]), _QUERIES[1]))
+    try:
+        if collection.vector_form is None:
+            column = collection.item_column
+            is_text = collection.kind == "texts" and column is not None
+            if not is_text or len(collection) > _READ_AGAIN:
+                return _no_recall(
+                    "the collection keeps no vectors to compare with: build it with "
+                    "--keep-vectors, or ask 'fewbits recall' with a file of vectors"
+                )
+            truth = "texts"
+            vectors = collection.features(list(collection.column(str(column))))
+        estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
+    except FewbitsError as error:
+        return _no_recall(str(error))
+    told = [estimate.to_dict() for estimate in estimates]
+    return {"estimates": told, "truth": truth, "reason": None}
+
+
+def _no_recall(reason: str) -> dict[str, Any]:
+    return {"estimates": [], "truth": None, "reason": reason}
