@@ -356,7 +356,7 @@ class Collection:
         folder = Path(path)
         model, store, digest = _folder.read_folder(folder)
         rows = None if store is None else _checked_rows(store, model, folder)
-        return cls(_Version(model, rows, digest), folder)
+        return cls(_Version(model, rows, digest), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the collection to another folder; a crash leaves all of it or nothing.
@@ -959,17 +959,14 @@ class Collection:
         """
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
+        keys = table[ID].combine_chunks()
         with self._change():
-            rows = _filled(self._version)
-            if self._folder is not None:
-                _folder.check_named(self._folder, rows.store)
-            newest = Rows.newest(rows.store, rows)
-            check_known(
-                table[ID].combine_chunks(), newest.find(table[ID].combine_chunks())
-            )
-            schema, change = change_columns(newest.schema, table)
-            rows.store.rewrite(change, schema=schema, timeout=timeout)
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                check_known(keys, Rows.newest(store).find(keys))
+                schema, change = change_columns(writer.manifest.schema, table)
+                writer.rewrite(change, schema=schema)
+            self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -1005,27 +1002,28 @@ class Collection:
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         with self._change():
-            before = _filled(self._version)
-            with _folder.writing(before.store, self._folder, timeout) as writer:
-                rows = Rows.newest(before.store, before)
-                chosen = None
-                if ids is not None:
-                    chosen = id_column(ids, rows.has_text_ids)
-                    found = rows.find(chosen)
-                    if missing_ok:
-                        chosen = chosen.filter(_arrow_mask(found >= 0))
-                    else:
-                        check_known(chosen, found)
-                if filter is not None:
-                    version = replace(self._version, rows=rows)
-                    mask = self._mask(version, filter, chosen)
-                    chosen = rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-                self._version = replace(
-                    self._version, rows=Rows.newest(rows.store, rows)
-                )
+            self._take_over(store)
         return n_deleted
+
+    def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
+        """Return a column of those ids that meet a condition."""
+        chosen = None
+        if ids is not None:
+            chosen = id_column(ids, rows.has_text_ids)
+            numbers = rows.find(chosen)
+            if missing_ok:
+                chosen = chosen.filter(_arrow_mask(numbers >= 0))
+            else:
+                check_known(chosen, numbers)
+        if filter is None:
+            return chosen
+        mask = self._mask(replace(self._version, rows=rows), filter, chosen)
+        return rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
 
     def _append(
         self,
@@ -1048,33 +1046,46 @@ class Collection:
                     self.refresh()
                     return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
-            if source.ids is None and (
-                replaces or rows.has_text_ids or model.facts.id_column is not None
-            ):
-                raise ArgumentError(
-                    "give the ids of the rows, by id= or ids= (on the command line by "
-                    "--id)"
-                )
-            form = rows.vector_form
-            facts = replace(model.facts, keep_vectors=form, novelty_radius=None)
-            _, table = encode_rows(
-                replace(model, facts=facts), source, progress, radius=False
-            )
-            # An upsert needs every column: null would replace stored values. Labels and
-            # items may never be null.
-            needed = [model.facts.label_column, model.facts.item_column]
-            required = (
-                rows.columns if replaces else [x for x in needed if x is not None]
-            )
-            table = aligned(table, rows.schema, id_name=source.id, required=required)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            table = self._new_table(source, rows, replaces, progress)
+            store = rows.store
+            del rows  # which would keep its files
+            with _folder.writing(store, self._folder, timeout) as writer:
                 if replaces:
                     writer.upsert(table)
                 else:
                     writer.append(table)
                 writer.commit()
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._take_over(store)
         return int(table.num_rows)
+
+    def _new_table(
+        self, source: Input, rows: Rows, replaces: bool, progress: Progress | None
+    ) -> Any:
+        """Return new rows in the columns of the collection."""
+        model = self._version.model
+        if source.ids is None and (
+            replaces or rows.has_text_ids or model.facts.id_column is not None
+        ):
+            raise ArgumentError(
+                "give the ids of the rows, by id= or ids= (on the command line by --id)"
+            )
+        facts = replace(
+            model.facts, keep_vectors=rows.vector_form, novelty_radius=None
+        )
+        _, table = encode_rows(
+            replace(model, facts=facts), source, progress, radius=False
+        )
+        # An upsert needs every column: null would replace stored values. Labels and
+        # items may never be null.
+        needed = [model.facts.label_column, model.facts.item_column]
+        required = rows.columns if replaces else [x for x in needed if x is not None]
+        return aligned(table, rows.schema, id_name=source.id, required=required)
+
+    def _take_over(self, store: Store) -> None:
+        """Read the newest version; what only the one before needs is removed."""
+        rows = Rows.newest(store, self._version.rows)
+        self._version = replace(self._version, rows=rows)
+        store.collect()
 
     def _new_rows(
         self,
@@ -1412,16 +1423,13 @@ class Collection:
             As of `add`.
         """
         with self._change():
-            rows = _filled(self._version)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            store = rows.store
-            self._version = replace(self._version, rows=Rows.newest(store))
-            del rows  # which holds its files
-            store.collect()
+            self._take_over(store)
 
     @staticmethod
     def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
