@@ -376,6 +376,12 @@ class Collection:
         """
         path = Path(path)
         if self._folder is not None and path.resolve() == self._folder.resolve():
+            newest = _folder.folder_state(self._folder)
+            if self._is_frozen and _state(self._version) != newest:
+                raise ArgumentError(
+                    f"version {self.version} is not the newest of {path}: save it to "
+                    "another folder"
+                )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
         version = self._version
@@ -1386,21 +1392,24 @@ class Collection:
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed in the folder.
+        """Take over what other handles and processes have changed.
 
         Returns
         -------
         bool
             Whether there was anything.
         """
-        if self._folder is None or self._is_frozen:
+        if self._is_frozen:
             return False
         with self._change():
-            digest, newest = _folder.folder_state(self._folder)
-            if digest != self._version.digest:
-                self._version = self.open(self._folder)._version
-                return True
-            rows = self._version.rows
+            rows, newest = self._version.rows, -1
+            if self._folder is not None:
+                digest, newest = _folder.folder_state(self._folder)
+                if digest != self._version.digest:
+                    self._version = self.open(self._folder)._version
+                    return True
+            elif rows is not None:
+                newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
             self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
@@ -1749,11 +1758,12 @@ class Collection:
         return f"Collection({where}{', '.join(parts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, number = self._version.rows, self.version
+        rows, kind = self._version.rows, type(self)
+        number = None if rows is None else self.version
         if self._folder is not None:
-            return _reopened, (type(self), self._folder, number if rows else None)
+            return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (type(self), self._version.model, disk)
+        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -1976,12 +1986,25 @@ def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:
 # Collections in other processes.
 
 
-def _reopened(kind: type[Collection], folder: Path, version: int | None) -> Collection:
-    collection = kind.open(folder)
-    newest = collection.version
-    return collection if version in (None, newest) else collection.at(int(version or 0))
+def _reopened(
+    kind: type[Collection], folder: Path, version: int | None, frozen: bool
+) -> Collection:
+    newest = kind.open(folder)
+    if frozen and version is None:  # it had no rows
+        model = newest._version.model
+        return kind(_Version(model, None), newest._folder, frozen=True)
+    there = newest.versions()
+    if version is None or not (frozen or version in there):
+        return newest
+    same = newest.at(version)._version
+    return kind(same, newest._folder, frozen=frozen)
 
 
-def _remade(kind: type[Collection], model: Model, disk: Any) -> Collection:
-    rows = None if disk is None else Rows.newest(Store(disk))
-    return kind(_Version(model, rows), None)
+def _remade(
+    kind: type[Collection], model: Model, disk: Any, version: int | None, frozen: bool
+) -> Collection:
+    rows = None
+    if disk is not None:
+        store = Store(disk)
+        rows = Rows(store, store.snapshot(version))
+    return kind(_Version(model, rows), None, frozen=frozen)
