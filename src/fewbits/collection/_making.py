@@ -343,6 +343,9 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    for name in columns:
+        if not (isinstance(name, str) and name):
+            raise ArgumentError(f"a column needs a name, a text; got {name!r}")
     keys = checked_ids(ids)
     if len(keys):
         keys = id_column(keys, rows.has_text_ids)

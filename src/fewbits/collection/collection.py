@@ -356,7 +356,7 @@ class Collection:
         folder = Path(path)
         model, store, digest = _folder.read_folder(folder)
         rows = None if store is None else _checked_rows(store, model, folder)
-        return cls(_Version(model, rows, digest), folder)
+        return cls(_Version(model, rows, digest), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the collection to another folder; a crash leaves all of it or nothing.
@@ -376,6 +376,12 @@ class Collection:
         """
         path = Path(path)
         if self._folder is not None and path.resolve() == self._folder.resolve():
+            newest = _folder.folder_state(self._folder)
+            if self._is_frozen and _state(self._version) != newest:
+                raise ArgumentError(
+                    f"version {self.version} is not the newest of {path}: save it to "
+                    "another folder"
+                )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
         version = self._version
@@ -959,17 +965,14 @@ class Collection:
         """
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
+        keys = table[ID].combine_chunks()
         with self._change():
-            rows = _filled(self._version)
-            if self._folder is not None:
-                _folder.check_named(self._folder, rows.store)
-            newest = Rows.newest(rows.store, rows)
-            check_known(
-                table[ID].combine_chunks(), newest.find(table[ID].combine_chunks())
-            )
-            schema, change = change_columns(newest.schema, table)
-            rows.store.rewrite(change, schema=schema, timeout=timeout)
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                check_known(keys, Rows.newest(store).find(keys))
+                schema, change = change_columns(writer.manifest.schema, table)
+                writer.rewrite(change, schema=schema)
+            self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -1005,27 +1008,28 @@ class Collection:
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         with self._change():
-            before = _filled(self._version)
-            with _folder.writing(before.store, self._folder, timeout) as writer:
-                rows = Rows.newest(before.store, before)
-                chosen = None
-                if ids is not None:
-                    chosen = id_column(ids, rows.has_text_ids)
-                    found = rows.find(chosen)
-                    if missing_ok:
-                        chosen = chosen.filter(_arrow_mask(found >= 0))
-                    else:
-                        check_known(chosen, found)
-                if filter is not None:
-                    version = replace(self._version, rows=rows)
-                    mask = self._mask(version, filter, chosen)
-                    chosen = rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-                self._version = replace(
-                    self._version, rows=Rows.newest(rows.store, rows)
-                )
+            self._take_over(store)
         return n_deleted
+
+    def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
+        """Return a column of those ids that meet a condition."""
+        chosen = None
+        if ids is not None:
+            chosen = id_column(ids, rows.has_text_ids)
+            numbers = rows.find(chosen)
+            if missing_ok:
+                chosen = chosen.filter(_arrow_mask(numbers >= 0))
+            else:
+                check_known(chosen, numbers)
+        if filter is None:
+            return chosen
+        mask = self._mask(replace(self._version, rows=rows), filter, chosen)
+        return rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
 
     def _append(
         self,
@@ -1048,33 +1052,46 @@ class Collection:
                     self.refresh()
                     return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
-            if source.ids is None and (
-                replaces or rows.has_text_ids or model.facts.id_column is not None
-            ):
-                raise ArgumentError(
-                    "give the ids of the rows, by id= or ids= (on the command line by "
-                    "--id)"
-                )
-            form = rows.vector_form
-            facts = replace(model.facts, keep_vectors=form, novelty_radius=None)
-            _, table = encode_rows(
-                replace(model, facts=facts), source, progress, radius=False
-            )
-            # An upsert needs every column: null would replace stored values. Labels and
-            # items may never be null.
-            needed = [model.facts.label_column, model.facts.item_column]
-            required = (
-                rows.columns if replaces else [x for x in needed if x is not None]
-            )
-            table = aligned(table, rows.schema, id_name=source.id, required=required)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            table = self._new_table(source, rows, replaces, progress)
+            store = rows.store
+            del rows  # which would keep its files
+            with _folder.writing(store, self._folder, timeout) as writer:
                 if replaces:
                     writer.upsert(table)
                 else:
                     writer.append(table)
                 writer.commit()
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._take_over(store)
         return int(table.num_rows)
+
+    def _new_table(
+        self, source: Input, rows: Rows, replaces: bool, progress: Progress | None
+    ) -> Any:
+        """Return new rows in the columns of the collection."""
+        model = self._version.model
+        if source.ids is None and (
+            replaces or rows.has_text_ids or model.facts.id_column is not None
+        ):
+            raise ArgumentError(
+                "give the ids of the rows, by id= or ids= (on the command line by --id)"
+            )
+        facts = replace(
+            model.facts, keep_vectors=rows.vector_form, novelty_radius=None
+        )
+        _, table = encode_rows(
+            replace(model, facts=facts), source, progress, radius=False
+        )
+        # An upsert needs every column: null would replace stored values. Labels and
+        # items may never be null.
+        needed = [model.facts.label_column, model.facts.item_column]
+        required = rows.columns if replaces else [x for x in needed if x is not None]
+        return aligned(table, rows.schema, id_name=source.id, required=required)
+
+    def _take_over(self, store: Store) -> None:
+        """Read the newest version; what only the one before needs is removed."""
+        rows = Rows.newest(store, self._version.rows)
+        self._version = replace(self._version, rows=rows)
+        store.collect()
 
     def _new_rows(
         self,
@@ -1375,21 +1392,24 @@ class Collection:
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed in the folder.
+        """Take over what other handles and processes have changed.
 
         Returns
         -------
         bool
             Whether there was anything.
         """
-        if self._folder is None or self._is_frozen:
+        if self._is_frozen:
             return False
         with self._change():
-            digest, newest = _folder.folder_state(self._folder)
-            if digest != self._version.digest:
-                self._version = self.open(self._folder)._version
-                return True
-            rows = self._version.rows
+            rows, newest = self._version.rows, -1
+            if self._folder is not None:
+                digest, newest = _folder.folder_state(self._folder)
+                if digest != self._version.digest:
+                    self._version = self.open(self._folder)._version
+                    return True
+            elif rows is not None:
+                newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
             self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
@@ -1412,16 +1432,13 @@ class Collection:
             As of `add`.
         """
         with self._change():
-            rows = _filled(self._version)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            store = rows.store
-            self._version = replace(self._version, rows=Rows.newest(store))
-            del rows  # which holds its files
-            store.collect()
+            self._take_over(store)
 
     @staticmethod
     def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
@@ -1741,11 +1758,12 @@ class Collection:
         return f"Collection({where}{', '.join(parts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, number = self._version.rows, self.version
+        rows, kind = self._version.rows, type(self)
+        number = None if rows is None else self.version
         if self._folder is not None:
-            return _reopened, (type(self), self._folder, number if rows else None)
+            return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (type(self), self._version.model, disk)
+        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -1968,12 +1986,25 @@ def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:
 # Collections in other processes.
 
 
-def _reopened(kind: type[Collection], folder: Path, version: int | None) -> Collection:
-    collection = kind.open(folder)
-    newest = collection.version
-    return collection if version in (None, newest) else collection.at(int(version or 0))
+def _reopened(
+    kind: type[Collection], folder: Path, version: int | None, frozen: bool
+) -> Collection:
+    newest = kind.open(folder)
+    if frozen and version is None:  # it had no rows
+        model = newest._version.model
+        return kind(_Version(model, None), newest._folder, frozen=True)
+    there = newest.versions()
+    if version is None or not (frozen or version in there):
+        return newest
+    same = newest.at(version)._version
+    return kind(same, newest._folder, frozen=frozen)
 
 
-def _remade(kind: type[Collection], model: Model, disk: Any) -> Collection:
-    rows = None if disk is None else Rows.newest(Store(disk))
-    return kind(_Version(model, rows), None)
+def _remade(
+    kind: type[Collection], model: Model, disk: Any, version: int | None, frozen: bool
+) -> Collection:
+    rows = None
+    if disk is not None:
+        store = Store(disk)
+        rows = Rows(store, store.snapshot(version))
+    return kind(_Version(model, rows), None, frozen=frozen)
