@@ -13,8 +13,7 @@ from fewbits.collection import Collection
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
-from fewbits.learners import ITQ, LSH, NeighbourCodes
-from fewbits.learners.neighbours import NeighbourTraining
+from fewbits.learners import ITQ, LSH, NeighbourCodes, NeighbourTraining
 
 __all__ = ["BACKBONE", "QUESTIONS", "Answer", "ask", "build", "compare", "load", "made"]
 
@@ -155,7 +154,7 @@ def ask(collection: Collection, questions: Sequence[str], k: int = 10) -> list[A
             question,
             None if refused else str(chapter),
             float(share),
-            [hit["text"] for hit in nearest],
+            [str(hit["text"]) for hit in nearest],
             [int(hit.distance) for hit in nearest],
         )
         for question, nearest, refused, chapter, share in zip(

@@ -218,7 +218,9 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     for options in ([], ["--label", "label"], rate):
         answers = run(*question, *options, "--json").splitlines()
         assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
-    held = Collection.open(tmp_path / "b").rejection.threshold(max_false_reject_rate=0.2)
+    held = Collection.open(tmp_path / "b").rejection.threshold(
+        max_false_reject_rate=0.2
+    )
     assert json.loads(answers[0])["accepted"] == held._asdict()
     assert held.false_reject_rate <= 0.2
     shown = " ".join(run(*question, *rate).split())

@@ -81,7 +81,9 @@ def test_a_choice_names_the_commands_that_make_it():
         next(line for line in lines if line.startswith(word))
         for word in ("next: ", "then: ")
     )
-    assert fit.startswith("next: fewbits fit x.npy -o my-collection --method itq --bits ")
+    assert fit.startswith(
+        "next: fewbits fit x.npy -o my-collection --method itq --bits "
+    )
     assert fit.endswith(" --set n_iter=3")
     assert build == "then: fewbits build my-collection x.npy --keep-vectors int8"
     for line in (fit, build):

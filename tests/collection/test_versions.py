@@ -89,14 +89,18 @@ def test_the_order_stays_in_all_versions(home):
     col = home(made(np.repeat(X[:1], 9, axis=0), ids=[30, 10, 20, 5, 7, 1, 3, 2, 9]))
     assert col.search(X[:1], 9).ids.tolist() == [[30, 10, 20, 5, 7, 1, 3, 2, 9]]
     col.delete([10, 7])
-    col.add(np.repeat(X[:1], 2, axis=0), ids=[4, 0], columns={"n": [0, 0], "text": ["", ""]})
+    col.add(
+        np.repeat(X[:1], 2, axis=0), ids=[4, 0], columns={"n": [0, 0], "text": ["", ""]}
+    )
     expected = [[30, 20, 5, 1, 3, 2, 9, 4, 0]]
     assert col.search(X[:1], 9).ids.tolist() == expected
     col.compact()
     assert col.search(X[:1], 9, rerank=False).ids.tolist() == expected
     col.upsert(X[:1], ids=[20], columns={"n": [0], "text": [""]})
     assert home(col).search(X[:1], 9).ids.tolist() == [[30, 5, 1, 3, 2, 9, 4, 0, 20]]
-    assert col.prefix(5).search(X[:1], 9).ids.tolist() == [[30, 5, 1, 3, 2, 9, 4, 0, 20]]
+    assert col.prefix(5).search(X[:1], 9).ids.tolist() == [
+        [30, 5, 1, 3, 2, 9, 4, 0, 20]
+    ]
 
 
 FROZEN = [
@@ -114,7 +118,11 @@ def test_what_has_passed_can_only_be_read(home, change):
     col = home(made())
     version = col.version
     col.delete([5])
-    for past in (col.frozen(), col.at(col.version), pickle.loads(pickle.dumps(col.frozen()))):
+    for past in (
+        col.frozen(),
+        col.at(col.version),
+        pickle.loads(pickle.dumps(col.frozen())),
+    ):
         with pytest.raises(ArgumentError, match="can only be read"):
             change(past)
         assert past.refresh() is False
@@ -317,7 +325,9 @@ class Neighbours(torch.utils.data.Dataset):
 @pytest.mark.filterwarnings("ignore:This DataLoader will create 4:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_workers_of_a_data_loader_search(home):
-    col = home(Collection.create(None, X, encoder=ITQ(16, random_state=0).fit(X).encoder_))
+    col = home(
+        Collection.create(None, X, encoder=ITQ(16, random_state=0).fit(X).encoder_)
+    )
     expected = col.search(X, 5)
     loader = torch.utils.data.DataLoader(
         Neighbours(col),
@@ -380,7 +390,8 @@ def test_what_is_handed_out_changes_nothing(home, form):
 
 
 @pytest.mark.parametrize(
-    "name", ["codes", "ids", "vectors", "encoder", "codebook", "facts", "version", "path"]
+    "name",
+    ["codes", "ids", "vectors", "encoder", "codebook", "facts", "version", "path"],
 )
 def test_attributes_cannot_be_set(name):
     col = made()

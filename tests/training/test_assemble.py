@@ -193,9 +193,8 @@ def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     codes = collection.encode(X)
     np.testing.assert_array_equal(collection.encode(frame), codes)
     turned = frame[frame.columns[::-1]]
-    for take in (collection.encode, collection.search):
-        with pytest.raises(FeatureError, match="in another order"):
-            take(turned)
+    with pytest.raises(FeatureError, match="in another order"):
+        collection.encode(turned)
     collection.add(turned)  # a table, whose columns are taken by name
     np.testing.assert_array_equal(collection.codes, codes)
     learnt = turned[list(collection.facts.feature_names)]

@@ -224,11 +224,13 @@ class Collection:
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
-            model = _given_model(encoder, learner, bits, backbone, "a schema")
-            empty = empty_table(model, schema, id, keep_vectors)
-            item = images or column or model.facts.item_column
+            given = _given_model(encoder, learner, bits, backbone, "a schema")
+            empty = empty_table(given, schema, id, keep_vectors)
+            item = images or given.facts.item_column
+            if column is not None:
+                item = column if isinstance(column, str) else None
             facts = replace(
-                model.facts,
+                given.facts,
                 item_column=item if item in schema.names else None,
                 label_column=label,
                 id_column=id,
@@ -236,12 +238,12 @@ class Collection:
                 keep_vectors=keep_vectors,
                 novelty_radius=None,
             )
-            return cls._made(path, replace(model, facts=facts), empty)
+            return cls._made(path, replace(given, facts=facts), empty)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
             data, codes = codes, True
-        model = None
+        model: Model | None = None
         if encoder is not None:
             model = _given_model(encoder, learner, bits, backbone, "an encoder")
         source = read_rows(
@@ -1075,9 +1077,7 @@ class Collection:
             raise ArgumentError(
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
-        facts = replace(
-            model.facts, keep_vectors=rows.vector_form, novelty_radius=None
-        )
+        facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
         _, table = encode_rows(
             replace(model, facts=facts), source, progress, radius=False
         )

@@ -97,7 +97,11 @@ def search(served: Served, body: Any, query: Query) -> Hits:
 
 
 def _answer(served: Served, body: Any, query: Query, arrow: bool) -> Response:
-    hits = search(served, body, query)
+    return hits_reply(search(served, body, query), arrow=arrow)
+
+
+def hits_reply(hits: Hits, *, arrow: bool) -> Response:
+    """Return hits as JSON, or as a table."""
     if not arrow:
         return Json(hits.to_dict())
     far = hits.out_of_distribution
@@ -166,9 +170,10 @@ def explain(served: Served, body: Any) -> dict[str, Any]:
         histograms.append(counts.tolist())
     answer = hits.to_dict()
     for found in answer["hits"]:
-        stored: Any = collection.encode(ids=[x["id"] for x in found]) if found else []
-        for hit, code in zip(found, stored, strict=True):
-            hit["code"] = code.tobytes().hex()
+        if found:
+            stored = collection.encode(ids=[hit["id"] for hit in found])
+            for hit, code in zip(found, stored, strict=True):
+                hit["code"] = code.tobytes().hex()
     return {
         **answer,
         "codes": [code.tobytes().hex() for code in codes],
