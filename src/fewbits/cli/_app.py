@@ -24,7 +24,7 @@ from fewbits.errors import FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
-#: What a user can cause: one line on standard error, and exit status 2. Anything else is
+#: What a user can cause: one line on standard error and exit status 2. Anything else is
 #: ours, and a traceback. `fewbits.errors.OUTCOMES` says the same for a service.
 MISTAKES = (FewbitsError, OSError, MemoryError, UnicodeError)
 #: In the order of the help; each is the function of its name in the module ``_name``.
