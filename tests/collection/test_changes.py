@@ -450,7 +450,7 @@ def test_mistakes_of_updates_lose_nothing(home):
         (lambda: col.update(None, ids=["item-1"]), "mapping"),
         (lambda: col.update(None, columns={"year": [1]}), "ids="),
         (lambda: col.update(X[:1]), "takes a table"),
-        (lambda: col.update("t.csv"), "read the file first"),
+        (lambda: col.update("none.csv"), "none.csv"),
         (lambda: col.update(None, ids=["item-1"], columns={"year": []}), "1 ids, but 0"),
         (lambda: col.update(None, ids=[3], columns={"year": [1]}), "are texts, got 3"),
         (lambda: col.update(None, ids=["item-1"], columns={"sku": ["x"]}), "ids stay"),
@@ -460,10 +460,21 @@ def test_mistakes_of_updates_lose_nothing(home):
         (lambda: col.update(None, ids=["item-1"], columns={3: [1]}), "name"),
     ]
     for call, message in wrong:
-        with pytest.raises(ArgumentError, match=message) as caught:
+        with pytest.raises((ArgumentError, FileNotFoundError), match=message) as caught:
             call()
         assert "\n" not in str(caught.value)
         assert col.to_arrow() == before
+
+
+def test_changes_of_columns_come_from_a_file(home, tmp_path):
+    rows = {"sku": ["7", "08"], "v": [[1.0] * 8, [-1.0] * 8], "zip": ["a", "b"]}
+    col = home(Collection.create(None, rows, column="v", id="sku", encoder=ENCODER))
+    (tmp_path / "t.csv").write_text("sku,zip,year\n08,01234,2020\n7,9,2021\n")
+    assert col.update(tmp_path / "t.csv") == 2
+    assert col.to_arrow().to_pylist() == [
+        {"sku": "7", "zip": "9", "year": 2021},
+        {"sku": "08", "zip": "01234", "year": 2020},
+    ]
 
 
 def test_what_codes_were_made_of_is_not_changed_alone():
