@@ -258,10 +258,7 @@ def test_mistakes_lose_nothing(home, change):
     nan = np.full((1, 8), np.nan)
     wrong = [
         (lambda: col.upsert(X[:1], ids=[99]), "no column 'year'"),
-        (
-            lambda: col.add(table([9], "texts")),
-            "ids must be|ids of this collection are",
-        ),
+        (lambda: col.add(table([9], "texts")), "ids must be|ids of this collection are"),
         (lambda: col.upsert(X[:1], columns=one), "give the ids"),
         (lambda: col.add(X[:1], columns=one), "give the ids"),
         (lambda: col.add(X[:1], columns=one, ids=["a"]), "ids"),
@@ -445,10 +442,7 @@ def test_mistakes_of_updates_lose_nothing(home):
     col = home(made(range(5)))
     before = col.to_arrow()
     wrong = [
-        (
-            lambda: col.update({"sku": ["other"], "year": [1]}),
-            "no item with id 'other'",
-        ),
+        (lambda: col.update({"sku": ["other"], "year": [1]}), "no item with id 'other'"),
         (lambda: col.update({"sku": ["item-1"] * 2, "year": [1, 2]}), "more than once"),
         (lambda: col.update({"sku": ["item-1"], "year": ["x"]}), "'year' must be"),
         (lambda: col.update({"year": [1]}), "no column 'sku'"),
@@ -456,26 +450,31 @@ def test_mistakes_of_updates_lose_nothing(home):
         (lambda: col.update(None, ids=["item-1"]), "mapping"),
         (lambda: col.update(None, columns={"year": [1]}), "ids="),
         (lambda: col.update(X[:1]), "takes a table"),
-        (lambda: col.update("t.csv"), "read the file first"),
-        (
-            lambda: col.update(None, ids=["item-1"], columns={"year": []}),
-            "1 ids, but 0",
-        ),
+        (lambda: col.update("none.csv"), "none.csv"),
+        (lambda: col.update(None, ids=["item-1"], columns={"year": []}), "1 ids, but 0"),
         (lambda: col.update(None, ids=[3], columns={"year": [1]}), "are texts, got 3"),
         (lambda: col.update(None, ids=["item-1"], columns={"sku": ["x"]}), "ids stay"),
-        (
-            lambda: col.update(None, ids=["item-1"], columns={"_id": ["x"]}),
-            "ids stay|_id",
-        ),
+        (lambda: col.update(None, ids=["item-1"], columns={"_id": ["x"]}), "ids stay|_id"),
         (lambda: col.update(None, ids=["item-1"], columns={"_code": ["x"]}), "_code"),
         (lambda: col.update(None, ids=["item-1"], columns={"": [1]}), "name"),
         (lambda: col.update(None, ids=["item-1"], columns={3: [1]}), "name"),
     ]
     for call, message in wrong:
-        with pytest.raises(ArgumentError, match=message) as caught:
+        with pytest.raises((ArgumentError, FileNotFoundError), match=message) as caught:
             call()
         assert "\n" not in str(caught.value)
         assert col.to_arrow() == before
+
+
+def test_changes_of_columns_come_from_a_file(home, tmp_path):
+    rows = {"sku": ["7", "08"], "v": [[1.0] * 8, [-1.0] * 8], "zip": ["a", "b"]}
+    col = home(Collection.create(None, rows, column="v", id="sku", encoder=ENCODER))
+    (tmp_path / "t.csv").write_text("sku,zip,year\n08,01234,2020\n7,9,2021\n")
+    assert col.update(tmp_path / "t.csv") == 2
+    assert col.to_arrow().to_pylist() == [
+        {"sku": "7", "zip": "9", "year": 2021},
+        {"sku": "08", "zip": "01234", "year": 2020},
+    ]
 
 
 def test_what_codes_were_made_of_is_not_changed_alone():

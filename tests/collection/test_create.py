@@ -358,7 +358,7 @@ def test_ids_of_every_kind():
         ({"columns": ["year"]}, "mapping of names to values"),
         ({"column": "v"}, "column names a column of a table"),
         ({"id": "sku"}, "id names a column of a table"),
-        ({"label": "kind"}, "label names a column of a table"),
+        ({"label": "kind"}, "no column 'kind' beside the items"),
         ({"keep_vectors": "int4"}, "keep_vectors must be one of"),
         ({"index": "hnsw"}, "index must be one of auto, flat, multi-index"),
         ({"skip_blank": True}, "skip_blank"),
@@ -463,6 +463,10 @@ def test_a_label_gives_a_novelty_radius(home):
     for some in ({"filter": "kind <> 'a'"}, {"allowed": [0, 1, 5]}, {"rerank": True}):
         assert col.search(queries, **some).out_of_distribution is None
     assert made(table, encoder=encoder).facts.novelty_radius is None
+    beside = made(
+        table["v"], columns={"kind": labels}, label="kind", encoder=encoder
+    )
+    assert beside.facts == col.facts
     alike = {**table, "kind": ["a"] * N}
     assert made(alike, label="kind").facts.novelty_radius is None
 

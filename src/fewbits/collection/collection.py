@@ -326,6 +326,40 @@ class Collection:
         return cls(_Version(model_of(learnt), None), None)
 
     @classmethod
+    def from_parts(
+        cls,
+        encoder: Encoder,
+        *,
+        backbone: str | None = None,
+        codebook: Codebook | None = None,
+        calibration: Calibration | None = None,
+        rejection: Rejection | None = None,
+    ) -> Self:
+        """Return a collection without rows of parts that were learnt elsewhere.
+
+        Parameters
+        ----------
+        encoder : Encoder
+        backbone : str, default=None
+            Id of the backbone that makes the features that the encoder takes.
+        codebook : Codebook, default=None
+            Codes of classes, for `classify`.
+        calibration : Calibration, default=None
+            The scale of scores, by which classes have probabilities.
+        rejection : Rejection, default=None
+            What rejects items of unknown classes.
+
+        Raises
+        ------
+        ArgumentError
+            When the parts are of other lengths, or a calibration has no codebook.
+        """
+        model = _given_model(encoder, None, None, backbone, "a collection")
+        parts = {"codebook": codebook, "calibration": calibration}
+        model = replace(model, **parts, rejection=rejection)
+        return cls(_Version(model, None), None)
+
+    @classmethod
     def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
         """Return a collection of a model and an Arrow table of rows."""
         collection = cls(_Version(model, None), None)
