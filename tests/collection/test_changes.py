@@ -258,7 +258,10 @@ def test_mistakes_lose_nothing(home, change):
     nan = np.full((1, 8), np.nan)
     wrong = [
         (lambda: col.upsert(X[:1], ids=[99]), "no column 'year'"),
-        (lambda: col.add(table([9], "texts")), "ids must be|ids of this collection are"),
+        (
+            lambda: col.add(table([9], "texts")),
+            "ids must be|ids of this collection are",
+        ),
         (lambda: col.upsert(X[:1], columns=one), "give the ids"),
         (lambda: col.add(X[:1], columns=one), "give the ids"),
         (lambda: col.add(X[:1], columns=one, ids=["a"]), "ids"),
@@ -442,7 +445,10 @@ def test_mistakes_of_updates_lose_nothing(home):
     col = home(made(range(5)))
     before = col.to_arrow()
     wrong = [
-        (lambda: col.update({"sku": ["other"], "year": [1]}), "no item with id 'other'"),
+        (
+            lambda: col.update({"sku": ["other"], "year": [1]}),
+            "no item with id 'other'",
+        ),
         (lambda: col.update({"sku": ["item-1"] * 2, "year": [1, 2]}), "more than once"),
         (lambda: col.update({"sku": ["item-1"], "year": ["x"]}), "'year' must be"),
         (lambda: col.update({"year": [1]}), "no column 'sku'"),
@@ -451,10 +457,16 @@ def test_mistakes_of_updates_lose_nothing(home):
         (lambda: col.update(None, columns={"year": [1]}), "ids="),
         (lambda: col.update(X[:1]), "takes a table"),
         (lambda: col.update("none.csv"), "none.csv"),
-        (lambda: col.update(None, ids=["item-1"], columns={"year": []}), "1 ids, but 0"),
+        (
+            lambda: col.update(None, ids=["item-1"], columns={"year": []}),
+            "1 ids, but 0",
+        ),
         (lambda: col.update(None, ids=[3], columns={"year": [1]}), "are texts, got 3"),
         (lambda: col.update(None, ids=["item-1"], columns={"sku": ["x"]}), "ids stay"),
-        (lambda: col.update(None, ids=["item-1"], columns={"_id": ["x"]}), "ids stay|_id"),
+        (
+            lambda: col.update(None, ids=["item-1"], columns={"_id": ["x"]}),
+            "ids stay|_id",
+        ),
         (lambda: col.update(None, ids=["item-1"], columns={"_code": ["x"]}), "_code"),
         (lambda: col.update(None, ids=["item-1"], columns={"": [1]}), "name"),
         (lambda: col.update(None, ids=["item-1"], columns={3: [1]}), "name"),

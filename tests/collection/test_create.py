@@ -463,9 +463,7 @@ def test_a_label_gives_a_novelty_radius(home):
     for some in ({"filter": "kind <> 'a'"}, {"allowed": [0, 1, 5]}, {"rerank": True}):
         assert col.search(queries, **some).out_of_distribution is None
     assert made(table, encoder=encoder).facts.novelty_radius is None
-    beside = made(
-        table["v"], columns={"kind": labels}, label="kind", encoder=encoder
-    )
+    beside = made(table["v"], columns={"kind": labels}, label="kind", encoder=encoder)
     assert beside.facts == col.facts
     alike = {**table, "kind": ["a"] * N}
     assert made(alike, label="kind").facts.novelty_radius is None
