@@ -43,7 +43,7 @@ def test_nothing_is_lost_when_all_add_at_once(folder):
     (rows,) = folder.glob("rows-*")
     with Store.open(rows).writer():
         running = [add(folder, i) for i in range(N)]
-        hurried = add(folder, N, "--wait", "0")
+        hurried = add(folder, N, "--timeout", "0")
         told = hurried.communicate()[1]
         assert (hurried.returncode, told.count("\n"), holder in told) == (2, 1, True)
         # So all of them wait for the lock when it is given back.

@@ -124,7 +124,7 @@ WITHOUT_TORCH = """
 import os, sys
 sys.modules["torch"] = sys.modules["onnx"] = sys.modules["sklearn"] = None
 from fewbits import Collection
-collection, cache = Bundle.load(sys.argv[1]), os.environ["FEWBITS_CACHE"]
+collection, cache = Collection.open(sys.argv[1]), os.environ["FEWBITS_CACHE"]
 os.environ["FEWBITS_CACHE"] = sys.argv[1]
 try:
     collection.search(sys.argv[2:], k=1)
