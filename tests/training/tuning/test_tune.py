@@ -206,7 +206,9 @@ def test_same_answer_again():
 def test_axes_are_computed_once_for_the_same_rows(monkeypatch):
     seen = []
     whole = _orthogonal._principal_axes
-    monkeypatch.setattr(_orthogonal, "_principal_axes", lambda X: seen.append(len(X)) or whole(X))
+    monkeypatch.setattr(
+        _orthogonal, "_principal_axes", lambda X: seen.append(len(X)) or whole(X)
+    )
     methods = ["pcah", "itq", "sp"]
     tune(digits(), Target(max_bytes=4), methods=methods, n_bits=[16, 32])
     # Once a round, and for the fit of the choice to all rows.
