@@ -170,7 +170,7 @@ def test_a_collection_classifies_by_it():
 
 
 def test_mistakes():
-    with pytest.raises(ArgumentError, match="'validated' or a number .*, got 'auto'"):
+    with pytest.raises(ArgumentError, match="supervision must be 'validated'"):
         learnt("auto")
     with pytest.raises(ArgumentError, match="supervision must be"):
         learnt(1.5)
