@@ -1,4 +1,4 @@
-"""``fewbits export``: a bundle's encoder as an ONNX model."""
+"""``fewbits export``: the encoder of a collection as an ONNX model."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits._extras import install_hint
-from fewbits.collection import Collection
 from fewbits.cli import app
+from fewbits.collection import Collection
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
 

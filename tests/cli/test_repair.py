@@ -20,11 +20,11 @@ NAMES = [f"t{i}" for i in range(N + 5)]
 
 @pytest.fixture
 def folder(tmp_path):
-    bundle = Bundle(ENCODER).with_items(
-        X, columns={"text": NAMES[:N]}, keep_vectors="float32"
+    options = {"encoder": ENCODER, "keep_vectors": "float32"}
+    made = Collection.create(
+        tmp_path / "b", X, columns={"text": NAMES[:N]}, **options
     )
-    bundle.save(tmp_path / "b")
-    Collection.open(tmp_path / "b").add(X[:5], columns={"text": NAMES[N:]})
+    made.add(X[:5], columns={"text": NAMES[N:]})
     return tmp_path / "b"
 
 
@@ -71,9 +71,9 @@ def test_a_collection_without_its_manifest(folder, hurt):
     status, told, _ = call("verify", folder, "--repair")
     assert (status, told.splitlines()[0]) == (0, "5,005 rows are there, 0 are lost")
     assert Collection.verify(folder).is_intact
-    found = Collection.open(folder).collection
+    found = Collection.open(folder)
     assert found.column("text").tolist() == NAMES
-    np.testing.assert_array_equal(found.some_vectors(), np.concatenate([X, X[:5]]))
+    np.testing.assert_array_equal(found.vectors, np.concatenate([X, X[:5]]))
 
 
 def test_no_state_is_guessed_without_a_manifest(folder):
@@ -101,10 +101,10 @@ def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
     assert (report.n_rows, report.n_lost, report.n_damaged) == (N + 5, 0, N)
     assert report.damaged_ids == tuple(range(1000))
     assert not report.is_complete
-    bundle = Collection.open(folder)  # codes are searched as before
-    assert bundle.column("text").tolist() == NAMES
-    np.testing.assert_array_equal(bundle.codes, codes)
-    assert bundle.search_records(X[:1], 1)[0][0]["distance"] == 0
+    opened = Collection.open(folder)  # codes are searched as before
+    assert opened.column("text").tolist() == NAMES
+    np.testing.assert_array_equal(opened.codes, codes)
+    assert opened.search(X[:1], 1, rerank=False)[0][0].distance == 0
     status, _, error = call("verify", folder, "--drop-rows")
     assert (status, error) == (2, "fewbits: error: --drop-rows needs --repair\n")
     status, told, _ = call("verify", folder, "--repair", "--drop-rows", "--json")
@@ -112,21 +112,9 @@ def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
     assert (status, report["n_rows"], report["n_lost"]) == (1, 5, N)
     assert report["lost_ids"] == [*range(1000)]
     assert Collection.verify(folder).is_intact
-    rest = Collection.open(folder).collection
+    rest = Collection.open(folder)
     assert rest.ids.tolist() == [*range(N, N + 5)]
-    np.testing.assert_array_equal(rest.some_vectors(), X[:5])
-
-
-def test_a_bundle_without_a_collection_is_verified(tmp_path):
-    Bundle(ENCODER).save(tmp_path / "b")
-    status, told, _ = call("verify", tmp_path / "b")
-    assert status == 0
-    assert "no collection" in told
-    (path,) = (tmp_path / "b").glob("encoder-*")
-    overwrite(path, n=1)
-    status, told, _ = call("verify", tmp_path / "b")
-    assert (status, told.partition(":")[0]) == (1, str(path))
-    assert Path(told.partition(":")[0]).exists()
+    np.testing.assert_array_equal(rest.vectors, X[:5])
 
 
 def test_every_damaged_file_is_named(folder):

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.collection import Collection
 from fewbits.cli import app
+from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store import Store, one_at_a_time
 
 X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(X).save(tmp_path / "b")
+    Collection.create(tmp_path / "b", X, encoder=ENCODER)
     return tmp_path / "b"
 
 
@@ -107,7 +107,7 @@ def test_replaced_files_are_named(folder):
     told = json.loads(call("compact", folder, "--json")[1])
     assert told["bytes"] > sum(each.stat().st_size for each in damaged)
     # They stay when another collection takes the place of theirs.
-    Collection.open(folder, items=False).with_items(X).save(folder)
+    Collection.create(folder, X, encoder=ENCODER, overwrite=True)
     assert sorted(folder.glob("rows-*/damaged-*")) == damaged
     printed = call("verify", folder)[1].splitlines()
     assert len(printed) == 1 + len(damaged)
@@ -147,7 +147,7 @@ def test_damage_is_named_and_repaired(folder):
     status, printed = call("verify", folder, "--repair", "--json")
     lost = json.loads(printed)["n_lost"]
     assert status == (1 if lost else 0)
-    assert lost + len(Collection.open(folder).collection) == 40
+    assert lost + len(Collection.open(folder)) == 40
     assert call("verify", folder)[0] == 0
 
 
@@ -226,10 +226,9 @@ def test_a_collection_is_repaired_where_the_encoder_is_damaged(folder, gone):
 @pytest.mark.parametrize("gone", [False, True])
 def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone):
     folder, other = tmp_path / "b c", tmp_path / "other"
-    old = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
-    old.with_items(X, keep_vectors="float32").save(folder)
-    new = Bundle(LinearEncoder(-np.eye(8), np.zeros(8)))
-    new.save(other)
+    Collection.create(folder, X, encoder=ENCODER, keep_vectors="float32")
+    new = LinearEncoder(-np.eye(8), np.zeros(8))
+    Collection.create(other, X[:1], encoder=new)
     (encoder,) = folder.glob("encoder-*")
     flip(encoder, 20)
     if gone:
@@ -238,27 +237,23 @@ def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone)
     assert status == 1
     assert printed.strip().endswith(f"fewbits reencode '{folder}' --by OTHER")
     assert call("reencode", folder, "--by", other)[0] == 0
-    assert call("verify", folder)[0] == 0
-    made, wanted = Collection.open(folder), new.with_items(X, keep_vectors="float32")
-    np.testing.assert_array_equal(made.codes, wanted.codes)
-    np.testing.assert_array_equal(made.ids, wanted.ids)
+    status, printed = call("verify", folder)
+    assert (status, len(printed.splitlines())) == (0, 1)  # the old rows are gone
+    made = Collection.open(folder)
+    np.testing.assert_array_equal(made.codes, new.encode(X))
+    np.testing.assert_array_equal(made.ids, np.arange(40))
 
 
 def test_an_encoder_alone(tmp_path):
+    np.save(tmp_path / "x.npy", X)
     folder = tmp_path / "b"
-    Bundle(LinearEncoder(np.eye(8), np.zeros(8))).save(folder)
+    assert call("fit", tmp_path / "x.npy", "-o", folder, "-b", "8")[0] == 0
+    assert call("verify", folder) == (0, call("verify", folder)[1])
     assert call("verify", folder, "--repair")[0] == 2  # there is nothing to repair
     flip(folder / "collection.json", 50)
     assert told(folder, "--repair")[:2] == (0, ["collection.json"])
+    assert call("reencode", folder, "--by", folder)[0] == 2  # there are no rows
     (encoder,) = folder.glob("encoder-*")
     flip(encoder, 20)
-    assert told(folder, "--repair")[:2] == (1, [encoder.name])
-
-
-def test_reencode_needs_items_and_a_bundle(tmp_path):
-    encoder = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
-    encoder.save(tmp_path / "b")
-    with pytest.raises(ArgumentError, match="holds no items"):
-        encoder.reencode(tmp_path / "b")
-    with pytest.raises(ArtefactError, match="is not a collection"):
-        encoder.reencode(str(tmp_path))
+    assert told(folder)[:2] == told(folder, "--repair")[:2] == (1, [encoder.name])
+    assert call("reencode", tmp_path, "--by", folder)[0] == 2

@@ -102,7 +102,7 @@ def classify(
         typer.Option(
             help="Reject unknown items; wrongly reject at most this share of known "
             "ones. Start with 0.05. The expected false-accept rate is printed below "
-            "the table, and is 'accepted' with --json."
+            "the table, and is among 'expected' with --json."
         ),
     ] = None,
     max_false_accept_rate: Annotated[
@@ -179,7 +179,8 @@ def classify(
         for name, record in zip(query.names, found.to_list(), strict=True)
     ]
     if as_json:
-        print_json(*rows)
+        shared = {} if found.expected is None else {"expected": found.expected}
+        print_json(*({**row, **shared} for row in rows))
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])

@@ -117,17 +117,17 @@ def classify(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
     )
     unused: dict[str, Any]
+    of_votes = {"k": k, "linear": linear or None}
+    of_codes = {"decoder": decoder, **rates, "top": top}
     if label is None:
-        unused, what = {"k": k, "linear": linear or None}, "votes by label="
+        unused, what = of_votes, "votes by label= (on the command line --label)"
     else:
-        unused, what = (
-            {"decoder": decoder, **rates, "top": top},
-            "class codes, not label=",
-        )
-        unused |= {"k": k} if linear else {}
+        unused, what = of_codes, "class codes, not of votes by label="
     for name, value in unused.items():
         if value is not None:
             raise ArgumentError(f"{name} is of {what}: leave it out")
+    if linear and k is not None:
+        raise ArgumentError("k is of votes, not of linear models: leave it out")
     if label is None:
         if model.facts.several_labels:
             for name, value in {"decoder": decoder, **rates}.items():

@@ -1536,8 +1536,12 @@ class Collection:
             folder = Path(path)
             other = _model_of(encoder, None)
             model, store, digest = _folder.read_folder(folder, other.encoder)
-            rows = None if store is None else Rows.newest(store)
-            cls(_Version(model, rows, digest), folder).reencode(other)
+            if store is None:
+                raise ArtefactError(f"{folder} holds no rows to encode")
+            version = _Version(model, Rows.newest(store), digest)
+            damaged = cls(version, folder)
+            del version  # a handle alone holds the files of the old rows
+            damaged.reencode(encoder)
         return report
 
     @staticmethod
@@ -1586,6 +1590,9 @@ class Collection:
             )
             new = replace(new, facts=facts)
             self._replace(new, reencoded_tables(rows, new, progress), self._folder)
+            del version, rows  # which hold the files of the old rows
+            if self._folder is not None:
+                _folder.remove_unnamed(self._folder)
 
     def prefix(self, bits: int) -> "Collection":
         """Return a collection in memory with the first bits of all codes.
