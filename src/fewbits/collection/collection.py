@@ -1678,11 +1678,15 @@ class Collection:
         return name if name in self.columns else None
 
     def with_facts(self, **facts: Any) -> "Collection":
-        """Return this version in memory, with further facts, which `summary` tells."""
+        """Return this version with further facts, which `summary` tells, to be saved.
+
+        With rows it can only be read.
+        """
         version = self._version
         old = version.model.facts.to_dict()
         model = replace(version.model, facts=Facts.of({**old, **facts}))
-        return Collection(replace(version, model=model), None)
+        is_full = version.rows is not None
+        return Collection(replace(version, model=model), None, frozen=is_full)
 
     def check_codes_of(self, other: "Collection") -> None:
         """Refuse another collection whose codes do not mean the same.
