@@ -46,9 +46,9 @@ def full(path=None, form="float32", n=N):
 def answers(col):
     """Return all that a collection answers, as plain values."""
     return [
-        col.search(X[:4], 5).to_dict(),
-        col.search(X[:4], 5, rerank=False, filter="kind = 'red'").to_dict(),
-        col.search(ids=["k3"], k=4, group_by="kind").to_dict(),
+        col.search(X[:4], 5).to_list(),
+        col.search(X[:4], 5, rerank=False, filter="kind = 'red'").to_list(),
+        col.search(ids=["k3"], k=4, group_by="kind").to_list(),
         col.classify(X[:4]).to_list(),
         col.classify(X[:4], max_false_reject_rate=0.1).to_dict(),
         col.classify(X[:4], decoder="nearest").to_list(),

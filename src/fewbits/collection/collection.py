@@ -1533,11 +1533,11 @@ class Collection:
         """
         report = _folder.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
-            folder = Path(path)
-            other = _model_of(encoder, None)
-            model, store, digest = _folder.read_folder(folder, other.encoder)
+            folder = Path(path).absolute()
+            other = _model_of(encoder, None).encoder
+            model, store, digest = _folder.read_folder(folder, other)
             rows = None if store is None else Rows.newest(store)
-            cls(_Version(model, rows, digest), folder).reencode(other)
+            cls(_Version(model, rows, digest), folder).reencode(encoder)
         return report
 
     @staticmethod
