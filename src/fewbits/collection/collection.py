@@ -1533,7 +1533,7 @@ class Collection:
         """
         report = _folder.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
-            folder = Path(path)
+            folder = Path(path).absolute()
             other = _model_of(encoder, None)
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
@@ -1685,11 +1685,15 @@ class Collection:
         return name if name in self.columns else None
 
     def with_facts(self, **facts: Any) -> "Collection":
-        """Return this version in memory, with further facts, which `summary` tells."""
+        """Return this version with further facts, which `summary` tells, to be saved.
+
+        With rows it can only be read.
+        """
         version = self._version
         old = version.model.facts.to_dict()
         model = replace(version.model, facts=Facts.of({**old, **facts}))
-        return Collection(replace(version, model=model), None)
+        is_full = version.rows is not None
+        return Collection(replace(version, model=model), None, frozen=is_full)
 
     def check_codes_of(self, other: "Collection") -> None:
         """Refuse another collection whose codes do not mean the same.

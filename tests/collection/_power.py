@@ -61,7 +61,7 @@ class PowerLoss:
                     trees = [{**tree, name: data} for tree in trees]
                     continue
                 below = [
-                    {f"{name}/{path}": each for path, each in files.items()}
+                    {f"{name}/{path}": content for path, content in files.items()}
                     for files in self.trees(data, n_random)
                 ]
                 trees = [{**tree, **files} for tree in trees for files in below]
@@ -95,28 +95,28 @@ class PowerLoss:
 
     def _watched(self, name, call):
         def watched(*arguments, **options):
-            found = call(*arguments, **options)
+            result = call(*arguments, **options)
             if self.is_looking or (name == "open" and not arguments[1] & os.O_CREAT):
-                return found
+                return result
             where = arguments[-1] if name in MOVES or name == "link" else arguments[0]
             self.is_looking = True
             try:
                 self._done(name, where)
             finally:
                 self.is_looking = False
-            return found
+            return result
 
         return watched
 
     def _done(self, name, where):
         self.look()
-        told = name
+        call = name
         if name == "fsync":
-            told = f"sync {self._synced(where)}"
-            self.syncs.append(told)
+            call = f"sync {self._synced(where)}"
+            self.syncs.append(call)
         elif name in MOVES:
-            told = f"move {os.path.relpath(where, self.root)}"
-        self.calls.append(told)
+            call = f"move {os.path.relpath(where, self.root)}"
+        self.calls.append(call)
         if self.after is not None:
             self.after(self)
         if name == "fsync" and len(self.syncs) - 1 == self.without and self.error:
@@ -124,16 +124,16 @@ class PowerLoss:
 
     def _synced(self, descriptor):
         """Put a file or a folder on the disk; return its path."""
-        found = os.fstat(descriptor)
+        status = os.fstat(descriptor)
         is_done = len(self.syncs) != self.without
         path = os.readlink(f"/proc/self/fd/{descriptor}")
-        if not stat.S_ISDIR(found.st_mode):
-            inode = self.inodes.get(found.st_ino)
+        if not stat.S_ISDIR(status.st_mode):
+            inode = self.inodes.get(status.st_ino)
             if is_done and inode is not None:
                 inode.synced = len(inode.data)
         elif is_done:
-            is_root = os.path.samestat(found, os.stat(self.root))
-            inode = None if is_root else self.inodes.get(found.st_ino)
+            is_root = os.path.samestat(status, os.stat(self.root))
+            inode = None if is_root else self.inodes.get(status.st_ino)
             if is_root or inode is not None:
                 disk = self.folders[ROOT if is_root else bytes(inode.data)]
                 disk.durable, disk.pending = dict(disk.names_), []

@@ -1,4 +1,4 @@
-"""Power fails while a bundle is saved; the old one is there then, or the new one."""
+"""Power fails while a collection is saved: the old one is there then, or the new one."""
 
 import errno
 import os
@@ -9,38 +9,37 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError
-from tests.bundle._power import PowerLoss
+from tests.collection._power import PowerLoss
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="names of open files are read there"
 )
 X = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
-ALONE = Bundle(LinearEncoder(np.eye(4), np.zeros(4)))
-HOLDING = ALONE.with_items(X, keep_vectors="float32")
-NEW_ALONE = Bundle(LinearEncoder(-np.eye(4), np.ones(4)))
-NEW_HOLDING = NEW_ALONE.reencode(HOLDING)
+ALONE = Collection.from_parts(LinearEncoder(np.eye(4), np.zeros(4)))
+HOLDING = Collection.create(None, X, encoder=ALONE, keep_vectors="float32")
+NEW_ALONE = Collection.from_parts(LinearEncoder(-np.eye(4), np.ones(4)))
+NEW_HOLDING = Collection.create(None, X, encoder=NEW_ALONE, keep_vectors="float32")
 SAVES = {
     "new": (None, NEW_ALONE, "b"),
-    "new with items": (None, NEW_HOLDING, "b"),
+    "new with rows": (None, NEW_HOLDING, "b"),
     "deep": (None, NEW_ALONE, "x/y/b"),
     "over one": (ALONE, NEW_ALONE, "b"),
-    "over one with items": (HOLDING, NEW_HOLDING, "b"),
-    "items lost": (HOLDING, NEW_ALONE, "b"),
-    "items built": (ALONE, HOLDING, "b"),
+    "over one with rows": (HOLDING, NEW_HOLDING, "b"),
+    "rows lost": (HOLDING, NEW_ALONE, "b"),
+    "rows built": (ALONE, HOLDING, "b"),
 }
 
 
 class Loss(Exception):
-    """The bundle came back as something that it never was."""
+    """The collection came back as something that it never was."""
 
 
-def told(bundle):
-    items = bundle.items
-    rows = None if items is None else (items.ids.tolist(), items.codes.tobytes())
-    return bundle.encoder.fingerprint, rows
+def facts_of(col):
+    rows = None if not len(col) else (col.ids.tolist(), col.codes.tobytes())
+    return col.encoder.fingerprint, rows
 
 
 class Run:
@@ -55,14 +54,14 @@ class Run:
             old.save(self.root / name)
         self.new = new
         self.losses = []
-        self.allowed = [None if old is None else told(old), told(new)]
+        self.allowed = [None if old is None else facts_of(old), facts_of(new)]
 
     def go(self, without=None, error=None):
         self.disk = PowerLoss(self.root, self.look, without, error)
         with pytest.MonkeyPatch.context() as patch:
             self.disk.watch(patch)
             with suppress(OSError):
-                self.new.save(self.root / self.name)
+                self.new.save(self.root / self.name, overwrite=True)
                 assert error is None
         if error is None:
             self.allowed = self.allowed[1:]
@@ -78,32 +77,32 @@ class Run:
             if state not in self.seen:
                 self.seen[state] = self.loaded(read)
                 self.n_crashes += 1
-            if (found := self.seen[state]) not in self.allowed:
-                self.losses.append(f"after {disk.calls[-1]}: {found}")
+            if (facts := self.seen[state]) not in self.allowed:
+                self.losses.append(f"after {disk.calls[-1]}: {facts}")
 
     def read(self, tree):
         """Return the files without those of stores that the manifest does not name."""
-        manifest = tree.get(f"{self.name}/bundle.json", b"")
-        stores = {path: re.search("items-[^/]*", path) for path in tree}
+        manifest = tree.get(f"{self.name}/collection.json", b"")
+        stores = {path: re.search("rows-[^/]*", path) for path in tree}
         named = {x for x, y in stores.items() if y is None or y[0].encode() in manifest}
         return {path: tree[path] for path in named}
 
     def loaded(self, tree):
-        """Return what the bundle is, None where it is missing."""
-        if f"{self.name}/bundle.json" not in tree:
+        """Return what the collection is, None where it is missing."""
+        if f"{self.name}/collection.json" not in tree:
             return None
         folder = self.crashed / str(self.n_crashes)
         for path, content in tree.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
         try:
-            return told(Bundle.load(folder / self.name))
+            return facts_of(Collection.open(folder / self.name))
         except ArtefactError as error:
             return str(error)
 
 
 @pytest.mark.parametrize("save", SAVES)
-def test_the_old_bundle_or_the_new_one_is_there(tmp_path, save):
+def test_the_old_collection_or_the_new_one_is_there(tmp_path, save):
     run = Run(tmp_path, *SAVES[save])
     run.go()
     assert run.n_crashes > 10
@@ -125,7 +124,7 @@ def test_each_sync_is_needed(tmp_path, save, sync):
         Run(tmp_path, *SAVES[save]).go(without=sync)
 
 
-@pytest.mark.parametrize("save", ["new", "over one", "items lost"])
+@pytest.mark.parametrize("save", ["new", "over one", "rows lost"])
 @pytest.mark.parametrize("sync", range(6))
 def test_after_a_sync_that_fails(tmp_path, save, sync):
     error = OSError(errno.EIO, os.strerror(errno.EIO))
