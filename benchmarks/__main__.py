@@ -1,4 +1,4 @@
-"""Run every benchmark, one after the other: ``python -m benchmarks [--quick] [NAME ...]``.
+"""Run every benchmark in turn: ``python -m benchmarks [--quick] [NAME ...]``.
 
 With ``--quick`` each runs with its smallest setting, to see that it works: nothing is
 written.

@@ -15,8 +15,8 @@ from collections import Counter
 
 import duckdb
 
-from fewbits.errors import ArgumentError
 from fewbits.collection.filters import matching_rows
+from fewbits.errors import ArgumentError
 from tests.collection.filters._conditions import CODES, N_BITS, TABLE, draw
 from tests.collection.filters._duckdb import duckdb_rows
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder, PackedEncoder
 
@@ -50,7 +50,7 @@ def test_delete_by_a_file_of_ids(built, tmp_path):
     )
     assert "2 deleted, 0 not there" in result.stdout
     left = {f"s{row}" for row in range(20)} - {"s1", "s3", "s5", "s7", "s8"}
-    assert {*Bundle.load(built).collection.ids} == left
+    assert {*Collection.open(built).ids} == left
     np.save(tmp_path / "n.npy", np.arange(3))
     told = run("delete", built, "--ids", tmp_path / "n.npy", code=2)
     assert "the ids of this collection are texts, got 0" in told
@@ -63,7 +63,7 @@ def test_delete_by_many_whole_numbers(tmp_path):
     np.save(tmp_path / "ids.npy", gone)
     told = run("delete", tmp_path / "b", "--ids", tmp_path / "ids.npy")
     assert "10,000 deleted, 0 not there; 10,000 items" in told
-    left = Bundle.load(tmp_path / "b").collection.ids
+    left = Collection.open(tmp_path / "b").ids
     np.testing.assert_array_equal(left, np.setdiff1d(np.arange(20_000), gone))
     (tmp_path / "ids.txt").write_text("1\ns2\n")
     told = run("delete", tmp_path / "b", "--ids", tmp_path / "ids.txt", code=2)
@@ -76,11 +76,11 @@ VECTORS = ["--column", "x", "--column", "y"]
 def test_a_table_by_the_ids_it_was_built_with(built, tmp_path):
     later = write(tmp_path / "later.csv", range(20, 25))
     told = json.loads(run("add", built, later, *VECTORS, "--json"))
-    assert told == {"bundle": str(built), "added": 5, "n_items": 25, "commit": 2}
+    assert told == {"collection": str(built), "added": 5, "n_items": 25, "commit": 2}
     again = write(tmp_path / "again.csv", range(18, 22), year=100)
     assert "item with id 's18' already" in run("add", built, again, *VECTORS, code=2)
     assert "4 upserted; 25 items" in run("upsert", built, again, *VECTORS)
-    items = Bundle.load(built).collection
+    items = Collection.open(built).collection
     known = dict(zip(items.ids, items.column("year"), strict=True))
     wanted = {f"s{row}": row + 100 * (18 <= row < 22) for row in range(25)}
     assert known == wanted
@@ -96,7 +96,7 @@ def test_texts_stay_texts_where_few_rows_hold_numbers_alone(tmp_path, cells):
     later.write_text(f"x,y,sku,price,day\n3,4,{cells}\n")
     run("build", tmp_path / "b", first, *VECTORS, "--id", "sku")
     run("add", tmp_path / "b", later, *VECTORS)
-    items = Bundle.load(tmp_path / "b").collection
+    items = Collection.open(tmp_path / "b").collection
     assert items.ids.tolist() == ["a1", "a2", "7"]
     assert items.row("7") == {"price": "2.50", "day": "2024-01-31"}
 
@@ -121,6 +121,6 @@ def test_packed_codes(tmp_path):
     assert "give the ids" in run(
         "upsert", tmp_path / "b", tmp_path / "more.npy", code=2
     )
-    bundle = Bundle.load(tmp_path / "b").upsert(codes[:1], ids=[8])
+    bundle = Collection.open(tmp_path / "b").upsert(codes[:1], ids=[8])
     wanted = np.concatenate([codes[:8], codes[:1]])
-    np.testing.assert_array_equal(bundle.collection.codes, wanted)
+    np.testing.assert_array_equal(bundle.codes, wanted)

@@ -27,7 +27,7 @@ def run(*words):
 
 
 def test_the_table_is_that_of_the_function(folder):
-    asked = ["d.npz", "--column", "x", "--labels", "y", "-m", "lsh", "-m", "pcah"]
+    asked = ["d.npz", "--column", "x", "--label", "y", "-m", "lsh", "-m", "pcah"]
     found = run(*asked, "-b", 16, "-b", 128, "--plot", "p.svg")
     assert found.exit_code == 0, found.stderr
     title, header, *rows = found.stdout.splitlines()
@@ -81,9 +81,9 @@ def test_a_choice_names_the_commands_that_make_it():
         next(line for line in lines if line.startswith(word))
         for word in ("next: ", "then: ")
     )
-    assert fit.startswith("next: fewbits fit x.npy -o my-bundle --method itq --bits ")
+    assert fit.startswith("next: fewbits fit x.npy -o my-collection --method itq --bits ")
     assert fit.endswith(" --set n_iter=3")
-    assert build == "then: fewbits build my-bundle x.npy --keep-vectors int8"
+    assert build == "then: fewbits build my-collection x.npy --keep-vectors int8"
     for line in (fit, build):
         words = line.split()[2:]
         made = CliRunner().invoke(app, words)

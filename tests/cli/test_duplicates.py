@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 
@@ -76,12 +76,12 @@ def test_nothing_found(folder):
 
 
 @pytest.mark.parametrize(
-    ("bundle", "options", "message"),
+    ("collection", "options", "message"),
     [
         ("b", ["-r", "-1"], "radius must be at least 0, got -1"),
         ("b", ["-r", "1", "--filter", "colour = 1"], "colour"),
         ("plain", ["-r", "1", "--max-vector-distance", "1"], "keeps no vectors"),
-        ("none", ["-r", "1"], "is not a bundle"),
+        ("none", ["-r", "1"], "is not a collection"),
     ],
 )
 def test_mistakes(folder, bundle, options, message, monkeypatch, capsys):

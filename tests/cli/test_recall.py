@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.cli import app, main
 from fewbits.encoders import LinearEncoder
 
@@ -43,7 +43,7 @@ def run(*arguments, **options):
 
 def test_programs_get_each_estimate(folder):
     found = json.loads(run(folder / "b", "-i", folder / "q.npy", "-k", 4, "--json"))
-    expected = Bundle.load(folder / "b").estimate_recall(4, queries=Q)
+    expected = Collection.open(folder / "b").estimate_recall(4, queries=Q)
     assert found["held_out"] is True
     assert found["estimates"] == [each.to_dict() for each in expected]
 
@@ -51,7 +51,7 @@ def test_programs_get_each_estimate(folder):
 def test_people_see_a_table(folder):
     lines = run(folder / "b").splitlines()
     assert lines[0].split("\t") == ["search", "shortlist", "recall@10", "low", "high"]
-    one, two, three = Bundle.load(folder / "b").estimate_recall()
+    one, two, three = Collection.open(folder / "b").estimate_recall()
     shown = [line.split("\t") for line in lines[1:4]]
     assert [line[0] for line in shown] == [
         "codes alone",
@@ -76,24 +76,24 @@ def test_held_out_queries_are_named(folder):
 def test_vectors_of_a_file(folder):
     given = ["--vectors", folder / "x.npy", "--n-queries", 30, "--seed", 3, "--json"]
     found = json.loads(run(folder / "plain", *given))
-    own = Bundle.load(folder / "plain").estimate_recall(
+    own = Collection.open(folder / "plain").estimate_recall(
         vectors=X, n_queries=30, random_state=3
     )
     assert found["estimates"] == [each.to_dict() for each in own]
 
 
 @pytest.mark.parametrize(
-    ("bundle", "options", "message"),
+    ("collection", "options", "message"),
     [
         ("plain", [], "keeps no vectors to find the true neighbours with"),
         ("plain", ["--vectors", "q.npy"], "for each of the 60 items, got 9"),
         ("plain", ["--vectors", "t.txt"], "--vectors needs vectors, but t.txt holds"),
         ("b", ["-k", "60"], "k=60 asks for more neighbours than the 59 other items"),
-        ("b", ["-i", "t.txt"], "holds texts, but this bundle takes vectors"),
+        ("b", ["-i", "t.txt"], "holds texts, but this collection takes vectors"),
         ("b", ["-i", "none.npy"], "none.npy"),
         ("b", ["--column", "v"], "--column needs --input"),
         ("b", ["--confidence", "95"], "confidence must be a number above 0"),
-        ("none", [], "is not a bundle"),
+        ("none", [], "is not a collection"),
     ],
 )
 def test_mistakes(folder, bundle, options, message, monkeypatch, capsys):

@@ -8,11 +8,11 @@ import time
 import httpx
 import numpy as np
 import pytest
+from fewbits.server._batching import Batcher
 
 from fewbits import engine
 from fewbits.errors import ArgumentError, LockedError
 from fewbits.server import Settings
-from fewbits.server._batching import Batcher
 from fewbits.server._work import Overloaded, TooSlow, Work
 from tests.server._running import N_BITS, served, small_bundle, vectors
 

@@ -14,6 +14,8 @@ import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
+from fewbits.server._body import _of_json
+from fewbits.server._models import SearchBody
 from PIL import Image
 from pydantic import ValidationError
 
@@ -22,8 +24,6 @@ from fewbits.bundle import Bundle
 from fewbits.client.wire import ARROW, write_stream
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.server import Settings
-from fewbits.server._body import _of_json
-from fewbits.server._models import SearchBody
 from fewbits.server._queries import Upload
 from fewbits.server._streams import request_stream
 from tests.server._images import image_bundle

@@ -4,10 +4,10 @@ import asyncio
 import threading
 
 import pytest
+from fewbits.server._served import Served
 
 from fewbits.server import Settings
 from fewbits.server._live import Live
-from fewbits.server._served import Served
 from fewbits.server._service import Service
 from fewbits.server._work import TooSlow
 from tests.server._running import small_bundle

@@ -17,4 +17,4 @@ def small_segments(monkeypatch):
     monkeypatch.setattr(_writer, "_FEW", 8)
     # Names come in the order in which they are made, so that a run can be repeated.
     numbers = itertools.count()
-    monkeypatch.setattr(secrets, "token_hex", lambda n: f"{next(numbers):016x}")
+    monkeypatch.setattr(secrets, "token_hex", lambda n: f"{next(numbers):0{2 * n}x}")

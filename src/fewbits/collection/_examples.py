@@ -152,9 +152,7 @@ def _same_rows(
     Texts and paths are looked for in the column of the items; vectors among those that
     are kept, as they were before they were rounded. Without these there are none.
     """
-    column = model.facts.item_column or {"texts": "text", "images": "path"}.get(
-        model.kind
-    )
+    column = model.facts.item_column
     is_vectors = model.kind in ("vectors", "codes")
     known = rows.vector_form is not None if is_vectors else column in rows.columns
     if not known:

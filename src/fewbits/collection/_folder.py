@@ -363,11 +363,7 @@ def naming_folder(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterator[Any]:
     """Open a store for changes, if it still is that of the collection in the folder."""
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and timeout >= 0):
-        raise ArgumentError(
-            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
-        )
+    check_timeout(timeout)
     if folder is None:
         with store.writer(timeout=timeout) as writer:
             yield writer
@@ -375,6 +371,14 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
     with naming_folder(folder), store.writer(timeout=timeout) as writer:
         check_named(folder, store)
         yield writer
+
+
+def check_timeout(timeout: Any) -> None:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout >= 0):
+        raise ArgumentError(
+            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
+        )
 
 
 def check_named(folder: Path, store: Store) -> None:

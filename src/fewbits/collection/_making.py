@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, as_table, is_frame
+from fewbits._arrow import as_array, as_frame, as_table, is_frame, is_text
+from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -27,9 +28,11 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read, warn_of_index
+from fewbits.inputs import Input, read, read_columns
 from fewbits.ood import novelty_radius
 
+#: What items are called that were not a column of a table.
+_ITEM_COLUMNS = {"texts": "text", "images": "path"}
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
@@ -54,7 +57,7 @@ def read_rows(
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
     data = as_frame(data)
-    beside = as_frame(columns)
+    beside = columns if isinstance(columns, Mapping) else as_frame(columns)
     if is_frame(beside):
         table = as_table(beside)
         beside = {name: table[name] for name in table.column_names}
@@ -63,6 +66,8 @@ def read_rows(
             raise ArgumentError(
                 "a table brings its own ids and columns: name them by id= and columns="
             )
+        if isinstance(data, Input):  # its columns are chosen already
+            model, as_text = None, ()
         return read(
             data,
             column=column,
@@ -80,7 +85,6 @@ def read_rows(
         ("column", column),
         ("images", images),
         ("id", id),
-        ("label", label),
     ):
         if value is not None:
             raise ArgumentError(
@@ -89,24 +93,32 @@ def read_rows(
             )
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
-    if is_frame(data) and ids is None:
-        warn_of_index(data)
     if codes is not None:
         source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
-    elif model is None:
-        source = read(data, skip_blank=skip_blank)
+    elif model is None or skip_blank:
+        kind = None if model is None else model.kind
+        source = read(data, skip_blank=skip_blank, kind=kind)
     else:
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
     own = {**source.columns, **(beside or {})}
-    return replace(source, ids=source.ids if ids is None else ids, columns=own)
+    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if label is None:
+        return source
+    if label not in own:
+        raise ArgumentError(
+            f"there is no column {label!r} beside the items: give it, as "
+            f"columns={{{label!r}: [...]}}"
+        )
+    return replace(source, labels=as_label_names(own[label], label), label=label)
 
 
-def column_facts(source: Input) -> dict[str, str | None]:
+def column_facts(source: Input) -> dict[str, Any]:
     """Return what the facts say about the columns of rows that were read."""
     columns = source.stored_columns()
-    named = {"item_column": source.column, "label_column": source.label}
+    item = source.column or _ITEM_COLUMNS.get(source.kind, "")
+    named = {"item_column": item, "label_column": source.label}
     kept = {key: name if name in columns else None for key, name in named.items()}
     return {**kept, "id_column": source.id}
 
@@ -303,7 +315,11 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            raise ArgumentError("update takes a table: read the file first")
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            texts = [f.name for f in rows.schema if is_text(f.type)]
+            if rows.has_text_ids:
+                texts.append(id or facts.id_column or "id")
+            data = read_columns(data, texts)
         if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
@@ -327,6 +343,9 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    for name in columns:
+        if not (isinstance(name, str) and name):
+            raise ArgumentError(f"a column needs a name, a text; got {name!r}")
     keys = checked_ids(ids)
     if len(keys):
         keys = id_column(keys, rows.has_text_ids)

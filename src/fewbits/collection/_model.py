@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fewbits._arrow import (
     plain_type,
     typed_columns,
 )
+from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.classify import Calibration, Codebook
@@ -59,6 +60,11 @@ class Facts:
     index: str | None = None
     keep_vectors: str | None = None
     novelty_radius: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "extra"):
+            plain = ReadOnlyDict(getattr(self, name), name=name)
+            object.__setattr__(self, name, plain)
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -161,10 +167,10 @@ class Model:
             )
 
     @property
-    def kind(self) -> str:
-        """Kind of items that it takes: vectors, texts, images, or packed codes."""
+    def kind(self) -> Literal["vectors", "texts", "images", "codes"]:
+        """Kind of items that it takes."""
         if self.backbone is not None:
-            return str(self.extractor.kind)
+            return "texts" if self.extractor.kind == "texts" else "images"
         return "codes" if isinstance(self.encoder, PackedEncoder) else "vectors"
 
     @property

@@ -241,7 +241,8 @@ def _without_own(positions: IdArray, own: IdArray | None) -> IdArray:
         return positions
     others = positions != own[:, None]
     others[others.all(axis=1), -1] = False  # behind many of the same distance
-    return positions[others].reshape(len(positions), -1)
+    kept: IdArray = positions[others].reshape(len(positions), -1)
+    return kept
 
 
 def _answers(
@@ -261,18 +262,21 @@ def _answers(
     yield "hamming", _positions(rows, index.search(codes, k + more).ids)
     if not encodes:
         return  # which have no scores beside their bits
-    rerank = {"shortlist": shortlist + more}
     ranked = index.search_reranked(
         codes,
         k + more,
         scores=model.encoder.query_scores(vectors),
         offsets=offsets_of(model, rows),
-        **rerank,
+        shortlist=shortlist + more,
     )
     yield "scores", _positions(rows, ranked.ids)
     if rows.vector_form is not None:
         ranked = index.search_reranked(
-            codes, k + more, vectors=rows.vectors, query_vectors=vectors, **rerank
+            codes,
+            k + more,
+            vectors=rows.vectors,
+            query_vectors=vectors,
+            shortlist=shortlist + more,
         )
         yield "euclidean", _positions(rows, ranked.ids)
 

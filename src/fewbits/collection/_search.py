@@ -63,7 +63,7 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.own is None:
-                self._codes = self._model.encoder.encode(self._features)
+                self._codes = self._model.encoder.encode(self.features)
             else:
                 assert self._rows is not None
                 self._codes = self._rows.codes_at(self.own)

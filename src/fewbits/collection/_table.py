@@ -66,7 +66,7 @@ def table_of(
     }
     if isinstance(vectors, Int8Vectors):
         parts[VECTOR] = _fixed_lists(vectors.values)
-        parts[BLOCKS] = _fixed_lists(vectors.blocks.reshape(len(vectors), -1))
+        parts[BLOCKS] = _fixed_lists(vectors.blocks)
     elif vectors is not None:
         parts[VECTOR] = _fixed_lists(vectors)
     for name, column in parts.items():
@@ -107,7 +107,8 @@ def _fixed_lists(matrix: NDArray[Any]) -> Any:
     import pyarrow as pa
 
     flat = pa.array(np.ascontiguousarray(matrix).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+    width = int(np.prod(matrix.shape[1:]))  # also of no rows
+    return pa.FixedSizeListArray.from_arrays(flat, width)
 
 
 def user_column(name: str, column: Any) -> Any:
@@ -128,7 +129,9 @@ def user_column(name: str, column: Any) -> Any:
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
     kind = column.type
-    if pa.types.is_dictionary(kind) and kind.index_type != pa.int32():
+    if pa.types.is_dictionary(kind):
+        if any(chunk.dictionary.null_count for chunk in column.chunks):
+            column = column.cast(kind.value_type)  # null is no category
         # Room for any number of categories that come later.
         column = column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
     buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
@@ -307,7 +310,7 @@ def cast_column(column: Any, field: Any) -> Any:
     if column.type == field.type:
         return column
     if column.null_count == len(column):  # of any type: CSV says none for blank cells
-        return pa.nulls(len(column), field.type)
+        return pa.chunked_array([pa.nulls(len(column), field.type)])
     if pa.types.is_null(field.type):
         raise ArgumentError(
             f"column {field.name!r} was null in every row when it was built, so it has "

@@ -116,6 +116,7 @@ def classify(
     rates = dict(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
     )
+    unused: dict[str, Any]
     if label is None:
         unused, what = {"k": k, "linear": linear or None}, "votes by label="
     else:
@@ -218,8 +219,13 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
             above = [entry["label"] for entry in labels if entry["score"] >= least]
             record = {"labels": above, **record}
         records.append(record)
-    labels = [record.get("labels") for record in records]
-    return Classified(_objects(labels), None, None, None, tuple(records))
+    return Classified(
+        _objects([record.get("labels") for record in records]),
+        None,
+        None,
+        None,
+        tuple(records),
+    )
 
 
 # By items of the collection.
@@ -248,15 +254,15 @@ def _by_votes(
                 shares.append(votes)
         return _ranked([row for block in shares for row in block], _HALF)
     if reranks:
-        votes = vote(_voters(model, rows, query, k), classes, k)
+        best = vote(_voters(model, rows, query, k), classes, k)
     else:
-        votes = nearest_vote(query.codes, rows.codes, classes, k, own=own)
-    names, shares_of = votes.labels.tolist(), votes.shares.tolist()
+        best = nearest_vote(query.codes, rows.codes, classes, k, own=own)
+    names, shares_of = best.labels.tolist(), best.shares.tolist()
     records = [
         {"class": name, "share": share}
         for name, share in zip(names, shares_of, strict=True)
     ]
-    return Classified(_objects(names), votes.shares, None, None, tuple(records))
+    return Classified(_objects(names), best.shares, None, None, tuple(records))
 
 
 def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
@@ -292,8 +298,8 @@ def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
         ranked = [{"label": i, "score": float(row[i])} for i in order]
         labels = [entry["label"] for entry in ranked if entry["score"] >= least]
         records.append({"labels": labels, "ranked": ranked[:_LABELS]})
-    labels = _objects([record["labels"] for record in records])
-    return Classified(labels, None, None, None, tuple(records))
+    of_each = _objects([record["labels"] for record in records])
+    return Classified(of_each, None, None, None, tuple(records))
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

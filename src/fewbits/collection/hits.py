@@ -168,7 +168,9 @@ class Hits(Sequence[list[Hit]]):
 
     def _present(self) -> NDArray[np.bool_]:
         if self.ids.dtype == object:
-            return np.not_equal(self.ids, None)
+            return np.array([item is not None for item in self.ids.flat]).reshape(
+                self.ids.shape
+            )
         return self.ids >= 0
 
     def _hits(self, query: int, table: Any) -> list[Hit]:

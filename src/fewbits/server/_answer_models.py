@@ -175,6 +175,7 @@ class Facts(Answer):
     name: str
     version: str
     snapshot: str
+    collection_version: int
     writable: bool
     n_items: int
     n_bits: int

@@ -75,17 +75,24 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Filter = Annotated[
     str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
 ]
+Texts = Many[str]
+Vectors = Many[Many[float]]
+Images = Annotated[Many[str], Field(description="Files of images, in base64.")]
+Ids = Annotated[Many[Id], Field(description="Items of the collection.")]
+Codes = Annotated[Many[str], Field(description="Packed codes in hexadecimal.")]
+Allowed = Annotated[Many[Id], Field(description="Ids that may be found.")]
+Farthest = Annotated[float, Field(ge=0)]
 #: What each argument of a method of `Collection` is in JSON.
 FIELDS: dict[str, Any] = {
-    "texts": Many[str],
-    "vectors": Many[Many[float]],
-    "images": Annotated[Many[str], Field(description="Files of images, in base64.")],
-    "ids": Annotated[Many[Id], Field(description="Items of the collection.")],
-    "codes": Annotated[Many[str], Field(description="Packed codes in hexadecimal.")],
+    "texts": Texts,
+    "vectors": Vectors,
+    "images": Images,
+    "ids": Ids,
+    "codes": Codes,
     "k": Positive,
     "radius": Radius,
     "filter": Filter,
-    "allowed": Annotated[Many[Id], Field(description="Ids that may be found.")],
+    "allowed": Allowed,
     "group_by": str,
     "rerank": bool,
     "shortlist": Positive,
@@ -104,7 +111,7 @@ FIELDS: dict[str, Any] = {
     "n_random": Annotated[int, Field(ge=1, le=100_000)],
     "C": Annotated[float, Field(gt=0, lt=1e9)],
     "random_state": Annotated[int, Field(ge=0, lt=2**32)],
-    "max_vector_distance": Annotated[float, Field(ge=0)],
+    "max_vector_distance": Farthest,
     "missing_ok": bool,
     "timeout": Seconds,
     "column": str | Many[str],
@@ -149,11 +156,11 @@ def body_like(
 class Queries(Body):
     """Exactly one of the ways to say what is meant."""
 
-    texts: FIELDS["texts"] | None = None
-    vectors: FIELDS["vectors"] | None = None
-    images: FIELDS["images"] | None = None
-    ids: FIELDS["ids"] | None = None
-    codes: FIELDS["codes"] | None = None
+    texts: Texts | None = None
+    vectors: Vectors | None = None
+    images: Images | None = None
+    ids: Ids | None = None
+    codes: Codes | None = None
 
 
 SearchBody = body_like("SearchBody", Collection.search, "queries")
@@ -190,9 +197,9 @@ CompactBody = body_like("CompactBody", Collection.compact)
 class EncodeBody(Body):
     """Items to encode."""
 
-    texts: FIELDS["texts"] | None = None
-    vectors: FIELDS["vectors"] | None = None
-    images: FIELDS["images"] | None = None
+    texts: Texts | None = None
+    vectors: Vectors | None = None
+    images: Images | None = None
 
 
 class ItemsBody(Body):
@@ -215,9 +222,9 @@ class GroupsBody(Body):
     """Groups of near duplicates, see `fewbits.Collection.duplicates`."""
 
     radius: Radius
-    max_vector_distance: FIELDS["max_vector_distance"] | None = None
+    max_vector_distance: Farthest | None = None
     filter: Filter | None = None
-    allowed: FIELDS["allowed"] | None = None
+    allowed: Allowed | None = None
     max_pairs: Positive | None = None
     max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
     keep: Many[Id] | None = Field(

@@ -174,7 +174,10 @@ def learn(
     extractor = backbone_of(source, backbone, progress)
     if not isinstance(learner, Learner):
         learner = make_learner(method, n_bits, random_state, parameters)
-    facts = {"method": method, "parameters": plain(decomposed(method, learner))}
+    facts: dict[str, Any] = {
+        "method": method,
+        "parameters": plain(decomposed(method, learner)),
+    }
     if source.names:
         facts["feature_names"] = list(source.names)
     if kernel_map is not None:
@@ -251,7 +254,10 @@ def of_fitted(
     if own and extractor is not None:
         _check_same_features(extractor, X, features)
     method = method_of(inner)
-    facts = {"method": method, "parameters": plain(decomposed(method, inner))}
+    facts: dict[str, Any] = {
+        "method": method,
+        "parameters": plain(decomposed(method, inner)),
+    }
     if hasattr(learner, "feature_names_in_"):
         facts["feature_names"] = learner.feature_names_in_.tolist()
     if inner is not learner:

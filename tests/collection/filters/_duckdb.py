@@ -5,9 +5,9 @@ from functools import cache
 
 import duckdb
 import pyarrow as pa
-from tests.collection.filters._conditions import CODES, N_BITS, OWN_COLUMNS, TABLE
 
 from fewbits.codes import unpack
+from tests.collection.filters._conditions import CODES, N_BITS, OWN_COLUMNS, TABLE
 
 
 @cache

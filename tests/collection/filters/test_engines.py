@@ -3,10 +3,9 @@
 import os
 import random
 
+from fewbits.collection.filters import matching_rows
 from tests.collection.filters._conditions import CODES, N_BITS, TABLE, draw, rows
 from tests.collection.filters._duckdb import duckdb_rows
-
-from fewbits.collection.filters import matching_rows
 
 N_CONDITIONS = 40_000 if os.environ.get("FEWBITS_NIGHTLY") == "1" else 2_000
 

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+
 from tests.collection.filters._ask import ask, ask_table, refusal
 
 PLACE = [{"City": "A", "geo": {"lat": 1}}, None, {"City": "B", "geo": None}]

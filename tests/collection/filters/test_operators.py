@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collection.filters._ask import ask, ask_table, refusal
 
 from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError
+from tests.collection.filters._ask import ask, ask_table, refusal
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.collection.filters._ask import ask, refusal
 
 from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError, CodeError
+from tests.collection.filters._ask import ask, refusal
 
 UNSUPPORTED = {
     "trim(category) = 'x'": "'trim('",

@@ -6,11 +6,11 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collection.filters._ask import ask_table, refusal
 
 from fewbits.codes import pack
 from fewbits.collection.filters import matching_rows
 from fewbits.errors import ArgumentError
+from tests.collection.filters._ask import ask_table, refusal
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(0, 40), n_bits=st.integers(1, 30))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.collection.filters._ask import ask, refusal
 
 COMPARE = {

@@ -94,6 +94,7 @@ def _facts(served: "Served") -> dict[str, Any]:
         "name": served.service.live.name,
         "version": __version__,
         "snapshot": served.version,
+        "collection_version": collection.version,
         "writable": settings.writable,
         "n_items": len(collection),
         "n_bits": encoder.n_bits,

@@ -57,10 +57,12 @@ async def search(request: Request) -> Response:
 
 
 @router.post(
-    "/v1/explain", openapi_extra=reads(SearchBody), responses=answers("Explained")
+    "/v1/explain",
+    openapi_extra=reads(SearchBody, image=True),
+    responses=answers("Explained"),
 )
 async def explained(
-    body: Annotated[Any, Depends(body_of(SearchBody))], served: Current
+    body: Annotated[Any, Depends(body_of(SearchBody, image=True))], served: Current
 ) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
     return Json(await served.run(explain, served, body))
