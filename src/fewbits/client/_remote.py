@@ -675,8 +675,8 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
     import pyarrow as pa
 
     n_queries = sum(others["n_queries"] for _, others in answers)
-    k = max((others["k"] for _, others in answers), default=0)
-    last = answers[-1][1] if answers else {"metric": "hamming", "version": 0}
+    k = max(others["k"] for _, others in answers)
+    last = answers[-1][1]
     bits = last["metric"] == "hamming"
     kind, far = (np.int32, -1) if bits else (np.float32, np.inf)
     distances = np.full((n_queries, k), far, kind)
@@ -697,7 +697,7 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
         start += others["n_queries"]
         if others.get("out_of_distribution") is not None:
             unknown.append(np.array(others["out_of_distribution"], np.bool_))
-    whole = pa.concat_tables(tables) if tables else pa.table({})
+    whole = pa.concat_tables(tables)
     beyond = np.concatenate(unknown) if unknown else None
     return Hits(ids, distances, last["metric"], last["version"], lambda: whole, beyond)
 

@@ -171,9 +171,9 @@ def explain(served: Served, body: Any) -> dict[str, Any]:
     answer = hits.to_dict()
     for found in answer["hits"]:
         if found:
-            own = collection.encode(ids=[hit["id"] for hit in found])
-            for hit, code in zip(found, own, strict=True):
-                hit["code"] = code.tobytes().hex()
+            stored = collection.encode(ids=[hit["id"] for hit in found])
+            for hit, own in zip(found, stored, strict=True):
+                hit["code"] = own.tobytes().hex()
     return {
         **answer,
         "codes": [code.tobytes().hex() for code in codes],

@@ -229,7 +229,8 @@ def _items(served: Served, body: ItemsBody, request: Request) -> Response:
     elif len(positions) and positions.max() >= len(collection):
         raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
     if body.filter is not None:
-        positions = positions[collection.mask(body.filter)[positions]]
+        mask = np.asarray(collection.mask(body.filter))
+        positions = positions[mask[positions]]
     if len(np.unique(positions)) < len(positions):
         raise ArgumentError("ask for each item once")
     table = collection.take(positions, body.columns, codes=True)
