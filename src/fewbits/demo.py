@@ -13,8 +13,7 @@ from fewbits.collection import Collection
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
-from fewbits.learners import ITQ, LSH, NeighbourCodes
-from fewbits.learners.neighbours import NeighbourTraining
+from fewbits.learners import ITQ, LSH, NeighbourCodes, NeighbourTraining
 
 __all__ = ["BACKBONE", "QUESTIONS", "Answer", "ask", "build", "compare", "load", "made"]
 
