@@ -154,7 +154,7 @@ def ask(collection: Collection, questions: Sequence[str], k: int = 10) -> list[A
             question,
             None if refused else str(chapter),
             float(share),
-            [hit["text"] for hit in nearest],
+            [str(hit["text"]) for hit in nearest],
             [int(hit.distance) for hit in nearest],
         )
         for question, nearest, refused, chapter, share in zip(

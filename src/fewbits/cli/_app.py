@@ -24,8 +24,8 @@ from fewbits.errors import FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
-#: What a user can cause, and `fewbits.errors.OUTCOMES` says for a service: here each is
-#: one line on standard error, and exit status 2. Anything else is ours, and a traceback.
+#: What a user can cause: one line on standard error and exit status 2. Anything else is
+#: ours, and a traceback. `fewbits.errors.OUTCOMES` says the same for a service.
 MISTAKES = (FewbitsError, OSError, MemoryError, UnicodeError)
 #: In the order of the help; each is the function of its name in the module ``_name``.
 COMMANDS = (
@@ -149,8 +149,8 @@ def _root(
 
 def main() -> None:
     """Run the command line."""
-    # Arrow imports pandas, where it is installed, to see whether a list is a Series: 0.2
-    # of the 0.65 seconds of a search. Commands read files, never data frames.
+    # Arrow imports pandas, where it is installed, to see whether a list is a Series:
+    # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
     sys.meta_path.insert(0, _NoPandas())
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):

@@ -134,8 +134,8 @@ def build(
         given = learning.options() + ["--encoder"] * (encoder is not None)
         if given:
             raise ArgumentError(
-                f"{collection} has an encoder already: leave out {', '.join(given)}, or "
-                "replace the collection by --overwrite"
+                f"{collection} has an encoder already: leave out {', '.join(given)}, "
+                "or replace the collection by --overwrite"
             )
     else:
         Collection.check_target(collection, overwrite=overwrite)
@@ -152,8 +152,8 @@ def build(
         for option, value in {"--keep-vectors": keep_vectors, "--index": index}.items():
             if value is not None:
                 raise ArgumentError(
-                    f"{collection} has rows already: leave out {option}, which is chosen "
-                    "when the first ones come"
+                    f"{collection} has rows already: leave out {option}, which is "
+                    "chosen when the first ones come"
                 )
         with progress_bar("encoding") as progress:
             n = known.add(items, **named, timeout=timeout, progress=progress)

@@ -205,7 +205,7 @@ def compare(
 
 
 def _build_command(choice: Any, items: Any, seed: int, options: dict[str, Any]) -> str:
-    """Return the command that makes a collection of such codes, learnt from all rows."""
+    """Return the command that builds a collection of such codes from all rows."""
     learner = choice.as_dict()["learner"]
     own = ("n_bits", "random_state")
     settings = [

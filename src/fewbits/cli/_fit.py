@@ -191,7 +191,7 @@ class Learning:
 
     @contextmanager
     def kept(self, output: Path) -> Iterator[None]:
-        """Tell what an interrupt in the block leaves; keep checkpoints until its end."""
+        """Say what an interrupt in the block leaves; keep checkpoints until then."""
         from fewbits.learners import fitting
 
         checkpoint = self._parameters().get("checkpoint")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, as_table, is_frame, is_text
+from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -58,7 +59,7 @@ def read_rows(
     data = as_frame(data)
     beside = columns if isinstance(columns, Mapping) else as_frame(columns)
     if is_frame(beside):
-        table = as_table(beside)
+        table = typed_table(beside)
         beside = {name: table[name] for name in table.column_names}
     if has_columns(data):
         if ids is not None or isinstance(beside, Mapping):
@@ -84,7 +85,6 @@ def read_rows(
         ("column", column),
         ("images", images),
         ("id", id),
-        ("label", label),
     ):
         if value is not None:
             raise ArgumentError(
@@ -103,7 +103,15 @@ def read_rows(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
     own = {**source.columns, **(beside or {})}
-    return replace(source, ids=source.ids if ids is None else ids, columns=own)
+    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if label is None:
+        return source
+    if label not in own:
+        raise ArgumentError(
+            f"there is no column {label!r} beside the items: give it, as "
+            f"columns={{{label!r}: [...]}}"
+        )
+    return replace(source, labels=as_label_names(own[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -316,7 +324,7 @@ def update_table(
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
             )
-        table = as_table(data)
+        table = typed_table(data)
         id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(
@@ -335,6 +343,9 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    for name in columns:
+        if not (isinstance(name, str) and name):
+            raise ArgumentError(f"a column needs a name, a text; got {name!r}")
     keys = checked_ids(ids)
     if len(keys):
         keys = id_column(keys, rows.has_text_ids)

@@ -181,9 +181,10 @@ def read(
         )
     if len(items) == 0:
         raise ArgumentError(f"{items.source} holds no items")
-    if items.labels is not None and len(items.labels) != len(items):
+    n_labels = len(items) if items.labels is None else np.shape(items.labels)[0]
+    if n_labels != len(items):
         raise ArgumentError(
-            f"{items.source} holds {len(items)} items and {len(items.labels)} labels"
+            f"{items.source} holds {len(items)} items and {n_labels} labels"
         )
     return items
 
