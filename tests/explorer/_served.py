@@ -1,4 +1,4 @@
-"""Bundles that tests look at, and servers for them."""
+"""Collections that tests look at, and servers for them."""
 
 import asyncio
 import os
@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import uvicorn
 
-from fewbits import datasets
-from fewbits.bundle import Bundle, Metadata
-from fewbits.learners import ITQ, LSH
+from fewbits import Collection, datasets
+from fewbits.encoders import LinearEncoder
+from fewbits.learners import ITQ
 from fewbits.server import Settings, create_app
 
 N_TEXTS, N_IMAGES = 2500, 240
@@ -23,30 +24,32 @@ STOPPED = set()  # addresses of servers that answer no more
 SLOW_ANSWERS = float(os.environ.get("FEWBITS_SLOW_ANSWERS", 0))
 
 
-@cache
-def diagnoses() -> Bundle:
-    """Return a sample of the demo's data, with some items twice."""
-    from fewbits import backbones
+def of_signs(X, path=None, **options) -> Collection:
+    """Return a collection whose codes are the signs of vectors."""
+    n_bits = np.shape(X)[1]
+    options.setdefault("encoder", LinearEncoder(np.eye(n_bits), np.zeros(n_bits)))
+    return Collection.create(path, X, **options)
 
+
+@cache
+def diagnoses() -> Collection:
+    """Return a sample of the demo's data, with some items twice."""
     data = datasets.load_icd10()
     rows = np.linspace(0, len(data) - 1, N_TEXTS).astype(np.int64)
     rows[-5:] = rows[:5]
-    texts = [data.items[row] for row in rows]
-    backbone = backbones.load("wordllama-256")
-    features = backbone.extract(texts)
-    encoder = ITQ(64, random_state=0).fit(features).encoder_
-    bundle = Bundle(
-        encoder,
+    columns = {"chapter": data.labels["chapter"][rows].tolist()}
+    table = {"text": [data.items[row] for row in rows], **columns}
+    return Collection.create(
+        None,
+        pa.table(table),
+        column="text",
+        label="chapter",
         backbone="wordllama-256",
-        backbone_fingerprint=backbone.fingerprint,
-        metadata=Metadata(method="itq"),
+        learner=ITQ(64, random_state=0),
     )
-    columns = {"text": texts, "chapter": data.labels["chapter"][rows]}
-    made = bundle.with_codes(encoder.encode(features), columns=columns)
-    return made.with_novelty_radius(data.labels["category"][rows])
 
 
-def digits(folder) -> Bundle:
+def digits(folder) -> Collection:
     """Return images of digits, 8 x 8 pixels, in files."""
     from PIL import Image
     from sklearn.datasets import load_digits
@@ -63,7 +66,7 @@ def digits(folder) -> Bundle:
     return _of_images(paths, labels, 32)
 
 
-def clothes(folder, n, data=None) -> Bundle:
+def clothes(folder, n, data=None) -> Collection:
     """Return images of Fashion-MNIST in files, with the codes of their features."""
     from PIL import Image
 
@@ -74,44 +77,36 @@ def clothes(folder, n, data=None) -> Bundle:
     for path, row in zip(paths, rows, strict=True):
         Image.fromarray(found.items.array[row]).save(path)
     labels = found.labels["class"][rows]
-    made = _of_images(paths, labels, 64)
-    return made.with_novelty_radius(labels)
+    return _of_images(paths, labels.tolist(), 64)
 
 
-def _of_images(paths, labels, n_bits) -> Bundle:
-    from fewbits import backbones
-
-    backbone = backbones.load("efficientnet-lite0-96")
-    features = backbone.extract(paths)
-    encoder = ITQ(n_bits, random_state=0).fit(features).encoder_
-    bundle = Bundle(
-        encoder,
+def _of_images(paths, labels, n_bits) -> Collection:
+    return Collection.create(
+        None,
+        pa.table({"path": paths, "label": labels}),
+        images="path",
+        label="label",
         backbone="efficientnet-lite0-96",
-        backbone_fingerprint=backbone.fingerprint,
-        metadata=Metadata(method="itq", raw_column="path", label_column="label"),
+        learner=ITQ(n_bits, random_state=0),
     )
-    columns = {"path": paths, "label": labels}
-    return bundle.with_codes(encoder.encode(features), columns=columns)
 
 
-def many_classes() -> Bundle:
+def many_classes(path=None) -> Collection:
     """Return vectors of 1,000 classes, the first ones larger; bit 0 is dead."""
     rng = np.random.default_rng(0)
     sizes = np.maximum(2, 40 - 4 * np.arange(N_CLASSES))
     classes = np.repeat(np.arange(N_CLASSES), sizes)
     centres = rng.normal(size=(N_CLASSES, 8))
     vectors = centres[classes] + 0.1 * rng.normal(size=(len(classes), 8))
-    bundle = Bundle(LSH(40, random_state=0).fit(vectors).encoder_)
-    bundle = bundle.with_items(
+    weights, bias = rng.normal(size=(8, 40)), np.zeros(40)
+    weights[:, 0], bias[0] = 0, -1
+    return Collection.create(
+        path,
         vectors,
+        encoder=LinearEncoder(weights, bias),
         ids=[f"item {i:05d}" for i in range(len(classes))],
-        columns={"kind": [f"class {each:04d}" for each in classes]},
+        columns={"kind": [f"class {number:04d}" for number in classes]},
         keep_vectors="float16",
-    )
-    codes = bundle.collection.codes.copy()
-    codes[:, 0] &= 0x7F
-    return Bundle(
-        bundle.encoder, bundle.collection.with_codes(codes), metadata=bundle.metadata
     )
 
 
@@ -134,7 +129,7 @@ def held_back(app):
 
 @contextmanager
 def serving(source, prepare=lambda app: None, **settings):
-    """Serve a bundle at a free port of this machine; give its address."""
+    """Serve a collection at a free port of this machine; give its address."""
     app = create_app(source, Settings(**settings))
     prepare(app)
     served = held_back(app) if SLOW_ANSWERS else app

@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
-from fewbits.encoders import LinearEncoder
+from fewbits import Collection
 from tests.explorer._reading import address_of, quiet
-from tests.explorer._served import serving
+from tests.explorer._served import of_signs, serving
 
 HITS = ".hits > li:not(.asked)"
 IDS = [" spaces ", "two\nlines", *map(str, range(10))]
@@ -22,10 +21,9 @@ def folder(tmp_path_factory):
     X[-2:] = X[-3]
     X[-2, 0] *= -1
     X[-1, :3] *= -1
-    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)))
-    folder = tmp_path_factory.mktemp("addresses") / "bundle"
+    folder = tmp_path_factory.mktemp("addresses") / "collection"
     columns = {"colour": ["red", "blue"] * 6, "name": IDS}
-    bundle.with_items(X, ids=IDS, columns=columns).save(folder)
+    of_signs(X, folder, ids=IDS, columns=columns)
     return folder
 
 
@@ -102,6 +100,6 @@ def test_what_to_keep_is_in_the_address_and_the_rest_is_deleted(url, folder, new
     page.get_by_role("button", name="Delete the 2 marked items").click()
     page.get_by_role("button", name="Delete 2 items").click()
     page.get_by_text("No two items have codes within 2 bits.").wait_for()
-    left = Bundle.load(folder).collection
+    left = Collection.open(folder)
     assert left.ids.tolist() == [id for id in IDS if id not in ("7", "9")]
     assert "keep" not in address_of(page)

@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 
-from fewbits.bundle import Bundle, read_names
+from fewbits import Collection
+from fewbits.inputs.by_hand import read_names
 from tests.explorer._reading import address_of
 from tests.explorer._served import diagnoses
 
@@ -20,7 +21,7 @@ def test_lists_every_bit_with_its_share(texts, new_page):
     page = new_page(texts.url, "#bits?bit=7")
     cells = page.locator(".bitgrid .cell")
     cells.nth(63).wait_for()
-    shares = np.unpackbits(diagnoses().collection.codes, axis=1).mean(axis=0)
+    shares = np.unpackbits(diagnoses().codes, axis=1).mean(axis=0)
     told = cells.evaluate_all("all => all.map(x => x.getAttribute('aria-label'))")
     for bit, text in enumerate(told):
         assert text.startswith(f"bit {bit}: ")
@@ -37,7 +38,7 @@ def test_dead_bits_are_told(vectors, new_page):
 def test_examples_have_the_bit(texts, new_page):
     page = new_page(texts.url, "#bits?bit=5")
     page.locator(".side-1 .examples li").first.wait_for()
-    codes = diagnoses().collection.codes
+    codes = diagnoses().codes
     for value in (0, 1):
         items = page.locator(f".side-{value} .examples .more span:first-child")
         ids = [int(text.removeprefix("id ")) for text in items.all_inner_texts()]
@@ -48,13 +49,13 @@ def test_examples_have_the_bit(texts, new_page):
 def test_flipping_a_bit_moves_the_neighbours(texts, new_page):
     page = new_page(texts.url, "#bits?item=12")
     page.locator(".near li").first.wait_for()
-    bundle = diagnoses()
-    code = bundle.collection.codes[12].copy()
+    collection = diagnoses()
+    code = collection.codes[12].copy()
     assert (code_on(page) == code).all()
     for bit in (3, 40):
         code[bit // 8] ^= 128 >> bit % 8
         page.locator(".codegrid .cell").nth(bit).click()
-        truth = bundle.index.search(code[None], 8)
+        truth = collection.search(codes=code[None], k=8)
         distances = [str(each) for each in truth.distances[0]]
         page.wait_for_function(
             "wanted => [...document.querySelectorAll('.near b')]"
@@ -69,7 +70,7 @@ def test_flipping_a_bit_moves_the_neighbours(texts, new_page):
     assert (code_on(page) == code).all()
 
 
-def test_names_are_saved_beside_the_bundle(texts, new_page):
+def test_names_are_saved_in_the_folder(texts, new_page):
     page = new_page(texts.url, "#bits?bit=9")
     page.get_by_label("Name of 1").fill("fracture")
     page.get_by_role("button", name="Save names").click()
@@ -81,7 +82,7 @@ def test_names_are_saved_beside_the_bundle(texts, new_page):
     other.locator(".bitgrid .named").wait_for()
     assert other.locator(".bitgrid .named").all_inner_texts() == ["9"]
     assert "fracture" in other.locator(".side-1 .sidename").inner_text()
-    Bundle.load(texts.folder)  # the bundle is as whole as before
+    Collection.open(texts.folder)  # it is as whole as before
 
 
 def test_a_read_only_service_takes_no_names(vectors, new_page):

@@ -29,7 +29,7 @@ READY |= {"map": ".plane[data-loaded=true]", "health": ".figures, .card"}
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
+def collection(tmp_path_factory):
     try:
         return clothes(tmp_path_factory.mktemp("clothes"), N)
     except FewbitsError as error:  # neither the data nor what reads them
@@ -37,8 +37,8 @@ def bundle(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def url(bundle):
-    with serving(bundle) as url:
+def url(collection):
+    with serving(collection) as url:
         yield url
 
 
@@ -57,8 +57,8 @@ def test_every_view_is_clean_and_accessible(url, new_page, view, scheme):
     assert page.locator(".thumb.lacking").count() == 0
 
 
-def test_a_file_finds_itself(bundle, url, new_page):
-    path = bundle.collection.row(12)["path"]
+def test_a_file_finds_itself(collection, url, new_page):
+    path = collection[12]["path"]
     page = new_page(url)
     page.set_input_files("input[type=file]", path)
     first = page.locator(".hits > li:not(.asked)").first
@@ -68,8 +68,8 @@ def test_a_file_finds_itself(bundle, url, new_page):
     assert "--data-binary" in page.locator(".snippets pre").last.inner_text()
 
 
-def test_a_new_image_is_judged(bundle, url, new_page):
-    path = bundle.collection.row(7)["path"]
+def test_a_new_image_is_judged(collection, url, new_page):
+    path = collection[7]["path"]
     page = new_page(url, "#teach?part=new")
     page.set_input_files("input[type=file]", path)
     page.get_by_role("button", name="Judge", exact=True).click()

@@ -12,12 +12,11 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from fewbits.bundle import Bundle
 from fewbits.codes import hamming_distances
-from fewbits.encoders import LinearEncoder
-from fewbits.engine.maps import MapUpdates, map_collection
+from fewbits.server.explore.map_updates import MapUpdates
+from fewbits.server.explore.maps import map_collection
 from tests.explorer._reading import address_of
-from tests.explorer._served import diagnoses, serving
+from tests.explorer._served import diagnoses, of_signs, serving
 
 LOADED = ".plane[data-loaded=true]"
 NEAR = ".near > li"
@@ -36,8 +35,8 @@ def sampled():
     """Serve diagnoses of which not all are on the map: an address and its maps."""
     maps = []
 
-    def make(bundle, **options):
-        maps.append(map_collection(bundle, max_points=ON_MAP, **options))
+    def make(collection, **options):
+        maps.append(map_collection(collection, max_points=ON_MAP, **options))
         return maps[-1]
 
     def prepare(app):
@@ -109,7 +108,7 @@ def test_draws_with_a_legend(texts, map_page, renderer):
     assert page.locator("canvas.points").get_attribute("data-renderer") == renderer
     assert page.locator(".plane .status").inner_text() == "2,500 points"
     assert coloured(page) > 2000
-    chapters = diagnoses().collection.column("chapter").astype(str)
+    chapters = diagnoses().column("chapter").astype(str)
     names, counts = np.unique(chapters, return_counts=True)
     order = sorted(zip(-counts, names, strict=True))
     shown = page.locator(".legend .entry").all_inner_texts()
@@ -134,13 +133,13 @@ def test_without_webgl_a_canvas_is_drawn(texts, browser, new_page):
 def test_neighbours_that_are_not_on_the_map_are_listed(sampled, map_page):
     page = map_page(sampled.url, "#map?item=7")
     page.locator(NEAR).nth(9).wait_for()
-    codes = diagnoses().collection.codes
+    codes = diagnoses().codes
     far = hamming_distances(codes[7:8], codes)[0]
     truth = sorted((far[i], i) for i in range(len(far)) if i != 7)[:10]
     ids = ids_in(page.locator(f"{NEAR} .more").all_inner_texts())
     assert ids == [i for _, i in truth]
     (found,) = sampled.maps
-    on_map = found.rows.tolist()
+    on_map = found.positions.tolist()
     hidden = [i for i in ids if i not in on_map]
     assert page.locator(NEAR).get_by_text("not on the map").count() == len(hidden)
     assert 0 < len(hidden) < 10
@@ -152,7 +151,7 @@ def test_a_click_lists_true_neighbours_and_the_address_keeps_it(texts, map_page)
     pick(page)
     found = page.locator(".chosen .item .more").first.inner_text()
     (id,) = ids_in([found])
-    codes = diagnoses().collection.codes
+    codes = diagnoses().codes
     far = hamming_distances(codes[id : id + 1], codes)[0]
     shown = page.locator(f"{NEAR} > .number").all_inner_texts()
     assert [int(each) for each in shown] == np.sort(far)[1:11].tolist()
@@ -257,7 +256,7 @@ def test_all_of_it_by_keyboard(texts, map_page):
 def test_colours_by_bit_distance_and_trust(texts, map_page):
     page = map_page(texts.url, "#map?by=bit:3")
     counts = page.locator(".legend .number").all_inner_texts()
-    ones = int(np.unpackbits(diagnoses().collection.codes, axis=1)[:, 3].sum())
+    ones = int(np.unpackbits(diagnoses().codes, axis=1)[:, 3].sum())
     assert [int(each.replace(",", "")) for each in counts] == [2500 - ones, ones]
     by = page.get_by_label("Colour by")
     by.select_option("trust")
@@ -300,7 +299,7 @@ def test_classes_stand_out_in_light_and_dark(texts, map_page, scheme):
 def test_outliers_and_confusions_are_listed_and_shown(texts, map_page):
     page = map_page(texts.url)
     beside = page.get_by_role("region", name="Outliers and confusions")
-    found = httpx.get(f"{texts.url}v1/map/outliers?labels=chapter").json()
+    found = httpx.get(f"{texts.url}v1/map/outliers?label=chapter").json()
     words = [f"{each['distance']} bits from the nearest" for each in found["outliers"]]
     words += [
         f"{each['votes']} of 10 nearest are {each['other']}; it is {each['class']}"
@@ -335,17 +334,17 @@ def test_a_new_snapshot_is_told(texts, map_page):
 
 def test_the_map_stays_while_the_collection_changes(tmp_path, map_page):
     """Every look at the collection meets another state of it."""
-    small_map().save(tmp_path / "bundle")
+    small_map(tmp_path / "collection")
     go = threading.Semaphore(1)  # one map, then none until the end
 
-    def make(bundle, **options):
+    def make(collection, **options):
         assert go.acquire(timeout=60)
-        return map_collection(bundle, **options)
+        return map_collection(collection, **options)
 
     def prepare(app):
         app.state.service.maps = MapUpdates(make)
 
-    with serving(tmp_path / "bundle", prepare, writable=True) as url:
+    with serving(tmp_path / "collection", prepare, writable=True) as url:
         page = map_page(url)
         for id in (3, 5):
             answer = httpx.post(f"{url}v1/delete", json={"ids": [id]})
@@ -369,7 +368,6 @@ def test_the_map_stays_while_the_collection_changes(tmp_path, map_page):
         page.get_by_text("58 items").first.wait_for()
 
 
-def small_map():
+def small_map(path):
     X = np.random.default_rng(0).normal(size=(60, 16))
-    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)))
-    return bundle.with_items(X, columns={"kind": ["a", "b", "c"] * 20})
+    of_signs(X, path, columns={"kind": ["a", "b", "c"] * 20})

@@ -6,11 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
-from fewbits.bundle import Bundle
-from fewbits.encoders import LinearEncoder
-from fewbits.engine.explore import NoveltyRequest, novelty
+from fewbits import Collection
+from fewbits.server.explore.novelty import novelty
 from tests.explorer._reading import address_of
-from tests.explorer._served import diagnoses, serving
+from tests.explorer._served import diagnoses, many_classes, of_signs, serving
 
 
 def test_good_and_bad_items_teach(texts, new_page):
@@ -23,10 +22,10 @@ def test_good_and_bad_items_teach(texts, new_page):
     page.get_by_text("Bad (1)").wait_for()
     given = parse_qs(urlsplit(address_of(page)).fragment.partition("?")[2])
     good, bad = (json.loads(given[side][0])[0] for side in ("good", "bad"))
-    truth = Bundle.load(texts.folder).search_by_example(
-        ["fracture of wrist"], ids=[good], not_ids=[bad], k=12
+    truth = Collection.open(texts.folder).like(
+        ["fracture of wrist"], good_ids=[good], bad_ids=[bad], k=12
     )
-    wanted = ",".join(map(str, truth.ids))
+    wanted = ",".join(map(str, truth.ids[0]))
     page.wait_for_function(
         "wanted => [...document.querySelectorAll('.candidates .good')]"
         ".map(each => each.dataset.id).join() === wanted",
@@ -48,10 +47,10 @@ def test_the_threshold_decides_what_is_new(texts, new_page):
 def test_the_proposed_threshold_tells_its_false_accept_rate(texts, new_page):
     page = new_page(texts.url, "#teach?part=new&text=broken wrist")
     page.locator(".verdict").wait_for()
-    found = novelty(Bundle.load(texts.folder), NoveltyRequest("chapter"))
+    found = novelty(Collection.open(texts.folder), "chapter")
     shown = page.locator(".rates > div").nth(1).inner_text()
-    low, high = found.unknown_interval[found.threshold]
-    share = found.unknown[found.threshold]
+    low, high = found["unknown_interval"][found["threshold"]]
+    share = found["unknown"][found["threshold"]]
     assert shown.split("\n") == [
         f"{share:.1%}".replace("%", " %"),
         f"false-accept rate, 95 % interval {100 * low:.0f} % to {100 * high:.0f} %",
@@ -60,24 +59,23 @@ def test_the_proposed_threshold_tells_its_false_accept_rate(texts, new_page):
 
 def test_without_classes_there_is_no_false_accept_rate(new_page):
     X = np.random.default_rng(0).normal(size=(9, 8))
-    bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(X)
-    with serving(bundle) as url:
+    with serving(of_signs(X)) as url:
         page = new_page(url, "#teach?part=new")
         page.get_by_text(
             "The false-accept rate cannot be estimated: no column"
         ).wait_for()
 
 
-def test_duplicates_are_those_of_the_bundle(texts, new_page):
+def test_duplicates_are_those_of_the_collection(texts, new_page):
     page = new_page(texts.url, "#duplicates")
     page.locator(".groups > li").first.wait_for()
-    groups = Bundle.load(texts.folder).duplicates(0).groups()
+    groups = Collection.open(texts.folder).duplicates(0).groups()
     shown = page.locator(".figures dd").all_inner_texts()
     assert shown[0] == f"{len(groups):,}"
     assert shown[1] == f"{sum(map(len, groups)):,}"
     page.get_by_role("slider").focus()
     page.keyboard.press("ArrowRight")
-    wider = Bundle.load(texts.folder).duplicates(1).groups()
+    wider = Collection.open(texts.folder).duplicates(1).groups()
     page.wait_for_function(
         "wanted => document.querySelector('.figures dd').textContent === wanted",
         arg=f"{len(wider):,}",
@@ -96,7 +94,7 @@ def test_the_list_of_what_to_keep_is_exported(texts, new_page, tmp_path):
     download.value.save_as(path)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    groups = Bundle.load(texts.folder).duplicates(0).groups()
+    groups = Collection.open(texts.folder).duplicates(0).groups()
     assert sorted(int(row["_id"]) for row in rows) == sorted(np.concatenate(groups))
     decided = {int(row["_id"]): row["_decision"] for row in rows}
     assert decided[kept] == "keep"
@@ -107,7 +105,7 @@ def test_the_list_of_what_to_keep_is_exported(texts, new_page, tmp_path):
         )
     assert set(kept_of.values()) == {1}
     texts_of = {int(row["_id"]): row["text"] for row in rows}
-    assert texts_of[kept] == diagnoses().collection.row(kept)["text"]
+    assert texts_of[kept] == diagnoses()[kept]["text"]
 
 
 def test_health_tells_recall_and_bytes(texts, new_page):
@@ -120,11 +118,9 @@ def test_health_tells_recall_and_bytes(texts, new_page):
 
 
 def test_health_names_what_is_damaged(tmp_path, new_page):
-    from tests.explorer._served import many_classes
-
-    folder = tmp_path / "bundle"
-    many_classes().save(folder)
-    (segment,) = folder.glob("items-*/seg-*.arrow")
+    folder = tmp_path / "collection"
+    many_classes(folder)
+    (segment,) = folder.glob("*/seg-*.arrow")
     with serving(folder) as url:
         page = new_page(url, "#health")
         page.locator(".recall tbody tr").nth(2).wait_for()

@@ -3,15 +3,14 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from fewbits.bundle import Bundle
 from fewbits.server import Settings, create_app
 from tests.explorer._served import many_classes
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("routes") / "bundle"
-    many_classes().save(folder)
+    folder = tmp_path_factory.mktemp("routes") / "collection"
+    many_classes(folder)
     return folder
 
 
@@ -34,7 +33,7 @@ def test_bits(client):
 
 
 def test_one_bit(client):
-    found = client.get("/v1/bits/3", params={"k": 2, "labels": "kind"}).json()
+    found = client.get("/v1/bits/3", params={"k": 2, "label": "kind"}).json()
     assert len(found["zeros"]) == len(found["ones"]) == 2
     assert found["n_classes"] == 1000
     assert found["by"] == "vectors"
@@ -45,10 +44,10 @@ def test_one_bit(client):
     [
         ("/v1/bits/40", "bit must be between 0 and 39, got 40"),
         ("/v1/bits/-1", "got -1"),
-        ("/v1/bits/3?labels=nothing", "no column 'nothing'"),
+        ("/v1/bits/3?label=nothing", "no column 'nothing'"),
         ("/v1/bits/3?k=101", "k: "),
         ("/v1/bits/x", "bit: "),
-        ("/v1/novelty?labels=nothing", "no column 'nothing'"),
+        ("/v1/novelty?label=nothing", "no column 'nothing'"),
         ("/v1/quality/recall?k=0", "k: "),
     ],
 )
@@ -84,7 +83,7 @@ def test_names_that_cannot_be_given(client, folder):
             403,
             "read_only",
         )
-    with client_of(Bundle.load(folder), writable=True) as memory:
+    with client_of(many_classes(), writable=True) as memory:
         answer = memory.put("/v1/bits/3", json={"zeros": "a", "ones": None})
         assert answer.status_code == 409
         assert memory.post("/v1/verify", json={}).status_code == 409
@@ -103,8 +102,8 @@ def test_quality_remembers_the_last_verification(folder):
 def test_recall_and_novelty(client):
     found = client.get("/v1/quality/recall").json()
     ways = [each["search"] for each in found["estimates"]]
-    assert ways == ["hamming", "asymmetric", "euclidean"]
-    found = client.get("/v1/novelty", params={"labels": "kind"}).json()
+    assert ways == ["hamming", "scores", "euclidean"]
+    found = client.get("/v1/novelty", params={"label": "kind"}).json()
     assert len(found["known"]) == len(found["unknown"]) == 41
     assert found["known"][-1] == 1
 

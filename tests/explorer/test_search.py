@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.codes import hamming_distances
-from fewbits.encoders import LinearEncoder
 from tests.explorer._reading import address_of, quiet
-from tests.explorer._served import diagnoses, serving
+from tests.explorer._served import diagnoses, of_signs, serving
 
 HITS = ".hits > li:not(.asked)"
 PRICES = {
@@ -27,12 +26,12 @@ def shown_ids(page):
     ]
 
 
-def test_finds_what_the_bundle_finds(texts, new_page):
+def test_finds_what_the_collection_finds(texts, new_page):
     page = new_page(texts.url)
     page.get_by_label("Text to search for").fill("broken wrist")
     page.get_by_role("button", name="Search", exact=True).click()
     page.locator(HITS).first.wait_for()
-    truth = Bundle.load(texts.folder).search(["broken wrist"], 10)
+    truth = Collection.open(texts.folder).search(["broken wrist"], 10)
     assert shown_ids(page) == truth.ids[0].tolist()
     shown = page.locator(f"{HITS} .distance b").all_inner_texts()
     assert [int(each) for each in shown] == truth.distances[0].tolist()
@@ -65,7 +64,9 @@ def test_the_address_is_the_question(texts, new_page):
     other.locator(HITS).first.wait_for()
     assert shown_ids(other) == shown_ids(page)
     assert len(shown_ids(other)) == 5
-    found = Bundle.load(texts.folder).search(["shark & wrist"], 5, filter="bit(3) = 1")
+    found = Collection.open(texts.folder).search(
+        ["shark & wrist"], 5, filter="bit(3) = 1"
+    )
     assert shown_ids(other) == found.ids[0].tolist()
 
 
@@ -89,7 +90,7 @@ def test_the_strip_tells_which_bits_differ(texts, new_page):
     page = new_page(texts.url, "#search?id=0")
     second = page.locator(f"{HITS} .strip").nth(5)
     second.wait_for()
-    codes = diagnoses().collection.codes
+    codes = diagnoses().codes
     other = shown_ids(page)[5]
     bits = np.unpackbits(codes[0] ^ codes[other])
     told = second.get_attribute("aria-label")
@@ -97,12 +98,12 @@ def test_the_strip_tells_which_bits_differ(texts, new_page):
     assert told == f"{bits.sum()} of 64 bits differ: {numbers}"
 
 
-def test_all_items_are_in_the_histogram(texts, new_page):
+def test_all_other_items_are_in_the_histogram(texts, new_page):
     page = new_page(texts.url, "#search?id=0")
-    codes = diagnoses().collection.codes
+    codes = diagnoses().codes
     drawn = page.locator("figure svg")
     drawn.wait_for()
-    counts = np.bincount(hamming_distances(codes[:1], codes)[0])
+    counts = np.bincount(hamming_distances(codes[:1], codes[1:])[0])
     titles = page.locator("figure svg title").all_text_contents()
     there = np.flatnonzero(counts)
     kinds = ["item" if counts[x] == 1 else "items" for x in there]
@@ -115,7 +116,7 @@ def test_says_what_is_unlike_everything(texts, new_page):
     page = new_page(texts.url, "#search?code=" + "f0" * 8)
     page.locator(HITS).first.wait_for()
     nearest = int(page.locator(f"{HITS} .distance b").first.inner_text())
-    far = nearest > diagnoses().novelty_radius
+    far = nearest > diagnoses().facts.novelty_radius
     assert page.get_by_text("Nothing here is like this.").count() == far
 
 
@@ -124,8 +125,8 @@ def test_copies_the_question_as_a_program(texts, new_page):
     page.get_by_text("Copy as code").click()
     python, curl = page.locator(".snippets pre").all_inner_texts()
     origin = texts.url.rstrip("/")
-    assert f'fewbits.connect("{origin}")' in python
-    assert 'search_records(["it\'s \\"here\\""], 5)' in python
+    assert f'fewbits.open("{origin}")' in python
+    assert 'search(texts=["it\'s \\"here\\""], k=5)' in python
     compile(python, "snippet", "exec")
     assert "it'\\''s" in curl
 
@@ -149,7 +150,7 @@ def test_a_wrong_filter_is_told_in_one_line(texts, new_page):
 def test_a_filter_with_wrong_quotes_is_explained(
     filtered, new_page, wrong, hint, right
 ):
-    page = new_page(filtered, "#search?id=0")
+    page = new_page(filtered, "#search?code=f0")
     page.expected.append("422")
     hits = page.locator(f"{HITS} .more")
     hits.nth(8).wait_for()
@@ -167,8 +168,7 @@ def test_a_filter_with_wrong_quotes_is_explained(
 @pytest.fixture(scope="module")
 def filtered():
     X = np.random.default_rng(0).normal(size=(9, 8))
-    bundle = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
-    with serving(bundle.with_items(X, columns=PRICES)) as url:
+    with serving(of_signs(X, columns=PRICES)) as url:
         yield url
 
 

@@ -14,8 +14,10 @@ import httpx
 import numpy as np
 import uvicorn
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.classify import Codebook
+from fewbits.collection._model import Model
+from fewbits.collection.collection import _Version
 from fewbits.encoders import LinearEncoder
 from fewbits.server import create_app
 from fewbits.server._protocol import bounded
@@ -29,15 +31,24 @@ def vectors(n=200, seed=0):
     return np.random.default_rng(seed).normal(size=(n, N_BITS)).astype(np.float32)
 
 
-def small_bundle(n=200, **options):
-    """Return a bundle of vectors that can do all that a service can."""
-    X = vectors(n)
-    book = Codebook(ENCODER.encode(X[:3]), N_BITS, ["ant", "bee", "cat"])
+def learnt(encoder, book, rejection=None):
+    """Return an encoder with class codes, to create collections by.
+
+    As a deep learner leaves it, which would take seconds.
+    """
+    model = Model(encoder, codebook=book, rejection=rejection)
+    return Collection(_Version(model, None), None)
+
+
+def small_collection(n=200, path=None, **options):
+    """Return a collection of vectors that can do all that a service can."""
     columns = {
         "kind": ["red", "green"] * (n // 2),
         "year": [2000 + i % 20 for i in range(n)],
     }
-    return Bundle(ENCODER, codebook=book).with_items(X, columns=columns, **options)
+    book = Codebook(ENCODER.encode(vectors()[:3]), N_BITS, ["ant", "bee", "cat"])
+    options = {"columns": columns, "encoder": learnt(ENCODER, book), **options}
+    return Collection.create(path, vectors(n), **options)
 
 
 def free_port():

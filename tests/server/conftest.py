@@ -6,16 +6,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fewbits.server import Settings, create_app
-from tests.server._running import small_bundle
+from tests.server._running import small_collection
 
 
 @pytest.fixture
 def client_of():
-    """Return a function that makes a client of a bundle; all are closed afterwards."""
+    """Return a function that makes clients, which are closed afterwards."""
     with contextlib.ExitStack() as stack:
 
         def make(source=None, **settings):
-            source = small_bundle() if source is None else source
+            source = small_collection() if source is None else source
             app = create_app(source, Settings(**settings))
             client = TestClient(
                 app, base_url="http://localhost", raise_server_exceptions=False
@@ -27,6 +27,6 @@ def client_of():
 
 @pytest.fixture(scope="module")
 def client():
-    app = create_app(small_bundle(), Settings())
+    app = create_app(small_collection(), Settings())
     with TestClient(app, base_url="http://localhost") as client:
         yield client

@@ -11,11 +11,12 @@ import pyarrow.parquet
 import pytest
 from fastapi.testclient import TestClient
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.client.wire import ARROW
-from fewbits.engine.maps import MapUpdates, map_collection
 from fewbits.server import Settings, create_app
-from tests.server._running import small_bundle, vectors
+from fewbits.server.explore.map_updates import MapUpdates
+from fewbits.server.explore.maps import map_collection
+from tests.server._running import small_collection, vectors
 
 N, ON_MAP = 200, 120
 
@@ -39,10 +40,10 @@ def client_for(source, **options):
 
 @pytest.fixture(scope="module")
 def mapped():
-    bundle = small_bundle(N)
-    with client_for(bundle) as client:
+    collection = small_collection(N)
+    with client_for(collection) as client:
         client.facts = ready(client)
-        client.found = map_collection(bundle, max_points=ON_MAP)
+        client.plane = map_collection(collection, max_points=ON_MAP)
         yield client
 
 
@@ -64,8 +65,8 @@ def test_points_come_in_parts(mapped):
         n = len(answer.content) // 8
         places.append(np.frombuffer(answer.content, "<u2", 2 * n).reshape(n, 2))
         rows.append(np.frombuffer(answer.content, "<u4", n, 4 * n))
-    np.testing.assert_array_equal(np.concatenate(places), mapped.found.places)
-    np.testing.assert_array_equal(np.concatenate(rows), mapped.found.rows)
+    np.testing.assert_array_equal(np.concatenate(places), mapped.plane.places)
+    np.testing.assert_array_equal(np.concatenate(rows), mapped.plane.positions)
     assert mapped.get("/v1/map/points?start=1000").content == b""
 
 
@@ -89,27 +90,27 @@ def test_colours_and_their_legend(mapped, by):
 
 
 def test_neighbours_that_are_not_on_the_map_are_listed(mapped):
-    row = int(mapped.found.rows[0])
+    row = int(mapped.plane.positions[0])
     answer = mapped.get("/v1/map/neighbours", params={"row": row, "k": 20}).json()
-    truth = mapped.post("/v1/search", json={"ids": [row], "k": 21}).json()
-    hits = [hit["id"] for hit in truth["results"][0]["hits"] if hit["id"] != row]
+    truth = mapped.post("/v1/search", json={"ids": [row], "k": 20}).json()
+    hits = [hit["id"] for hit in truth["hits"][0]]
     assert [each["id"] for each in answer["neighbours"]] == hits
     on_map = [each["on_map"] for each in answer["neighbours"]]
-    assert on_map == [id in mapped.found.rows for id in hits]
+    assert on_map == [id in mapped.plane.positions for id in hits]
     assert not all(on_map)
     same = mapped.get("/v1/map/neighbours", params={"id": row, "k": 20}).json()
     assert same == answer
 
 
 def test_outliers_are_on_the_map(mapped):
-    found = mapped.get("/v1/map/outliers").json()
-    assert found["confusions"] is None
-    assert found["n_points"] == ON_MAP
-    assert all(each["row"] in mapped.found.rows for each in found["outliers"])
+    seen = mapped.get("/v1/map/outliers").json()
+    assert seen["confusions"] is None
+    assert seen["n_points"] == ON_MAP
+    assert all(each["row"] in mapped.plane.positions for each in seen["outliers"])
 
 
 def test_export_as_csv_parquet_and_arrow(mapped):
-    rows = mapped.found.rows[:3].tolist()
+    rows = mapped.plane.positions[:3].tolist()
     asked = {"rows": rows, "neighbours": 2}
 
     def export(kind):
@@ -125,7 +126,7 @@ def test_export_as_csv_parquet_and_arrow(mapped):
     for table in (as_csv, parquet):
         assert table["_id"].to_pylist() == rows
         found = np.stack([table["_x"].to_numpy(), table["_y"].to_numpy()], axis=1)
-        np.testing.assert_array_equal(found, mapped.found.places[:3])
+        np.testing.assert_array_equal(found, mapped.plane.places[:3])
     assert all(len(each) == 2 for each in parquet["_neighbours"].to_pylist())
     assert as_csv.column_names == parquet.column_names
 
@@ -141,7 +142,7 @@ def test_export_as_csv_parquet_and_arrow(mapped):
         ("/v1/map/legend?by=distance", 422),
         ("/v1/map/legend?by=distance&code=zz", 422),
         ("/v1/map/legend?by=distance&id=x", 404),
-        ("/v1/map/outliers?labels=no", 422),
+        ("/v1/map/outliers?label=no", 422),
         ("/v1/map/neighbours", 422),
         ("/v1/map/neighbours?row=200", 422),
         ("/v1/map/neighbours?row=1&k=0", 422),
@@ -164,7 +165,7 @@ def test_mistakes_of_exports(mapped, body):
 
 
 def test_before_the_map_is_made_others_are_told_so():
-    with client_for(small_bundle(N)) as client:
+    with client_for(small_collection(N)) as client:
         answer = client.get("/v1/map/points")
         assert answer.status_code == 409
         assert answer.json()["error"]["code"] == "map_not_ready"
@@ -174,11 +175,11 @@ def test_before_the_map_is_made_others_are_told_so():
 
 
 def test_a_larger_collection_keeps_its_map(tmp_path):
-    small_bundle(N).save(tmp_path / "b")
+    small_collection(N, tmp_path / "b")
     with client_for(tmp_path / "b") as client:
         before = ready(client)
         first = places_by_row(client)
-        Bundle.load(tmp_path / "b").add(
+        Collection.open(tmp_path / "b").add(
             vectors(10, seed=9),
             ids=range(1000, 1010),
             columns={"kind": ["red"] * 10, "year": [1999] * 10},
@@ -203,13 +204,13 @@ def places_by_row(client, version=None):
 
 
 def test_a_map_is_looked_at_while_the_collection_changes(tmp_path):
-    small_bundle(N).save(tmp_path / "b")
+    small_collection(N, tmp_path / "b")
     with client_for(tmp_path / "b") as client:
         before = ready(client)
         version = before["version"]
-        row = int(map_collection(small_bundle(N), max_points=ON_MAP).rows[0])
+        row = int(map_collection(small_collection(N), max_points=ON_MAP).positions[0])
         for id in range(3):  # each takes a row from before all others
-            Bundle.load(tmp_path / "b").delete([id])
+            Collection.open(tmp_path / "b").delete([id])
             client.app.state.service.live.refresh()
             assert client.get("/v1/map").json()["ready"]
             asked = {"row": row, "version": version}
@@ -224,9 +225,10 @@ def test_a_map_is_looked_at_while_the_collection_changes(tmp_path):
             assert [each["id"] for each in export.json()["items"]] == [row]
 
 
-def test_a_bundle_without_items_has_no_map():
-    bundle = small_bundle(N).with_codes(np.empty((0, 4), np.uint8))
-    with client_for(bundle) as client:
+def test_a_collection_without_items_has_no_map():
+    collection = small_collection(N)
+    collection.delete(filter="year > 0")
+    with client_for(collection) as client:
         for _ in range(500):
             told = client.get("/v1/map").json()
             if told["stage"] == "failed":

@@ -1,15 +1,14 @@
-"""Pages that lie in the folder of a bundle."""
+"""Pages that lie in the folder of a collection."""
 
 import pytest
 
-from fewbits.bundle import write_attributes
-from tests.server._running import small_bundle
+from fewbits.collection.pages import write_attributes
+from tests.server._running import small_collection
 
 
 def test_pages_that_are_there_are_linked_and_shown(client_of, tmp_path):
-    bundle = small_bundle(keep_vectors="float32")
-    bundle.save(tmp_path / "b")
-    write_attributes(bundle, tmp_path / "b" / "attributes.html", labels="kind")
+    collection = small_collection(path=tmp_path / "b", keep_vectors="float32")
+    write_attributes(collection, tmp_path / "b" / "attributes.html", label="kind")
     client = client_of(tmp_path / "b")
     assert client.get("/v1/facts").json()["pages"] == {
         "attributes": "v1/pages/attributes"
@@ -24,20 +23,21 @@ def test_pages_that_are_there_are_linked_and_shown(client_of, tmp_path):
     assert policy.endswith("sandbox")
     told = client.get("/v1/pages/taxonomy")
     assert told.status_code == 404
-    assert "--taxonomy BUNDLE/taxonomy.html" in told.json()["error"]["message"]
+    assert "--taxonomy FOLDER/taxonomy.html" in told.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
-    "name", ["bundle.json", "attributes.html", "..%2Fbundle.json", "%2e%2e", "x" * 999]
+    "name",
+    ["collection.json", "attributes.html", "..%2Fcollection.json", "%2e%2e", "x" * 999],
 )
 def test_no_other_file_is_a_page(client_of, tmp_path, name):
-    small_bundle().save(tmp_path / "b")
+    small_collection(path=tmp_path / "b")
     client = client_of(tmp_path / "b")
     answer = client.get(f"/v1/pages/{name}")
     assert answer.status_code == 404
     assert set(answer.json()) == {"error"}
 
 
-def test_a_bundle_in_memory_has_no_pages(client):
+def test_a_collection_in_memory_has_no_pages(client):
     assert client.get("/v1/facts").json()["pages"] == {}
     assert client.get("/v1/pages/attributes").status_code == 404

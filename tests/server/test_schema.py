@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 
 from fewbits.client.wire import ARROW
 from fewbits.server import Settings, create_app
-from tests.server._running import N_BITS, served, small_bundle
+from tests.server._running import N_BITS, served, small_collection
 from tests.server._sizes import NIGHTLY
 
 CHECKS = [
@@ -29,7 +29,7 @@ CHECKS = [
     unsupported_method,
 ]
 SETTINGS = Settings(writable=True, refresh_seconds=60.0)
-DESCRIBED = create_app(small_bundle(), SETTINGS).openapi()
+DESCRIBED = create_app(small_collection(), SETTINGS).openapi()
 schema = schemathesis.openapi.from_dict(DESCRIBED)
 N_ROUTES = len([*schema.get_all_operations()])
 EACH = (10_000 if NIGHTLY else 200) // N_ROUTES + 1
@@ -42,13 +42,13 @@ def arrow(context, value):
 
 @pytest.fixture(scope="module")
 def url():
-    with served(small_bundle(), SETTINGS) as url:
+    with served(small_collection(), SETTINGS) as url:
         yield url
 
 
 @schema.hook
 def map_body(context, body):
-    """Make half of the vectors as long as the bundle's: the rest is refused early."""
+    """Make half of the vectors as long as they must be; others are refused early."""
     if isinstance(body, dict) and isinstance(body.get("vectors"), list):
         rows = [row for row in body["vectors"] if isinstance(row, list) and row]
         if len(rows) % 2:

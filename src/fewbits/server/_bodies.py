@@ -67,28 +67,35 @@ class Body(BaseModel):
         return self._sent[2]
 
 
+# Bounds are those of the method itself, which says so in its own words; what stands
+# here is what a request may not ask of a service.
 Id = int | str
-Radius = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(ge=0, le=3600, description="To wait for writers.")]
+Number = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Texts = Many[str]
+Vectors = Many[Many[float]]
+Images = Annotated[Many[str], Field(description="Files of images, in base64.")]
+Ids = Annotated[Many[Id], Field(description="Items of the collection.")]
+Codes = Annotated[Many[str], Field(description="Packed codes in hexadecimal.")]
+Allowed = Annotated[Many[Id], Field(description="Ids that may be found.")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Filter = Annotated[
     str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
 ]
+Position = Annotated[int, Field(ge=0, le=2**40)]
 #: What each argument of a method of `Collection` is in JSON.
 FIELDS: dict[str, Any] = {
-    "texts": Many[str],
-    "vectors": Many[Many[float]],
-    "images": Annotated[Many[str], Field(description="Files of images, in base64.")],
-    "ids": Annotated[Many[Id], Field(description="Items of the collection.")],
-    "codes": Annotated[Many[str], Field(description="Packed codes in hexadecimal.")],
-    "k": Positive,
-    "radius": Radius,
+    "texts": Texts,
+    "vectors": Vectors,
+    "images": Images,
+    "ids": Ids,
+    "codes": Codes,
+    "k": Number,
+    "radius": Number,
     "filter": Filter,
-    "allowed": Annotated[Many[Id], Field(description="Ids that may be found.")],
+    "allowed": Allowed,
     "group_by": str,
     "rerank": bool,
-    "shortlist": Positive,
+    "shortlist": Number,
     "columns": Many[str],
     "label": str,
     "linear": bool,
@@ -98,20 +105,22 @@ FIELDS: dict[str, Any] = {
     ],
     "max_false_reject_rate": float,
     "max_false_accept_rate": float,
-    "top": Radius,
+    "top": Number,
     "good_ids": Many[Id],
     "bad_ids": Many[Id],
-    "n_random": Annotated[int, Field(ge=1, le=100_000)],
-    "C": Annotated[float, Field(gt=0, lt=1e9)],
-    "random_state": Annotated[int, Field(ge=0, lt=2**32)],
-    "max_vector_distance": Annotated[float, Field(ge=0)],
+    "n_random": Annotated[int, Field(ge=-(2**63), le=100_000)],
+    "C": Annotated[float, Field(lt=1e9)],
+    "random_state": Number,
+    "max_vector_distance": float,
     "missing_ok": bool,
-    "timeout": Seconds,
+    "timeout": Annotated[
+        float, Field(ge=0, le=3600, description="To wait for writers.")
+    ],
     "column": str | Many[str],
     "id": str,
     "skip_blank": bool,
-    "n_queries": Positive,
-    "confidence": Share,
+    "n_queries": Number,
+    "confidence": float,
 }
 
 
@@ -142,22 +151,25 @@ def body_like(
         else:
             fields[argument] = (kind, default)
     document = f"See `fewbits.Collection.{method.__name__}`."
-    made: Any = create_model(name, __base__=Body, __doc__=document, **fields, **others)
-    return made  # type: ignore[no-any-return]
+    model: type[Body] = create_model(
+        name, __base__=Body, __doc__=document, **fields, **others
+    )
+    return model
 
 
 class Queries(Body):
     """Exactly one of the ways to say what is meant."""
 
-    texts: FIELDS["texts"] | None = None
-    vectors: FIELDS["vectors"] | None = None
-    images: FIELDS["images"] | None = None
-    ids: FIELDS["ids"] | None = None
-    codes: FIELDS["codes"] | None = None
+    texts: Texts | None = None
+    vectors: Vectors | None = None
+    images: Images | None = None
+    ids: Ids | None = None
+    codes: Codes | None = None
 
 
 SearchBody = body_like("SearchBody", Collection.search, "queries")
 ClassifyBody = body_like("ClassifyBody", Collection.classify, "items")
+EncodeBody = body_like("EncodeBody", Collection.encode, "items progress")
 LikeBody = body_like(
     "LikeBody",
     Collection.like,
@@ -169,12 +181,18 @@ DuplicatesBody = body_like("DuplicatesBody", Collection.duplicates)
 RecallBody = body_like(
     "RecallBody",
     Collection.recall,
-    "queries vectors progress",
+    "queries progress",
+    queries=(Queries | None, None),
 )
+#: Rows are a table, which brings its own ids; images are added where they are.
 RowsBody = body_like(
     "RowsBody",
     Collection.add,
-    "data images codes ids label progress",
+    "data images codes ids progress",
+    codes=(
+        Annotated[str | None, Field(description="A column with codes, in place.")],
+        None,
+    ),
     rows=(Many[dict[str, Any]] | None, None),
 )
 UpdateBody = body_like(
@@ -187,21 +205,14 @@ DeleteBody = body_like("DeleteBody", Collection.delete)
 CompactBody = body_like("CompactBody", Collection.compact)
 
 
-class EncodeBody(Body):
-    """Items to encode."""
-
-    texts: FIELDS["texts"] | None = None
-    vectors: FIELDS["vectors"] | None = None
-    images: FIELDS["images"] | None = None
-
-
 class ItemsBody(Body):
     """Items by their ids, or by their positions from 0 on."""
 
     ids: Many[Id] | None = None
-    positions: Many[Radius] | None = None
+    positions: Many[Position] | None = None
     columns: Many[str] | None = None
-    skip_unknown: bool = Field(False, description="Leave out ids that no item has.")
+    filter: Filter | None = None
+    missing_ok: bool = Field(False, description="Leave out ids that no item has.")
 
 
 class NamesBody(Body):
@@ -214,11 +225,11 @@ class NamesBody(Body):
 class GroupsBody(Body):
     """Groups of near duplicates, see `fewbits.Collection.duplicates`."""
 
-    radius: Radius
-    max_vector_distance: FIELDS["max_vector_distance"] | None = None
+    radius: Number
+    max_vector_distance: float | None = None
     filter: Filter | None = None
-    allowed: FIELDS["allowed"] | None = None
-    max_pairs: Positive | None = None
+    allowed: Allowed | None = None
+    max_pairs: Annotated[int, Field(ge=1)] | None = None
     max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
     keep: Many[Id] | None = Field(
         None, description="CSV, which has all groups: ids to keep, not the first."
@@ -228,7 +239,7 @@ class GroupsBody(Body):
 class MapExportBody(Body):
     """Items of the map, by their positions in its collection."""
 
-    rows: Annotated[Many[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1)]
+    rows: Annotated[Many[Position], Field(min_length=1)]
     neighbours: Annotated[int, Field(ge=0, le=100)] = 10
     version: str | None = None
 

@@ -7,11 +7,11 @@ from fewbits._arrow import as_array, is_list, known_names
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import Body
-from fewbits.server._queries import as_matrix
+from fewbits.server._queries import as_codes, as_matrix
 from fewbits.server._service import Served
 
 #: Reserved columns that hold the items themselves.
-_ITEMS = {"_vector": "vectors", "_text": "texts"}
+_ITEMS = ("_vector", "_text", "_code")
 _MOST_COLUMNS = 10_000
 
 
@@ -80,11 +80,12 @@ def _changed(served: Served, change: Callable[[Collection], int]) -> dict[str, A
 
 def _rows(served: Served, body: Any) -> tuple[Any, dict[str, Any]]:
     """Return new rows, and options, as `Collection.add` takes them."""
-    collection, waiting = served.collection, {"timeout": _timeout(served, body)}
+    collection = served.collection
+    waiting: dict[str, Any] = {"timeout": _timeout(served, body)}
     if collection.kind == "images":
         raise ArgumentError("images are added where they are: 'fewbits add'")
     table = _table(body)
-    names = ("column", "id", "columns", "skip_blank")
+    names = ("column", "codes", "id", "label", "columns", "skip_blank")
     options = {name: vars(body)[name] for name in names if vars(body)[name]}
     own = [name for name in _ITEMS if name in table.column_names]
     _check_columns(collection, table, body)
@@ -94,6 +95,10 @@ def _rows(served: Served, body: Any) -> tuple[Any, dict[str, Any]]:
         raise ArgumentError(f"rows with {own[0]} take no other column of items")
     if own[0] == "_text":
         items = table["_text"].to_pylist()
+    elif own[0] == "_code":
+        items = None
+        n_bits = collection.encoder.n_bits
+        waiting["codes"] = as_codes(table["_code"].to_pylist(), n_bits)
     else:
         vectors = as_array(table["_vector"], "vectors")
         items = as_matrix(vectors, packed=collection.kind == "codes")
@@ -112,6 +117,7 @@ def _check_columns(collection: Collection, table: Any, body: Any) -> None:
     known: set[str | None] = {"_id", *_ITEMS, *collection.columns}
     known |= {*(facts.feature_names or ()), body.id, facts.id_column, facts.item_column}
     known |= {named} if isinstance(named, str) else {*named}
+    known |= {body.codes, body.label}
     lists = [field.name for field in table.schema if is_list(field.type)]
     if not named and collection.kind == "vectors" and len(lists) == 1:
         known |= {*lists}

@@ -97,7 +97,11 @@ def search(served: Served, body: Any, query: Query) -> Hits:
 
 
 def _answer(served: Served, body: Any, query: Query, arrow: bool) -> Response:
-    hits = search(served, body, query)
+    return hits_reply(search(served, body, query), arrow=arrow)
+
+
+def hits_reply(hits: Hits, *, arrow: bool) -> Response:
+    """Return hits as JSON, or as a table."""
     if not arrow:
         return Json(hits.to_dict())
     far = hits.out_of_distribution
@@ -154,17 +158,22 @@ def explain(served: Served, body: Any) -> dict[str, Any]:
     hits = search(served, body, query)
     codes = collection.encode(**query.arguments(collection, served.settings))
     mask = collection.mask(filter=body.filter, allowed=body.allowed)
-    histograms = []
-    for code in codes:
+    n_bits, histograms = collection.encoder.n_bits, []
+    own = collection.positions_of(query.values) if query.kind == "ids" else None
+    for i, code in enumerate(codes):
         apart = hamming_distances(code[None], collection.codes)[0]
-        apart = apart if mask is None else apart[mask]
-        counts = np.bincount(apart, minlength=collection.encoder.n_bits + 1)
+        counts = np.bincount(
+            apart if mask is None else apart[mask], minlength=n_bits + 1
+        )
+        if own is not None and (mask is None or mask[own[i]]):
+            counts[0] -= 1  # the item itself, which is left out of its hits, too
         histograms.append(counts.tolist())
     answer = hits.to_dict()
     for found in answer["hits"]:
-        own = collection.encode(ids=[hit["id"] for hit in found]) if found else []
-        for hit, code in zip(found, own, strict=True):
-            hit["code"] = code.tobytes().hex()
+        if found:
+            stored = collection.encode(ids=[hit["id"] for hit in found])
+            for hit, code in zip(found, stored, strict=True):
+                hit["code"] = code.tobytes().hex()
     return {
         **answer,
         "codes": [code.tobytes().hex() for code in codes],

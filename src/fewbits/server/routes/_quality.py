@@ -65,6 +65,9 @@ async def verify(served: Current) -> Json:
     read = partial(Collection.verify, served.folder, note=served.settings.writable)
     report = await served.run_heavy(read)
     verified = Verification(report, at, time.perf_counter() - began)
+    noted = await served.run(served.collection.last_verified)
+    if noted is not None and noted.at >= at:
+        verified = noted
     served.service.verified = verified  # where the folder has no note of it
     damages = report.damages
     served.service.live.set_damage(str(damages[0]) if damages else None)

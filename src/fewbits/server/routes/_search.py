@@ -16,13 +16,14 @@ from fewbits.server._bodies import (
     EncodeBody,
     ItemsBody,
     LikeBody,
+    Queries,
     RecallBody,
     SearchBody,
     body_of,
     reads,
 )
 from fewbits.server._errors import ApiError
-from fewbits.server._queries import query_of
+from fewbits.server._queries import KINDS, as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
     PARQUET,
@@ -34,7 +35,7 @@ from fewbits.server._replies import (
     checked_size,
     table_reply,
 )
-from fewbits.server._search import check_hits, explain, search_answer
+from fewbits.server._search import check_hits, explain, hits_reply, search_answer
 from fewbits.server._service import Current, Served, served
 from fewbits.server.explore._items import records_of
 
@@ -57,10 +58,12 @@ async def search(request: Request) -> Response:
 
 
 @router.post(
-    "/v1/explain", openapi_extra=reads(SearchBody), responses=answers("Explained")
+    "/v1/explain",
+    openapi_extra=reads(SearchBody, image=True),
+    responses=answers("Explained"),
 )
 async def explained(
-    body: Annotated[Any, Depends(body_of(SearchBody))], served: Current
+    body: Annotated[Any, Depends(body_of(SearchBody, image=True))], served: Current
 ) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
     return Json(await served.run(explain, served, body))
@@ -72,7 +75,7 @@ async def explained(
     responses=answers("Codes", BYTES, ARROW),
 )
 async def encode(
-    body: Annotated[EncodeBody, Depends(body_of(EncodeBody, arrow=True, image=True))],
+    body: Annotated[Any, Depends(body_of(EncodeBody, arrow=True, image=True))],
     served: Current,
     request: Request,
 ) -> Response:
@@ -80,8 +83,8 @@ async def encode(
 
     def codes() -> Any:
         query = query_of(body, served.settings)
-        items = query.items(served.collection, served.settings)
-        return served.collection.encode(items)
+        arguments = query.arguments(served.collection, served.settings)
+        return served.collection.encode(**arguments)
 
     made = await served.run(codes)
     n_bits = served.collection.encoder.n_bits
@@ -111,35 +114,41 @@ async def classify(
 
 def _classified(served: Served, body: Any) -> dict[str, Any]:
     query = query_of(body, served.settings)
-    names = ("label", "k", "linear", "top", "max_false_reject_rate")
-    options = {name: vars(body)[name] for name in (*names, "max_false_accept_rate")}
-    decoder = body.decoder
-    if isinstance(decoder, dict):
-        parameters = dict(decoder)
-        decoder = decoder_of(parameters.pop("name", None), **parameters)
+    fields = [name for name in type(body).model_fields if name not in KINDS]
+    options = {name: vars(body)[name] for name in fields}
+    if isinstance(body.decoder, dict):
+        parameters = dict(body.decoder)
+        options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
     arguments = query.arguments(served.collection, served.settings)
-    return served.collection.classify(**arguments, decoder=decoder, **options).to_dict()
+    return served.collection.classify(**arguments, **options).to_dict()
 
 
-@router.post("/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found"))
+@router.post(
+    "/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found", ARROW)
+)
 async def like(
-    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current
-) -> Json:
+    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current, request: Request
+) -> Response:
     """Find items that are like some, and unlike others."""
-    return Json(await served.run(_alike, served, body))
+
+    def alike() -> Response:
+        check_hits(1, body.k, served.collection, served.settings)
+        options = {name: vars(body)[name] for name in type(body).model_fields}
+        for name in ("good", "bad"):
+            options[name] = _items_of(options[name], served, ())
+            options[f"{name}_ids"] = options[f"{name}_ids"] or ()
+        hits = served.collection.like(**options)
+        return hits_reply(hits, arrow=accepts(request, ARROW))
+
+    return await served.run(alike)
 
 
-def _alike(served: Served, body: Any) -> dict[str, Any]:
-    check_hits(1, body.k, served.collection, served.settings)
-    names = ("k", "filter", "allowed", "columns", "n_random", "C", "random_state")
-    options = {name: vars(body)[name] for name in names}
-    for name in ("good", "bad"):
-        examples = vars(body)[name]
-        if examples is not None:
-            query = query_of(examples, served.settings)
-            options[name] = query.items(served.collection, served.settings)
-        options[f"{name}_ids"] = vars(body)[f"{name}_ids"] or ()
-    return served.collection.like(**options).to_dict()
+def _items_of(body: Queries | None, served: Served, default: Any = None) -> Any:
+    """Return items of the collection's own kind that are a part of a body."""
+    if body is None:
+        return default
+    query = query_of(body, served.settings)
+    return query.items(served.collection, served.settings)
 
 
 @router.post(
@@ -185,6 +194,9 @@ async def recall(
 
     def estimates() -> dict[str, Any]:
         options = {name: vars(body)[name] for name in type(body).model_fields}
+        options["queries"] = _items_of(body.queries, served)
+        if body.vectors is not None:
+            options["vectors"] = as_matrix(body.vectors)
         found = served.collection.recall(**options)
         return {"estimates": [estimate.to_dict() for estimate in found]}
 
@@ -213,9 +225,12 @@ def _items(served: Served, body: ItemsBody, request: Request) -> Response:
         raise ArgumentError(f"at most {most:,} items, got {count}")
     positions = np.array(body.positions or (), np.int64)
     if body.ids is not None:
-        positions = collection.positions_of(body.ids, missing_ok=body.skip_unknown)
+        positions = collection.positions_of(body.ids, missing_ok=body.missing_ok)
     elif len(positions) and positions.max() >= len(collection):
         raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
+    mask = collection.mask(body.filter)
+    if mask is not None:
+        positions = positions[mask[positions]]
     if len(np.unique(positions)) < len(positions):
         raise ArgumentError("ask for each item once")
     table = collection.take(positions, body.columns, codes=True)

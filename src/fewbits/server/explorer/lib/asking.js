@@ -11,7 +11,7 @@ const TEXTS = {
 
 /** The kinds of queries that a collection takes, the usual one first. */
 export function kindsOf(facts) {
-  const own = { texts: ["text"], images: ["image"], vectors: ["vector"] }[facts.item_kind] ?? [];
+  const own = { texts: ["text"], images: ["image"], vectors: ["vector"] }[facts.kind] ?? [];
   return [...own, "id", "code"];
 }
 

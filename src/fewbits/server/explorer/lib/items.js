@@ -15,8 +15,8 @@ function text(value) {
 /** The column that says what an item is: its text, or else its class. */
 export function leadColumn(facts) {
   const names = facts.columns.map((column) => column.name);
-  if (facts.item_kind === "texts" && names.includes(facts.raw_column)) return facts.raw_column;
-  return classColumn(facts) ?? names.find((name) => name !== facts.raw_column) ?? names[0] ?? null;
+  if (facts.kind === "texts" && names.includes(facts.item_column)) return facts.item_column;
+  return classColumn(facts) ?? names.find((name) => name !== facts.item_column) ?? names[0] ?? null;
 }
 
 /** Columns that hold classes; the one with labels is first. */
@@ -86,12 +86,12 @@ export function itemCard(facts, { id, columns }, { colour = null, href = null } 
   const label = classColumn(facts);
   const name = leadText(facts, id, columns);
   const more = Object.entries(columns ?? {}).filter(
-    ([key]) => key !== lead && !(facts.item_kind === "images" && key === facts.raw_column),
+    ([key]) => key !== lead && !(facts.kind === "images" && key === facts.item_column),
   );
   return h(
     "div",
     { class: isCalledByClass(facts) ? "item by-class" : "item" },
-    facts.item_kind === "images" && thumbnail(facts, id, shortened(name, LONGEST_NAME)),
+    facts.kind === "images" && thumbnail(facts, id, shortened(name, LONGEST_NAME)),
     h(
       "div",
       {},
@@ -124,7 +124,7 @@ export function itemLine(facts, id, columns) {
   return h(
     "span",
     { class: "itemline" },
-    facts.item_kind === "images" && thumbnail(facts, id, ""),
+    facts.kind === "images" && thumbnail(facts, id, ""),
     name,
   );
 }

@@ -16,27 +16,14 @@ function literal(value) {
   return stringify(value);
 }
 
-/** A call of the client that `fewbits.connect` returns. */
-export function asPython(method, given, options) {
-  const names = Object.entries(options).filter(
-    ([, value]) => value !== null && value !== undefined,
-  );
-  const rest = names.map(([name, value]) => `${name}=${literal(value)}`);
+/** A search of the collection that `fewbits.open` returns. */
+export function asPython(options) {
+  const given = Object.entries(options).map(([name, value]) => `${name}=${literal(value)}`);
   return [
     "import fewbits",
     "",
-    `bundle = fewbits.connect(${JSON.stringify(origin())})`,
-    `found = bundle.${method}(${[...given.map(literal), ...rest].join(", ")})`,
-  ].join("\n");
-}
-
-/** A request without the client, which takes raw items only. */
-export function asRequest(path, body) {
-  return [
-    "import httpx",
-    "",
-    `asked = ${literal(body)}`,
-    `found = httpx.post(${JSON.stringify(`${origin()}/${path}`)}, json=asked).json()`,
+    `col = fewbits.open(${JSON.stringify(origin())})`,
+    `hits = col.search(${given.join(", ")})`,
   ].join("\n");
 }
 

@@ -95,7 +95,7 @@ function summary(found) {
 }
 
 function basis(found, facts) {
-  const source = facts.item_kind === "texts" ? "texts" : "labels";
+  const source = facts.kind === "texts" ? "texts" : "labels";
   const read = found.n_read ? `, names are from ${count(found.n_read)} ${source}` : "";
   const compared = found.n_compared
     ? `bits were compared on ${count(found.n_compared)}`
@@ -103,7 +103,7 @@ function basis(found, facts) {
   return `Shares are of all ${count(found.n_items)} items; ${compared}${read}.`;
 }
 
-/** Links to pages that were written of this bundle. */
+/** Links to pages that were written of this collection. */
 function pages(facts) {
   const titles = {
     attributes: "Page of all attributes",

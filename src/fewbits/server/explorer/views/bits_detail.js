@@ -53,7 +53,7 @@ function side(context, found, value) {
     examples.length
       ? h(
           "ol",
-          { class: context.facts.item_kind === "images" ? "examples pictures" : "examples" },
+          { class: context.facts.kind === "images" ? "examples pictures" : "examples" },
           ...examples.map((item) =>
             h(
               "li",
@@ -178,7 +178,7 @@ export async function bitDetail(root, context, bit, signal) {
   const { api, facts } = context;
   if (!root.firstChild) fill(root, busy(`Looking for items that show bit ${bit} …`));
   const [label] = classColumns(facts);
-  const query = label ? `?labels=${encodeURIComponent(label)}` : "";
+  const query = label ? `?label=${encodeURIComponent(label)}` : "";
   const found = await api.get(`v1/bits/${bit}${query}`, signal);
   const again = () => during(root, (mine) => bitDetail(root, context, bit, mine));
   fill(

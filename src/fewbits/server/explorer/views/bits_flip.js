@@ -81,7 +81,7 @@ export function flipper(root, context, bits) {
       const found = await ask((signalOfThis) =>
         api.post("v1/search", { codes: [toHex(code())], k: K }, signalOfThis),
       );
-      const [{ hits }] = found.results;
+      const [hits] = found.hits;
       fill(list, neighbours(context, hits, before, performance.now() - started));
       announce(
         `${plural(hits.length, "neighbour")}; the nearest is ${itemName(facts, hits[0].id, hits[0].columns)}, ${plural(hits[0].distance, "bit")} away.`,

@@ -161,7 +161,7 @@ export const view = {
           saved,
           h(
             "ol",
-            { class: facts.item_kind === "images" ? "groups pictures" : "groups" },
+            { class: facts.kind === "images" ? "groups pictures" : "groups" },
             ...found.groups.map((group, number) =>
               groupCard(context, group, found.sizes[number], number, keeping),
             ),

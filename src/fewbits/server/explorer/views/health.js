@@ -5,7 +5,7 @@ import { busy, during, failure } from "../lib/notes.js";
 
 const SEARCHES = {
   hamming: "Codes alone (Hamming)",
-  asymmetric: "Re-ranked by scores of the query",
+  scores: "Re-ranked by scores of the query",
   euclidean: "Re-ranked by kept vectors",
 };
 
@@ -107,7 +107,7 @@ function bytesCard(found) {
     .sort((a, b) => b[1] - a[1]);
   const all = parts.reduce((sum, [, size]) => sum + size, 0);
   return card(
-    `${bytes(all)} on ${found.commit === null ? "the heap" : "disk"}`,
+    `${bytes(all)} on ${found.version === null ? "the heap" : "disk"}`,
     h(
       "div",
       { class: "stacked", "aria-hidden": "true" },
@@ -166,7 +166,7 @@ function rowsCard(found, address) {
       dead
         ? `Deleted rows take ${percent(dead / (dead + found.n_items))} of the rows on disk; they go by themselves, or at once with “fewbits compact”.`
         : "No deleted row takes space.",
-      found.commit !== null && ` This is state ${found.commit} of the collection.`,
+      found.version !== null && ` This is version ${found.version} of the collection.`,
     ),
     h(
       "p",

@@ -12,9 +12,9 @@ import {
 import { fromHex } from "../lib/codes.js";
 import { count, fill, h, plural } from "../lib/dom.js";
 import { check, choice, field, segments } from "../lib/fields.js";
-import { classColumns, itemName, thumbnail } from "../lib/items.js";
+import { classColumns, itemName, parseId, thumbnail } from "../lib/items.js";
 import { busy, during, empty, warning } from "../lib/notes.js";
-import { asCurl, asPython, asRequest, asUpload, snippets } from "../lib/snippets.js";
+import { asCurl, asPython, asUpload, snippets } from "../lib/snippets.js";
 import { strip } from "../lib/strip.js";
 import { hitList } from "./search_hits.js";
 import { whyNear } from "./search_why.js";
@@ -27,7 +27,13 @@ function options(facts, address) {
   const hits = address.whole("k", 10, 1, facts.limits.max_k);
   const by = address.oneOf("group", names, "");
   const groups = facts.columns.filter((column) => column.name === by || repeats(column, facts));
-  const [rerankBox, rerank] = check("Re-rank", address.oneOf("rerank", ["1"], null) === "1", { id: "rerank" });
+  // By kept vectors, where there are any, hits are ranked again unless one says no.
+  const usual = facts.vectors;
+  let reranks = address.oneOf("rerank", ["0", "1"], usual ? "1" : "0") === "1";
+  const [rerankBox, rerank] = check("Re-rank", reranks, { id: "rerank" });
+  rerank.addEventListener("change", () => {
+    reranks = rerank.checked;
+  });
   const reason = h("small", { class: "soft", id: "no-rerank" });
   rerank.setAttribute("aria-describedby", reason.id);
   const filter = h("input", {
@@ -55,11 +61,12 @@ function options(facts, address) {
     k: Number(k.value),
     filter: filter.value.trim() || null,
     group_by: group.value || null,
-    rerank: rerank.checked && !rerank.disabled ? true : null,
+    rerank: rerank.disabled || reranks === usual ? null : reranks,
   });
   const of = (kind) => {
     const why = lacksScores(kind, facts);
     rerank.disabled = why !== null;
+    rerank.checked = reranks && why === null;
     reason.textContent = why ?? "";
   };
   return { element, values, of };
@@ -81,7 +88,7 @@ function exampleFilter(facts) {
 }
 
 function toAddress(query, asked, found) {
-  const code = query.kind === "image" ? found?.results[0].code : null;
+  const code = query.kind === "image" ? found.codes[0] : null;
   const cleared = { text: null, id: null, code: null, vector: null };
   const own = query.kind === "image" ? { code } : { [query.kind]: query.text };
   return {
@@ -90,7 +97,7 @@ function toAddress(query, asked, found) {
     k: asked.k === 10 ? null : asked.k,
     filter: asked.filter,
     group: asked.group_by,
-    rerank: asked.rerank ? 1 : null,
+    rerank: asked.rerank === null ? null : Number(asked.rerank),
   };
 }
 
@@ -107,7 +114,7 @@ async function suggestions(root, context, mine) {
     ),
   ];
   const { items } = await api.post("v1/items", { positions }, mine);
-  const isPictures = facts.item_kind === "images";
+  const isPictures = facts.kind === "images";
   const asked = isPictures ? "Choose an image above, or drop one anywhere" : "Ask something above";
   fill(
     root,
@@ -132,24 +139,25 @@ async function suggestions(root, context, mine) {
   );
 }
 
+/** An item that is searched for: it is left out of its own hits. */
+async function itemOf(api, facts, text, mine) {
+  const { items } = await api.post("v1/items", { ids: [parseId(facts, text)] }, mine);
+  return items[0];
+}
+
 /** The question for Python and for curl. */
 function program(query, asked, facts) {
-  const body = query.image ? null : queryBody(query, facts);
-  const options = Object.fromEntries(
-    Object.entries(asked).filter(([key, value]) => value !== null && key !== "explain"),
-  );
-  const { k, ...rest } = options;
+  const options = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
   if (query.image) {
     return {
-      Python: asPython("search_records", [[query.text], k], rest),
+      Python: asPython({ images: [query.text], ...options }),
       curl: asUpload("v1/search", query.image, options),
     };
   }
-  const items = body.texts ?? body.vectors;
+  const body = queryBody(query, facts);
+  const bytes = body.codes?.map((code) => Array.from(fromHex(code)));
   return {
-    Python: items
-      ? asPython("search_records", [items, k], rest)
-      : asRequest("v1/search", { ...body, ...options }),
+    Python: asPython({ ...body, ...(bytes && { codes: bytes }), ...options }),
     curl: asCurl("v1/search", { ...body, ...options }),
   };
 }
@@ -185,21 +193,21 @@ export const view = {
         input.focus();
         return;
       }
-      const asked = { ...chosen.values(), explain: true };
+      const asked = chosen.values();
       const done = await during(main, async (mine) => {
         if (!main.firstChild) fill(main, busy("Searching …"));
         const started = performance.now();
-        const found = await askAbout(api, "v1/search", query, facts, asked, mine);
+        const found = await askAbout(api, "v1/explain", query, facts, asked, mine);
         const took = performance.now() - started;
         address.set(toAddress(query, asked, found), { push });
-        const [result] = found.results;
-        fill(main, hitList(context, found, took, asked.filter));
+        const item = query.kind === "id" ? await itemOf(api, facts, query.text, mine) : null;
+        fill(main, hitList(context, found, { took, filter: asked.filter, item }));
         fill(
           aside,
           whyNear(context, found, asked),
           snippets(program(query, asked, facts), announce),
         );
-        announce(`${plural(result.hits.length, "hit")}.`);
+        announce(`${plural(found.hits[0].length, "hit")}.`);
         return true;
       });
       // What is beside hits is of these alone.
@@ -253,7 +261,7 @@ export const view = {
 };
 
 function dropsImages(root, facts, take) {
-  if (facts.item_kind !== "images") return;
+  if (facts.kind !== "images") return;
   root.addEventListener("dragover", (event) => event.preventDefault());
   root.addEventListener("drop", (event) => {
     event.preventDefault();

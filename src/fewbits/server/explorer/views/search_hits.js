@@ -10,15 +10,18 @@ import { strip } from "../lib/strip.js";
 const METRICS = {
   hamming: "distance in bits",
   euclidean: "Euclidean distance of vectors",
-  asymmetric: "asymmetric distance",
+  scores: "scores of the bits that differ",
 };
 const SHOWN = 12;
 
-function note(facts, result) {
-  if (!result.out_of_distribution) return null;
+/** Told where even the nearest item is beyond the novelty radius, however hits are ranked. */
+function note(facts, found, filter) {
+  const nearest = found.histograms[0].findIndex(Boolean);
+  const isFar = !filter && facts.novelty_radius !== null && nearest > facts.novelty_radius;
+  if (!(found.out_of_distribution?.[0] ?? isFar)) return null;
   return warning(
     h("b", {}, "Nothing here is like this. "),
-    `Even the nearest item is ${result.hits[0].distance} bits away; the collection's own ` +
+    `Even the nearest item is ${found.metric === "hamming" ? found.hits[0][0].distance : nearest} bits away; the collection's own ` +
       `items have a neighbour within ${facts.novelty_radius} bits.`,
   );
 }
@@ -67,7 +70,7 @@ function explanation(context, query, code, bits) {
   ];
 }
 
-function why(context, query, hit) {
+function why(context, query, code) {
   const details = h("details", { class: "why" }, h("summary", {}, "Which bits?"));
   details.addEventListener("toggle", async () => {
     if (!details.open || details.childElementCount > 1) return;
@@ -78,7 +81,7 @@ function why(context, query, hit) {
     );
     details.append(box);
     const { bits } = await allBits();
-    fill(box, explanation(context, query, fromHex(hit.code), bits));
+    fill(box, explanation(context, query, code, bits));
   });
   return details;
 }
@@ -108,32 +111,28 @@ function sorter(list, query, codes, nBits) {
   return button;
 }
 
-/** How many items could be found. */
-const searched = (result, facts) =>
-  result.histogram ? result.histogram.reduce((sum, n) => sum + n, 0) : facts.n_items;
-
-/** The hits of the only query of an answer. */
-export function hitList(context, found, took, filter) {
+/** The hits of the only query of an answer, below the `item` that it is, if it is one. */
+export function hitList(context, found, { took, filter, item }) {
   const { facts, address, signal } = context;
-  const [result] = found.results;
-  if (!result.hits.length) return [empty("No item meets the condition.")];
+  const [hits] = found.hits;
+  if (!hits.length) return [empty(filter ? "No item meets the condition." : "There is no other item.")];
   const label = classColumn(facts);
-  const colour = label && classColours(result.hits.map((hit) => hit.columns[label]));
-  const asked = result.code ? fromHex(result.code) : null;
-  const codes = result.hits.filter((hit) => hit.code).map((hit) => fromHex(hit.code));
+  const colour = label && classColours(hits.map((hit) => hit.columns[label]));
+  const asked = fromHex(found.codes[0]);
+  const codes = hits.map((hit) => fromHex(hit.code));
   const nBits = facts.n_bits;
-  const list = h("ol", { class: "hits" });
-  if (asked) {
-    list.append(
-      h(
-        "li",
-        { class: "asked" },
-        h("div", { class: "distance" }, h("span", { class: "soft" }, "query")),
-        h("div", {}, strip({ code: asked, nBits, signal })),
-      ),
-    );
-  }
-  result.hits.forEach((hit) => {
+  const searched = found.histograms[0].reduce((sum, n) => sum + n, 0);
+  const list = h(
+    "ol",
+    { class: "hits" },
+    h(
+      "li",
+      { class: "asked" },
+      h("div", { class: "distance" }, h("span", { class: "soft" }, "query")),
+      h("div", {}, item && itemCard(facts, item), strip({ code: asked, nBits, signal })),
+    ),
+  );
+  hits.forEach((hit, i) => {
     list.append(
       h(
         "li",
@@ -143,28 +142,28 @@ export function hitList(context, found, took, filter) {
           "div",
           {},
           itemCard(facts, hit, { colour, href: address.link("search", { id: hit.id }) }),
-          asked && hit.code && strip({ code: fromHex(hit.code), against: asked, nBits, signal }),
-          asked && hit.code && why(context, asked, hit),
+          strip({ code: codes[i], against: asked, nBits, signal }),
+          why(context, asked, codes[i]),
         ),
       ),
     );
   });
   return [
-    note(facts, result),
+    note(facts, found, filter),
     h(
       "div",
       { class: "row spread" },
       h(
         "p",
         { class: "soft" },
-        `${count(result.hits.length)} nearest of ${plural(searched(result, facts), filter ? "matching item" : "item")} · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
+        `${count(hits.length)} nearest of ${plural(searched, filter ? "matching item" : "item")} · ${METRICS[found.metric]} · ${took.toFixed(0)} ms`,
       ),
       h(
         "div",
         { class: "row" },
         h("span", { class: "key" }, h("i", { class: "agree" }), "agrees"),
         h("span", { class: "key" }, h("i", { class: "differ" }), "differs"),
-        asked && codes.length > 1 && sorter(list, asked, codes, nBits),
+        codes.length > 1 && sorter(list, asked, codes, nBits),
       ),
     ),
     list,

@@ -7,16 +7,16 @@ import { allBits, sideName } from "../lib/names.js";
 const SHOWN = 8;
 
 function distances(facts, found, asked) {
-  const [result] = found.results;
-  if (!result.histogram?.some(Boolean)) return null;
+  const [counts] = found.histograms;
+  if (!counts.some(Boolean)) return null;
   const radius = facts.novelty_radius;
-  const hits = found.metric === "hamming" ? result.hits.map((hit) => hit.distance) : [];
+  const hits = found.metric === "hamming" ? found.hits[0].map((hit) => hit.distance) : [];
   const far = hits.length ? Math.max(...hits) : -1;
   return h(
     "figure",
     { class: "card" },
     h("h2", {}, asked.filter ? "Distances of all matching items" : "Distances of all items"),
-    histogram(result.histogram, {
+    histogram(counts, {
       hits,
       // Of groups, nearer items are left out.
       near: asked.group_by ? hits : far,
@@ -32,9 +32,8 @@ function distances(facts, found, asked) {
 
 /** What the hits share with the query and the collection does not: named bits first. */
 function shared(context, found, bits) {
-  const [result] = found.results;
-  const asked = fromHex(result.code);
-  const codes = result.hits.map((hit) => fromHex(hit.code));
+  const asked = fromHex(found.codes[0]);
+  const codes = found.hits[0].map((hit) => fromHex(hit.code));
   const rows = bits
     .filter((bit) => !bit.dead)
     .map((bit) => {
@@ -89,9 +88,8 @@ function shared(context, found, bits) {
 
 /** The cards beside the hits. */
 export function whyNear(context, found, asked) {
-  const [result] = found.results;
   const parts = [distances(context.facts, found, asked)];
-  if (result.code && result.hits.length && result.hits[0].code) {
+  if (found.hits[0].length) {
     const card = h(
       "section",
       { class: "card" },

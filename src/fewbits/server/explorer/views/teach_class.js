@@ -4,20 +4,19 @@ import { h, percent } from "../lib/dom.js";
 
 /** Why the class of an item is known, but not whether to reject it; null where it is. */
 function unable(facts, kind) {
-  if (!facts.summary.rejects) return "this bundle cannot reject items of unknown classes";
+  if (!facts.summary.rejects) return "this collection cannot reject items of unknown classes";
   return lacksScores(kind, facts);
 }
 
 /** The answer by class codes, and why no rate could be met where that is so. */
 async function byClassCodes(asked, rate, reason) {
-  if (reason) return [(await asked("v1/classify", {})).results[0], reason];
+  if (reason) return [await asked("v1/classify", {}), reason];
   try {
-    const { results } = await asked("v1/classify", { max_false_reject_rate: rate });
-    return [results[0], null];
+    return [await asked("v1/classify", { max_false_reject_rate: rate }), null];
   } catch (error) {
     if (error.status !== 422) throw error;
     // Too few items cannot hold a small rate; the class is known all the same.
-    return [(await asked("v1/classify", {})).results[0], error.message];
+    return [await asked("v1/classify", {}), error.message];
   }
 }
 
@@ -33,10 +32,10 @@ function rejection({ false_reject_rate, false_accept_rate, false_accept_interval
 export async function classOf({ facts }, { asked, kind, label, rate, isNew }) {
   const byCodes = facts.n_classes > 0 && !facts.summary.several_labels;
   if (!byCodes && !label) return null;
-  const [found, refused] = byCodes
+  const [answer, refused] = byCodes
     ? await byClassCodes(asked, Number(rate), unable(facts, kind))
-    : [(await asked("v1/classify", { labels: label, k: 10 })).results[0], null];
-  const accepted = found.accepted;
+    : [await asked("v1/classify", { label, k: 10 }), null];
+  const [found] = answer.results;
   return h(
     "section",
     { class: "card" },
@@ -51,12 +50,7 @@ export async function classOf({ facts }, { asked, kind, label, rate, isNew }) {
     found.share !== undefined &&
       h("p", {}, `${percent(found.share, 0)} of the votes of the 10 nearest items.`),
     found.distance >= 0 && h("p", {}, `${found.distance} bits from the code of its class.`),
-    accepted &&
-      h(
-        "p",
-        { class: "soft" },
-        rejection(accepted),
-      ),
+    answer.expected && h("p", { class: "soft" }, rejection(answer.expected)),
     found.classes?.length &&
       h(
         "ol",

@@ -6,6 +6,7 @@ import { busy, during, warning } from "../lib/notes.js";
 import { Judgements, candidate, exported, marked } from "./teach_judged.js";
 
 const K = 12;
+const LARGE = 1000; // items; in fewer, members stand for what is none, too
 const SAVED = 1000;
 const TOLD = {
   "v1/like": "The best of the collection by what you said; scores above 0 are members.",
@@ -24,7 +25,7 @@ export function findMore(root, context) {
   const judgements = new Judgements(address);
   const kind = kindsOf(facts).includes("text") ? "text" : "id";
   const input = queryInput(kind, address.get("seed", ""));
-  const image = facts.item_kind === "images" ? queryInput("image") : null;
+  const image = facts.kind === "images" ? queryInput("image") : null;
   const list = h("section", { "aria-label": "Candidates" });
   const aside = h("aside", { class: "card", "aria-label": "What was judged" });
   let hits = [];
@@ -39,14 +40,18 @@ export function findMore(root, context) {
   /** What is asked for: by a model once something is good, by the seed before; or any. */
   const question = async (k) => {
     const given = await seed();
-    const examples = kind === "text" ? given : null;
-    const said = { ids: [...judgements.good], not_ids: [...judgements.bad] };
+    const said = { good_ids: [...judgements.good], bad_ids: [...judgements.bad] };
     // The text that began it stays an example; an item or image has to be called good.
-    if (judgements.good.size) return ["v1/like", { examples, ...said, k }];
+    const good = kind === "text" ? given : null;
+    if (judgements.good.size) return ["v1/like", { good, ...said, k }];
     if (given) return ["v1/search", { ...given, k }];
     return ["v1/items", { positions: spread(facts.n_items, k) }];
   };
-  const hitsOf = (answer) => answer.items ?? answer.hits ?? answer.results[0].hits;
+  const hitsOf = ({ items, hits, metric }) => {
+    if (items) return items;
+    if (metric !== "margin") return hits[0];
+    return hits[0].map((hit) => ({ ...hit, score: -hit.distance })); // large is good
+  };
 
   const saveBest = async () => {
     const [path, body] = await question(Math.min(SAVED, facts.limits?.max_k ?? SAVED));
@@ -97,11 +102,11 @@ export function findMore(root, context) {
       for (const hit of hits) judgements.seen.set(hit.id, hit);
       fill(
         list,
-        answer.none_fits && warning("Nothing in the collection looks like the good ones any more."),
+        facts.n_items > LARGE && hits[0]?.score < 0 && warning("Nothing in the collection looks like the good ones any more."),
         h("p", { class: "soft" }, TOLD[path]),
         h(
           "ol",
-          { class: facts.item_kind === "images" ? "candidates pictures" : "candidates" },
+          { class: facts.kind === "images" ? "candidates pictures" : "candidates" },
           ...hits.map((hit) => candidate(context, hit, judgements, judged)),
         ),
       );

@@ -2,7 +2,7 @@
 import { askAbout, kindsOf, queryIn, queryInput, queryOf, titleOf } from "../lib/asking.js";
 import { fill, h, percent } from "../lib/dom.js";
 import { choice, field } from "../lib/fields.js";
-import { classColumns, itemCard, itemName, parseId } from "../lib/items.js";
+import { classColumns, itemCard, itemName } from "../lib/items.js";
 import { during, empty, failure } from "../lib/notes.js";
 import { classOf } from "./teach_class.js";
 import { basis, thresholdCard } from "./teach_threshold.js";
@@ -32,7 +32,7 @@ function verdict(state, facts) {
 async function ratesBy(api, label, signal) {
   if (!label) return api.get("v1/novelty", signal);
   try {
-    return await api.get(`v1/novelty?labels=${encodeURIComponent(label)}`, signal);
+    return await api.get(`v1/novelty?label=${encodeURIComponent(label)}`, signal);
   } catch (error) {
     if (error.status !== 422) throw error;
     return { ...(await api.get("v1/novelty", signal)), reason: error.message };
@@ -116,11 +116,8 @@ export async function isNew(root, context) {
           rate: rate.value === "0.05" ? null : rate.value,
         });
       // Without a threshold there is no verdict.
-      const [found] = await Promise.all([asked("v1/search", { k: 6, rerank: false }), measured]);
-      // An item is not its own evidence.
-      state.hits = found.results[0].hits
-        .filter((hit) => kind !== "id" || String(hit.id) !== String(parseId(facts, query.text)))
-        .slice(0, 5);
+      const [found] = await Promise.all([asked("v1/search", { k: 5, rerank: false }), measured]);
+      [state.hits] = found.hits;
       state.distance = state.hits[0]?.distance ?? null;
       fill(told, verdict(state, facts));
       const cards = h(

@@ -9,7 +9,7 @@ const STEPS = [0.002, 0.03, 0.4]; // shares of points that are near, rather near
 function choices(facts) {
   const own = classColumns(facts).map((name) => [`class:${name}`, `Class: ${name}`]);
   const others = facts.columns
-    .filter(({ name, is_class: isClass, type }) => !isClass && name !== facts.raw_column && /int|bool|string|dictionary/.test(type))
+    .filter(({ name, is_class: isClass, type }) => !isClass && name !== facts.item_column && /int|bool|string|dictionary/.test(type))
     .map(({ name }) => [`class:${name}`, `Column: ${name}`]);
   return [...own, ["bit", "Bit"], ["distance", "Distance"], ["trust", "Neighbours kept"], ...others];
 }
@@ -60,7 +60,7 @@ export function colouring(context, map, { coloured, failed, item }) {
 
   const colour = async () => {
     bitField.hidden = by.value !== "bit";
-    textField.hidden = by.value !== "distance" || facts.item_kind !== "texts";
+    textField.hidden = by.value !== "distance" || facts.kind !== "texts";
     address.set({ by: by.value === "bit" ? `bit:${bit.value}` : by.value === options[0][0] ? null : by.value, from: by.value === "distance" && text.value.trim() ? text.value.trim() : null });
     turn += 1;
     const mine = turn;

@@ -44,9 +44,9 @@ export function outlierLists({ api, facts }, map, box, show) {
   return (column) => {
     if (column === shown) return;
     shown = column;
-    const labels = column === null ? "" : `labels=${encodeURIComponent(column)}&`;
+    const label = column === null ? "" : `label=${encodeURIComponent(column)}&`;
     during(box, async (mine) => {
-      const found = await api.get(`v1/map/outliers?${labels}version=${map.version}`, mine);
+      const found = await api.get(`v1/map/outliers?${label}version=${map.version}`, mine);
       fill(box, card(facts, found, column, show));
     });
   };
