@@ -18,7 +18,8 @@ def choices(rows: Sequence[Row]) -> str:
         f"The choice takes over 1.15 times the better way for {most}, {tens} and "
         f"{ones} of {len(measured)} kinds of search in batches of 1,000, 10 and 1. "
         "Prices were fitted to the same searches; the "
-        "[protocol](decisions/0015-multi-index-hashing.md) was changed on the way."
+        "[protocol](../research/records/0015-multi-index-hashing.md) was changed on "
+        "the way."
     )
 
 

@@ -59,8 +59,14 @@ html_theme_options = {
 def setup(app: Any) -> None:
     """Write the page of commands; leave out what other packages document."""
     app.connect("builder-inited", _write_commands)
+    app.connect("source-read", _link_to_records)
     app.connect("autodoc-skip-member", _is_inherited_from_elsewhere)
     app.connect("autodoc-process-docstring", _escape_shapes, priority=100)
+
+
+def _link_to_records(app: Any, name: str, source: list[str]) -> None:
+    """Make links to files beside `docs` downloads: they are pages on GitHub only."""
+    source[0] = re.sub(r"\]\(((?:\.\./)+research/)", r"](path:\1", source[0])
 
 
 def _write_commands(app: Any) -> None:

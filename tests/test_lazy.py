@@ -6,7 +6,7 @@ import pytest
 
 import fewbits
 
-PACKAGES = ["fewbits", "fewbits.backbones", "fewbits.bundle"]
+PACKAGES = ["fewbits", "fewbits.backbones", "fewbits.collection"]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -24,14 +24,15 @@ def test_other_names_are_not(name):
 
 
 def test_they_are_those_of_the_subpackages():
-    from fewbits import ITQ, Bundle, fit_bundle, pack
-    from fewbits.bundle import Bundle as its_bundle
+    from fewbits import ITQ, Collection, fit, pack
     from fewbits.codes import pack as its_pack
+    from fewbits.collection import Collection as its_collection
+    from fewbits.collection import fit as its_fit
     from fewbits.learners import ITQ as its_itq
-    from fewbits.training import fit_bundle as its_fit
 
-    assert (ITQ, Bundle, fit_bundle, pack) == (its_itq, its_bundle, its_fit, its_pack)
+    assert (ITQ, pack) == (its_itq, its_pack)
+    assert (Collection, fit) == (its_collection, its_fit)
 
 
 def test_they_are_few():
-    assert len({*fewbits.__all__} - {"__version__"}) <= 12
+    assert len({*fewbits.__all__} - {"__version__"}) <= 13

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import fewbits
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.codes import Neighbours
 from fewbits.evaluation.splits import per_class_split
 from fewbits.learners import LSH
 
 N = 5000
 #: Left to those who own the code.
-OTHERS = {"Bundle", "Ranked", "Input"}
+OTHERS = {"Collection", "Hit", "Ranked", "Input"}
 
 
 def public_results():
@@ -29,7 +29,8 @@ def public_results():
         for name in getattr(module, "__all__", ()):
             value = getattr(module, name)
             whole = inspect.isclass(value) and not inspect.isabstract(value)
-            if whole and fields_of(value):
+            learns = hasattr(value, "get_params")  # and prints as in scikit-learn
+            if whole and fields_of(value) and not learns:
                 found[name] = value
     return found
 
@@ -78,12 +79,11 @@ def test_a_split():
     assert "seed 0" in repr(split)
 
 
-def test_a_bundle():
+def test_a_collection():
     X = np.random.default_rng(0).normal(size=(90, 3))
-    bundle = Bundle(LSH(8).fit(X).encoder_, backbone="wordllama-256")
-    assert repr(bundle) == "Bundle(LinearEncoder(3 -> 8 bits), wordllama-256)"
-    bundle = Bundle(bundle.encoder).with_items(X, keep_vectors="int8")
-    assert str(bundle).endswith("8 bits), 90 items with int8 vectors)")
+    encoder = LSH(8).fit(X).encoder_
+    collection = Collection.create(None, X, encoder=encoder, keep_vectors="int8")
+    assert str(collection).endswith("8 bits), 90 items with int8 vectors)")
 
 
 def test_small_results_are_shown():

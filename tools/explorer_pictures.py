@@ -1,6 +1,6 @@
 """Draw the explorer's pictures in the docs: ``python -m tools.explorer_pictures``.
 
-Each is a page of a real browser, of the demo's bundle or of Fashion-MNIST (where
+Each is a page of a real browser, of the demo's collection or of Fashion-MNIST (where
 ``FEWBITS_DATA`` has it, or `--data`), and is kept with few colours to be small. They
 look best where the typeface Inter is installed.
 """
@@ -15,8 +15,7 @@ import typer
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from fewbits import backbones, demo
-from fewbits.bundle import Bundle
+from fewbits import Collection, backbones, demo
 from tests.explorer._reading import COUNTED, quiet
 from tests.explorer._served import clothes, serving
 
@@ -29,7 +28,7 @@ class Picture(NamedTuple):
     """A page, and what has to be on it before it is drawn."""
 
     name: str
-    bundle: str
+    collection: str
     address: str
     ready: str
     scheme: str = "light"
@@ -58,7 +57,7 @@ PICTURES = (
 
 def main(
     texts: Annotated[
-        Path | None, typer.Option(help="Bundle of the demo; made when not given.")
+        Path | None, typer.Option(help="Collection of the demo; made when not given.")
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder with Fashion-MNIST.")
@@ -66,25 +65,25 @@ def main(
     target: Annotated[Path, typer.Option(help="Folder of the pictures.")] = TARGET,
     only: Annotated[str, typer.Option(help="Part of the names to draw.")] = "",
 ) -> None:
-    """Serve both bundles, and draw each picture."""
+    """Serve both collections, and draw each picture."""
     chromium = shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
         sources = {
-            "texts": _diagnoses() if texts is None else Bundle.load(texts),
+            "texts": _diagnoses() if texts is None else Collection.open(texts),
             "images": clothes(Path(folder), N_IMAGES, data),
         }
         for name, source in sources.items():
             with serving(source) as url:
                 for picture in PICTURES:
-                    if picture.bundle == name and only in picture.name:
+                    if picture.collection == name and only in picture.name:
                         _draw(browser, url, picture, target)
         browser.close()
 
 
-def _diagnoses() -> Bundle:
+def _diagnoses() -> Collection:
     data = demo.load()
     return demo.build(data, backbones.load(demo.BACKBONE).extract(data.items))
 

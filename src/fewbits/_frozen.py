@@ -184,7 +184,7 @@ class ReadOnlyDict(dict[str, Any]):
         )
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("what is known about a bundle does not change: make another")
+        raise TypeError("facts of a collection do not change: make another")
 
     __setitem__ = __delitem__ = _refuse
     clear = pop = popitem = setdefault = update = __ior__ = _refuse

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 from safetensors.numpy import save_file
 
-from fewbits import backbones
+from fewbits import Collection, backbones, fit
 from fewbits._kernels import num_threads, set_num_threads
 from fewbits.backbones import ClassicDescriptors
 from fewbits.backbones._classic import Vocabulary, keep_vocabulary, nearest
@@ -23,7 +23,6 @@ from fewbits.backbones._descriptors import (
     pyramid,
     self_similarity,
 )
-from fewbits.bundle import Bundle
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import (
     ArgumentError,
@@ -33,7 +32,6 @@ from fewbits.errors import (
     MissingExtraError,
 )
 from fewbits.inputs import Input, read
-from fewbits.training import fit_bundle
 
 
 def random_words(seed=0):
@@ -438,20 +436,20 @@ class TestNames:
         with pytest.raises(ArgumentError, match=" or ".join(sorted(ids))):
             backbones.load("classic")
 
-    def test_a_bundle_keeps_the_full_name(self, empty_cache):
+    def test_a_collection_keeps_the_full_name(self, empty_cache):
         keep_vocabulary(random_words(9))
         images = Input("images", [picture(i) for i in range(4)], None, "images")
-        bundle = fit_bundle(images, method="lsh", n_bits=16, backbone="classic")
-        assert bundle.backbone == random_words(9).id
+        collection = fit(images, learner="lsh", bits=16, backbone="classic")
+        assert collection.backbone == random_words(9).id
 
     def test_a_fit_learns_the_words_that_are_missing(self, empty_cache):
         images = Input("images", [picture(i) for i in range(4)], None, "images")
-        options = {"method": "lsh", "n_bits": 16, "backbone": "classic"}
-        bundle = fit_bundle(images, **options)
-        assert bundle.backbone in backbones.available()
-        again = fit_bundle(images, **options)  # with the words that are there now
-        assert again.backbone == bundle.backbone
-        assert again.encoder.fingerprint == bundle.encoder.fingerprint
+        options = {"learner": "lsh", "bits": 16, "backbone": "classic"}
+        collection = fit(images, **options)
+        assert collection.backbone in backbones.available()
+        again = fit(images, **options)  # with the words that are there now
+        assert again.backbone == collection.backbone
+        assert again.encoder.fingerprint == collection.encoder.fingerprint
 
     def test_another_file_under_its_name(self, empty_cache):
         keep_vocabulary(random_words(5))
@@ -499,17 +497,17 @@ class TestPaper:
             for seed in range(6):
                 Image.fromarray(textured(kind, seed)).save(folder / f"{seed}.png")
         known, novel = (read(tmp_path / name) for name in ("known", "novel"))
-        bundle = fit_bundle(
+        collection = fit(
             known,
-            method="picodes",
-            n_bits=32,
+            learner="picodes",
+            bits=32,
             backbone="classic",
             kernel_map="intersection",
             parameters={"n_components": 20, "class_weight": "balanced"},
         )
-        assert repr(bundle.encoder) == "KernelMapEncoder(22860 -> 32 bits)"
-        everything = bundle.with_items([*known.values, *novel.values])
-        everything.save(tmp_path / "bundle")
-        loaded = Bundle.load(tmp_path / "bundle")
-        found = loaded.search_by_example(novel.values[:2], ids=[26, 27], k=2)
-        assert set(found.ids) <= set(range(24, 30))
+        assert repr(collection.encoder) == "KernelMapEncoder(22860 -> 32 bits)"
+        collection.add([*known.values, *novel.values])
+        collection.save(tmp_path / "c")
+        loaded = Collection.open(tmp_path / "c")
+        hits = loaded.like(good=novel.values[:2], good_ids=[26, 27], k=2)
+        assert {*hits.ids.ravel().tolist()} <= {*range(24, 30)}

@@ -5,7 +5,6 @@ import pytest
 
 from fewbits import Bundle
 from fewbits.encoders import LinearEncoder
-from fewbits.engine.explore import quality
 from fewbits.errors import ArtefactError
 from fewbits.index import Corrections, FlatIndex
 from fewbits.learners import AdditiveCodes
@@ -50,8 +49,6 @@ def bundle(request, encoder, tmp_path):
 def test_count_as_bytes_of_items(bundle):
     facts = bundle.summary()
     assert (facts["bytes_per_code"], facts["bytes_per_item"]) == (3, 5)
-    used = quality(bundle).bytes
-    assert (used["codes"], used["corrections"]) == (300, 200)
     assert (
         bundle.with_items(X, keep_vectors="float32").summary()["bytes_per_item"] == 53
     )

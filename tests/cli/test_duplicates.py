@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from fewbits.bundle import Bundle
-from fewbits.cli import app
+from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
+from tests.cli._calling import fail
+from tests.cli._calling import run as run_command
 
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 16)).astype(np.float32)
@@ -19,22 +18,15 @@ KINDS = ["red", "green", "blue"] * 20
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("duplicates")
-    bundle = Bundle(LinearEncoder(np.eye(16), np.zeros(16)))
-    columns = {"kind": KINDS}
-    bundle.with_items(X, columns=columns, keep_vectors="float32").save(folder / "b")
-    bundle.with_items(X).save(folder / "plain")
+    encoder = LinearEncoder(np.eye(16), np.zeros(16))
+    options = {"columns": {"kind": KINDS}, "keep_vectors": "float32"}
+    Collection.create(folder / "b", X, encoder=encoder, **options)
+    Collection.create(folder / "plain", X, encoder=encoder)
     return folder
 
 
-def invoke(*arguments):
-    return CliRunner().invoke(app, ["duplicates", *map(str, arguments)])
-
-
-def run(*arguments):
-    result = invoke(*arguments)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
-    return result.stdout
+def run(*words):
+    return run_command("duplicates", *words)
 
 
 def test_programs_get_all_groups_and_pairs(folder):
@@ -76,27 +68,17 @@ def test_nothing_found(folder):
 
 
 @pytest.mark.parametrize(
-    ("bundle", "options", "message"),
+    ("name", "options", "message"),
     [
         ("b", ["-r", "-1"], "radius must be at least 0, got -1"),
         ("b", ["-r", "1", "--filter", "colour = 1"], "colour"),
         ("plain", ["-r", "1", "--max-vector-distance", "1"], "keeps no vectors"),
-        ("none", ["-r", "1"], "is not a bundle"),
+        ("none", ["-r", "1"], "is not a collection"),
     ],
 )
-def test_mistakes(folder, bundle, options, message, monkeypatch, capsys):
-    from fewbits.cli import main
-
-    monkeypatch.setattr(
-        "sys.argv", ["fewbits", "duplicates", str(folder / bundle), *options]
-    )
-    with pytest.raises(SystemExit) as ended:
-        raise SystemExit(main())
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
+def test_mistakes(folder, name, options, message):
+    assert message in fail("duplicates", folder / name, *options)
 
 
 def test_the_radius_has_to_be_given(folder):
-    assert invoke(folder / "b").exit_code == 2
+    assert "--radius" in fail("duplicates", folder / "b")

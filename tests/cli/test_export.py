@@ -1,4 +1,4 @@
-"""``fewbits export``: a bundle's encoder as an ONNX model."""
+"""``fewbits export``: the encoder of a collection as an ONNX model."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits._extras import install_hint
-from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.collection import Collection
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
 
@@ -39,11 +39,11 @@ def test_codes_are_those_of_the_bundle():
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == "out.onnx: 8 features to 20 bits\n"
     (codes,) = outputs()
-    np.testing.assert_array_equal(codes, Bundle.load("b").encode(X))
+    np.testing.assert_array_equal(codes, Collection.open("b").encode(X))
 
 
 def test_fast_and_scores():
-    encoder = Bundle.load("b").encoder
+    encoder = Collection.open("b").encoder
     for fast in ([], ["--fast"]):
         result = run("export", "b", "out.onnx", "--scores", "--json", *fast)
         facts = json.loads(result.stdout)
@@ -74,11 +74,11 @@ def test_help():
 def test_mistakes(folder):
     assert run("fit", "x.npy", "-o", "sh", "-m", "sh", "-b", 8).exit_code == 0
     mistakes = {
-        "export none out.onnx": "is not a bundle",
+        "export none out.onnx": "is not a collection",
         "export b out.txt": "models are written to a .onnx file, got out.txt",
         "export b none/out.onnx": "there is no folder none",
         "export b b": "is a folder",
-        "export b b/out.onnx": "b is a bundle; write models elsewhere",
+        "export b b/out.onnx": "b is a collection; write models elsewhere",
         "export sh out.onnx": "ONNX models are made of LinearEncoder",
         "export b": "Missing argument",
     }

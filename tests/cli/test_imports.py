@@ -8,7 +8,7 @@ from importlib.metadata import packages_distributions
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
 
@@ -30,7 +30,7 @@ PRINTING |= {"typing_inspection", "typing_extensions"}
 # Arrow looks for cloudpickle and dateutil, sqlglot for mypy_extensions.
 DATA = {"numpy", "pyarrow", "cloudpickle", "dateutil", "safetensors", "platformdirs"}
 SQL = {"sqlglot", "mypy_extensions"}
-INNER = {"_arrow", "_kernels", "backbones", "bundle", "cli", "codes", "classify"}
+INNER = {"_arrow", "_kernels", "backbones", "collection", "cli", "codes", "classify"}
 INNER |= {"encoders", "engine", "filters", "index", "inputs", "ood", "store"}
 HEAVY = {"asyncio", "http", "multiprocessing", "sqlite3", "ssl", "unittest", "xml"}
 #: What each command may import of others, and of fewbits' packages.

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.cli import app
 from fewbits.cli._interrupts import telling_what_is_left
 
 FIT = ["fit", "x.npy", "-b", "16", "-o", "b"]
-CSQ = ["-m", "csq", "--labels", "y.npy", "--set", "training.max_epochs=4"]
+CSQ = ["-m", "csq", "--label", "y.npy", "--set", "training.max_epochs=4"]
 
 
 @pytest.fixture
@@ -78,11 +78,11 @@ def test_a_job_that_is_ended_is_interrupted(folder):
 def test_what_was_learnt_is_kept_where_no_bundle_was(folder, form):
     told = "fewbits: interrupted after 4 of 9 iterations; b holds the encoder learnt "
     assert interrupted(*form) == f"{told}so far\n"
-    kept = Bundle.load("b")
+    kept = Collection.open("b")
     assert kept.summary()["interrupted"] == "after 4 iterations"
     assert run("--set", "n_iter=4", "--overwrite").exit_code == 0
-    assert Bundle.load("b").encoder.fingerprint == kept.encoder.fingerprint
-    assert "interrupted" not in Bundle.load("b").summary()
+    assert Collection.open("b").encoder.fingerprint == kept.encoder.fingerprint
+    assert "interrupted" not in Collection.open("b").summary()
 
 
 def test_a_finished_bundle_is_left_as_it_was(folder):
@@ -95,12 +95,12 @@ def test_a_finished_bundle_is_left_as_it_was(folder):
 
 def test_the_same_command_goes_on_from_a_checkpoint(folder):
     assert run("--set", "n_iter=9").exit_code == 0
-    whole = Bundle.load("b").encoder.fingerprint
+    whole = Collection.open("b").encoder.fingerprint
     resumable = ["--checkpoint", "c.npz", "-o", "resumed"]
     told = "interrupted after 4 of 9 iterations; the same command resumes from c.npz"
     assert interrupted(*resumable) == f"fewbits: {told}\n"
     assert run("--set", "n_iter=9", *resumable).exit_code == 0
-    assert Bundle.load("resumed").encoder.fingerprint == whole
+    assert Collection.open("resumed").encoder.fingerprint == whole
 
 
 def test_a_checkpoint_of_a_phase_is_told(tmp_path):
@@ -152,7 +152,7 @@ def test_what_was_finite_is_kept_where_no_bundle_was(folder, options):
     told = "fewbits: interrupted after 2 of 4 iterations: the loss is not finite in epo"
     assert result.stderr.startswith(told)
     assert result.stderr.endswith("; b holds the encoder learnt so far\n")
-    summary = Bundle.load("b").summary()
+    summary = Collection.open("b").summary()
     assert summary["interrupted"] == "after 2 iterations"
     assert "loss" not in summary["parameters"]  # the method is named after it
     before = snapshot(folder / "b")

@@ -163,7 +163,7 @@ def test_narrow_windows(columns, monkeypatch):
         from io import StringIO
 
         with redirect_stdout(StringIO()) as output:
-            print_table("title", ["id", "text", "score"], rows)
+            print_table("title", ["id", "text", "distance"], rows)
             say("a note of several words, " * 9)
     longest = max(map(len, output.getvalue().splitlines()))
     assert longest <= max(columns, 13)  # a frame around three columns

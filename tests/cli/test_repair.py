@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError
 
@@ -20,11 +20,11 @@ NAMES = [f"t{i}" for i in range(N + 5)]
 
 @pytest.fixture
 def folder(tmp_path):
-    bundle = Bundle(ENCODER).with_items(
-        X, columns={"text": NAMES[:N]}, keep_vectors="float32"
+    options = {"encoder": ENCODER, "keep_vectors": "float32"}
+    made = Collection.create(
+        tmp_path / "b", X, columns={"text": NAMES[:N]}, **options
     )
-    bundle.save(tmp_path / "b")
-    Bundle.load(tmp_path / "b").add(X[:5], columns={"text": NAMES[N:]})
+    made.add(X[:5], columns={"text": NAMES[N:]})
     return tmp_path / "b"
 
 
@@ -41,7 +41,7 @@ def call(*arguments):
 
 
 def paths(folder, pattern):
-    return sorted(folder.glob(f"items-*/{pattern}"), key=lambda p: p.stat().st_size)
+    return sorted(folder.glob(f"rows-*/{pattern}"), key=lambda p: p.stat().st_size)
 
 
 def overwrite(path, at=100_000, n=64):
@@ -52,11 +52,11 @@ def overwrite(path, at=100_000, n=64):
 
 
 def flip_newest_manifest(folder):
-    overwrite(max(folder.glob("items-*/manifest-*")), n=1)
+    overwrite(max(folder.glob("rows-*/manifest-*")), n=1)
 
 
 def remove_manifests(folder):
-    for path in folder.glob("items-*/manifest-*"):
+    for path in folder.glob("rows-*/manifest-*"):
         path.unlink()
 
 
@@ -67,29 +67,29 @@ def test_a_collection_without_its_manifest(folder, hurt):
     assert status == 1
     assert json.loads(told)["damages"]
     with pytest.raises(ArtefactError, match="verify --repair"):
-        Bundle.load(folder)
+        Collection.open(folder)
     status, told, _ = call("verify", folder, "--repair")
     assert (status, told.splitlines()[0]) == (0, "5,005 rows are there, 0 are lost")
-    assert Bundle.verify(folder).is_intact
-    found = Bundle.load(folder).collection
+    assert Collection.verify(folder).is_intact
+    found = Collection.open(folder)
     assert found.column("text").tolist() == NAMES
-    np.testing.assert_array_equal(found.some_vectors(), np.concatenate([X, X[:5]]))
+    np.testing.assert_array_equal(found.vectors, np.concatenate([X, X[:5]]))
 
 
 def test_no_state_is_guessed_without_a_manifest(folder):
     remove_manifests(folder)
-    for path in folder.glob("items-*/copy-*"):
+    for path in folder.glob("rows-*/copy-*"):
         path.unlink()
-    before = sorted(folder.glob("items-*/*"))
+    before = sorted(folder.glob("rows-*/*"))
     status, _, error = call("verify", folder, "--repair", "--drop-rows")
     assert status == 2
     assert "no manifest can be read" in error
-    assert sorted(folder.glob("items-*/*")) == before
+    assert sorted(folder.glob("rows-*/*")) == before
 
 
 @pytest.mark.parametrize("how", ["gone", "cut", "overwritten"])
 def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
-    codes = Bundle.load(folder).collection.codes.copy()
+    codes = Collection.open(folder).codes.copy()
     path = paths(folder, "vec-*")[-1]
     if how == "overwritten":
         overwrite(path)
@@ -97,36 +97,24 @@ def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
         path.write_bytes(path.read_bytes()[:70_000])
     if how == "gone":
         path.unlink()
-    report = Bundle.repair(folder)
+    report = Collection.repair(folder)
     assert (report.n_rows, report.n_lost, report.n_damaged) == (N + 5, 0, N)
     assert report.damaged_ids == tuple(range(1000))
     assert not report.is_complete
-    bundle = Bundle.load(folder)  # codes are searched as before
-    assert bundle.collection.column("text").tolist() == NAMES
-    np.testing.assert_array_equal(bundle.collection.codes, codes)
-    assert bundle.search_records(X[:1], 1)[0][0]["distance"] == 0
+    opened = Collection.open(folder)  # codes are searched as before
+    assert opened.column("text").tolist() == NAMES
+    np.testing.assert_array_equal(opened.codes, codes)
+    assert opened.search(X[:1], 1, rerank=False)[0][0].distance == 0
     status, _, error = call("verify", folder, "--drop-rows")
     assert (status, error) == (2, "fewbits: error: --drop-rows needs --repair\n")
     status, told, _ = call("verify", folder, "--repair", "--drop-rows", "--json")
     report = json.loads(told)
     assert (status, report["n_rows"], report["n_lost"]) == (1, 5, N)
     assert report["lost_ids"] == [*range(1000)]
-    assert Bundle.verify(folder).is_intact
-    rest = Bundle.load(folder).collection
+    assert Collection.verify(folder).is_intact
+    rest = Collection.open(folder)
     assert rest.ids.tolist() == [*range(N, N + 5)]
-    np.testing.assert_array_equal(rest.some_vectors(), X[:5])
-
-
-def test_a_bundle_without_a_collection_is_verified(tmp_path):
-    Bundle(ENCODER).save(tmp_path / "b")
-    status, told, _ = call("verify", tmp_path / "b")
-    assert status == 0
-    assert "no collection" in told
-    (path,) = (tmp_path / "b").glob("encoder-*")
-    overwrite(path, n=1)
-    status, told, _ = call("verify", tmp_path / "b")
-    assert (status, told.partition(":")[0]) == (1, str(path))
-    assert Path(told.partition(":")[0]).exists()
+    np.testing.assert_array_equal(rest.vectors, X[:5])
 
 
 def test_every_damaged_file_is_named(folder):
@@ -134,17 +122,17 @@ def test_every_damaged_file_is_named(folder):
     rows = paths(folder, "seg-*")[-1]
     for path in (encoder, rows):
         overwrite(path)
-    report = Bundle.verify(folder)
+    report = Collection.verify(folder)
     assert {each.file for each in report.damages} == {str(encoder), str(rows)}
     rows.parent.rename(folder.parent / "away")
     encoder.unlink()
-    report = Bundle.verify(folder)
+    report = Collection.verify(folder)
     assert {each.file for each in report.damages} == {str(encoder), str(rows.parent)}
 
 
 def test_of_two_damaged_manifests_neither_makes_the_other_again(folder):
-    for path in folder.glob("items-*/*-000*.json"):
+    for path in folder.glob("rows-*/*-000*.json"):
         path.write_bytes(path.read_bytes()[:-9])
-    damages = Bundle.verify(folder).damages
+    damages = Collection.verify(folder).damages
     assert len(damages) == 2
     assert "nothing is lost" not in "".join(map(str, damages))

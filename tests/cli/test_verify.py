@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits.bundle import Bundle
 from fewbits.cli import app
+from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store import Store, one_at_a_time
 
 X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    Bundle(LinearEncoder(np.eye(8), np.zeros(8))).with_items(X).save(tmp_path / "b")
+    Collection.create(tmp_path / "b", X, encoder=ENCODER)
     return tmp_path / "b"
 
 
@@ -29,7 +29,7 @@ def call(*arguments):
 
 
 def damage(folder):
-    (path,) = folder.glob("items-*/seg-*.arrow")
+    (path,) = folder.glob("rows-*/seg-*.arrow")
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -37,27 +37,27 @@ def damage(folder):
 
 
 def test_an_absolute_path_is_told_once(folder):
-    for path in folder.glob("items-*/*"):
+    for path in folder.glob("rows-*/*"):
         path.unlink()
     status, printed = call("verify", folder)
-    (items,) = folder.glob("items-*")
+    (items,) = folder.glob("rows-*")
     assert status == 1
     assert printed == f"{items}: it holds no collection: it has no manifest\n"
 
 
 def test_a_relative_path_is_told_once(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
-    for path in folder.glob("items-*/*"):
+    for path in folder.glob("rows-*/*"):
         path.unlink()
-    (items,) = folder.glob("items-*")
+    (items,) = folder.glob("rows-*")
     told = f"b/{items.name}: it holds no collection: it has no manifest\n"
     assert call("verify", "b") == (1, told)
 
 
 def unfinished_save(folder):
-    """Return a store that no `bundle.json` names, as a killed `reencode` leaves it."""
-    (items,) = folder.glob("items-*")
-    left = folder / "items-0123456789ab"
+    """Return a store that no `collection.json` names, as a killed `reencode` leaves it."""
+    (items,) = folder.glob("rows-*")
+    left = folder / "rows-0123456789ab"
     shutil.copytree(items, left)
     return left, sum(path.stat().st_size for path in left.iterdir())
 
@@ -88,17 +88,17 @@ def test_what_somebody_uses_is_not_removed(folder):
     with one_at_a_time(folder / ".saving.tmp"):  # it goes when that save ends
         call("compact", folder)
         assert left.exists()
-    (folder / "bundle.json").write_bytes(b"{}")
+    (folder / "collection.json").write_bytes(b"{}")
     assert call("compact", folder)[0] != 0
     assert left.exists()
-    assert len([*folder.glob("items-*")]) == 2
+    assert len([*folder.glob("rows-*")]) == 2
 
 
 def test_replaced_files_are_named(folder):
-    (path,) = folder.glob("items-*/seg-*.arrow")
+    (path,) = folder.glob("rows-*/seg-*.arrow")
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     call("verify", folder, "--repair")
-    damaged = sorted(folder.glob("items-*/damaged-*"))
+    damaged = sorted(folder.glob("rows-*/damaged-*"))
     status, printed = call("verify", folder)
     assert status == 0
     assert damaged
@@ -107,23 +107,23 @@ def test_replaced_files_are_named(folder):
     told = json.loads(call("compact", folder, "--json")[1])
     assert told["bytes"] > sum(each.stat().st_size for each in damaged)
     # They stay when another collection takes the place of theirs.
-    Bundle.load(folder, items=False).with_items(X).save(folder)
-    assert sorted(folder.glob("items-*/damaged-*")) == damaged
+    Collection.create(folder, X, encoder=ENCODER, overwrite=True)
+    assert sorted(folder.glob("rows-*/damaged-*")) == damaged
     printed = call("verify", folder)[1].splitlines()
     assert len(printed) == 1 + len(damaged)
 
 
 def test_deletes_that_come_back_are_told_by_the_status(folder):
-    Bundle.load(folder).delete(range(5))
-    (path,) = folder.glob("items-*/del-*")
+    Collection.open(folder).delete(range(5))
+    (path,) = folder.glob("rows-*/del-*")
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
     assert "5 deletes depend on it" in call("verify", folder)[1]
     status, printed = call("verify", folder, "--repair")
     assert (status, printed.splitlines()[0]) == (0, "35 rows are there, 0 are lost")
-    Bundle.load(folder).delete(range(5, 7))
-    path = max(folder.glob("items-*/del-*"), key=lambda path: path.stat().st_mtime_ns)
+    Collection.open(folder).delete(range(5, 7))
+    path = max(folder.glob("rows-*/del-*"), key=lambda path: path.stat().st_mtime_ns)
     path.write_bytes(path.read_bytes()[:-1])
     assert "7 deletes depend on it" in call("verify", folder)[1]
     status, printed = call("verify", folder, "--repair")
@@ -147,7 +147,7 @@ def test_damage_is_named_and_repaired(folder):
     status, printed = call("verify", folder, "--repair", "--json")
     lost = json.loads(printed)["n_lost"]
     assert status == (1 if lost else 0)
-    assert lost + len(Bundle.load(folder).collection) == 40
+    assert lost + len(Collection.open(folder)) == 40
     assert call("verify", folder)[0] == 0
 
 
@@ -167,45 +167,45 @@ def told(folder, *options):
 
 
 def test_a_collection_is_checked_where_the_manifest_is_damaged(folder):
-    flip(folder / "bundle.json", 100, 200)
+    flip(folder / "collection.json", 100, 200)
     name = damage(folder)
     status, files, report = told(folder)
     assert (status, report["n_rows"]) == (1, 40)
-    assert {files[0], Path(files[1]).name} == {"bundle.json", name}
+    assert {files[0], Path(files[1]).name} == {"collection.json", name}
 
 
 @pytest.mark.parametrize("place", [0, 3, 150, 300, -70, -1])
 def test_a_flipped_bit_of_the_manifest_is_put_back(folder, place):
-    before = (folder / "bundle.json").read_bytes()
-    flip(folder / "bundle.json", place)
+    before = (folder / "collection.json").read_bytes()
+    flip(folder / "collection.json", place)
     assert "verify --repair" in CliRunner().invoke(app, ["inspect", str(folder)]).stderr
     status, files, report = told(folder, "--repair")
-    assert (status, files, report["n_lost"]) == (0, ["bundle.json"], 0)
+    assert (status, files, report["n_lost"]) == (0, ["collection.json"], 0)
     assert "a flipped bit" in report["notes"][0]
-    assert (folder / "bundle.json").read_bytes() == before
+    assert (folder / "collection.json").read_bytes() == before
     assert call("verify", folder)[0] == call("inspect", folder)[0] == 0
 
 
 def test_a_collection_is_repaired_where_the_manifest_stays_damaged(folder):
-    before = (folder / "bundle.json").read_bytes()
-    flip(folder / "bundle.json", 100, 200)
+    before = (folder / "collection.json").read_bytes()
+    flip(folder / "collection.json", 100, 200)
     damage(folder)
     status, printed = call("verify", folder, "--repair")
     assert status == 1
     assert "40 rows are there, 0 are lost" in printed
-    (line,) = [each for each in printed.splitlines() if "bundle.json" in each]
+    (line,) = [each for each in printed.splitlines() if "collection.json" in each]
     assert line.endswith("put back a copy from a backup")
-    (folder / "bundle.json").write_bytes(before)
+    (folder / "collection.json").write_bytes(before)
     assert call("verify", folder)[0] == 0
 
 
 def test_no_collection_is_guessed(folder):
-    flip(folder / "bundle.json", 100, 200)
-    (folder / "items-0123456789ab").mkdir()
-    assert told(folder)[1] == ["bundle.json"]
+    flip(folder / "collection.json", 100, 200)
+    (folder / "rows-0123456789ab").mkdir()
+    assert told(folder)[1] == ["collection.json"]
     result = CliRunner().invoke(app, ["verify", str(folder), "--repair"])
     assert result.exit_code == 2
-    assert "bundle.json: it is damaged" in result.stderr
+    assert "collection.json: it is damaged" in result.stderr
 
 
 @pytest.mark.parametrize("gone", [False, True])
@@ -226,10 +226,9 @@ def test_a_collection_is_repaired_where_the_encoder_is_damaged(folder, gone):
 @pytest.mark.parametrize("gone", [False, True])
 def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone):
     folder, other = tmp_path / "b c", tmp_path / "other"
-    old = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
-    old.with_items(X, keep_vectors="float32").save(folder)
-    new = Bundle(LinearEncoder(-np.eye(8), np.zeros(8)))
-    new.save(other)
+    Collection.create(folder, X, encoder=ENCODER, keep_vectors="float32")
+    new = LinearEncoder(-np.eye(8), np.zeros(8))
+    Collection.create(other, X[:1], encoder=new)
     (encoder,) = folder.glob("encoder-*")
     flip(encoder, 20)
     if gone:
@@ -238,27 +237,23 @@ def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone)
     assert status == 1
     assert printed.strip().endswith(f"fewbits reencode '{folder}' --by OTHER")
     assert call("reencode", folder, "--by", other)[0] == 0
-    assert call("verify", folder)[0] == 0
-    made, wanted = Bundle.load(folder), new.with_items(X, keep_vectors="float32")
-    np.testing.assert_array_equal(made.collection.codes, wanted.collection.codes)
-    np.testing.assert_array_equal(made.collection.ids, wanted.collection.ids)
+    status, printed = call("verify", folder)
+    assert (status, len(printed.splitlines())) == (0, 1)  # the old rows are gone
+    made = Collection.open(folder)
+    np.testing.assert_array_equal(made.codes, new.encode(X))
+    np.testing.assert_array_equal(made.ids, np.arange(40))
 
 
 def test_an_encoder_alone(tmp_path):
+    np.save(tmp_path / "x.npy", X)
     folder = tmp_path / "b"
-    Bundle(LinearEncoder(np.eye(8), np.zeros(8))).save(folder)
+    assert call("fit", tmp_path / "x.npy", "-o", folder, "-b", "8")[0] == 0
+    assert call("verify", folder) == (0, call("verify", folder)[1])
     assert call("verify", folder, "--repair")[0] == 2  # there is nothing to repair
-    flip(folder / "bundle.json", 50)
-    assert told(folder, "--repair")[:2] == (0, ["bundle.json"])
+    flip(folder / "collection.json", 50)
+    assert told(folder, "--repair")[:2] == (0, ["collection.json"])
+    assert call("reencode", folder, "--by", folder)[0] == 2  # there are no rows
     (encoder,) = folder.glob("encoder-*")
     flip(encoder, 20)
-    assert told(folder, "--repair")[:2] == (1, [encoder.name])
-
-
-def test_reencode_needs_items_and_a_bundle(tmp_path):
-    encoder = Bundle(LinearEncoder(np.eye(8), np.zeros(8)))
-    encoder.save(tmp_path / "b")
-    with pytest.raises(ArgumentError, match="holds no items"):
-        encoder.reencode(tmp_path / "b")
-    with pytest.raises(ArtefactError, match="is not a bundle"):
-        encoder.reencode(str(tmp_path))
+    assert told(folder)[:2] == told(folder, "--repair")[:2] == (1, [encoder.name])
+    assert call("reencode", tmp_path, "--by", folder)[0] == 2

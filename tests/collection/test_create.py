@@ -45,7 +45,9 @@ def written(folder, kind):
         with pa.ipc.new_file(path, TABLE.schema) as writer:
             writer.write_table(TABLE)
     elif kind == "jsonl":
-        lines = pd.DataFrame({name: TABLE[name].to_pylist() for name in TABLE.schema.names})
+        lines = pd.DataFrame(
+            {name: TABLE[name].to_pylist() for name in TABLE.schema.names}
+        )
         lines.to_json(path, orient="records", lines=True)
     elif kind == "csv":
         rows = TABLE.to_pylist()
@@ -170,7 +172,9 @@ def test_a_column_of_codes(form, tmp_path):
         col = Collection.create(None, data, codes="phash", id="path")
         assert (col.kind, col.columns) == ("codes", ["n"])
         np.testing.assert_array_equal(col.codes, CODES)
-        assert col.add(table.slice(0, 1).set_column(1, "path", [["new"]]), codes="phash")
+        assert col.add(
+            table.slice(0, 1).set_column(1, "path", [["new"]]), codes="phash"
+        )
         assert col.search(ids=["new"], k=1).ids.tolist() == [["k0"]]
 
 
@@ -354,7 +358,7 @@ def test_ids_of_every_kind():
         ({"columns": ["year"]}, "mapping of names to values"),
         ({"column": "v"}, "column names a column of a table"),
         ({"id": "sku"}, "id names a column of a table"),
-        ({"label": "kind"}, "label names a column of a table"),
+        ({"label": "kind"}, "no column 'kind' beside the items"),
         ({"keep_vectors": "int4"}, "keep_vectors must be one of"),
         ({"index": "hnsw"}, "index must be one of auto, flat, multi-index"),
         ({"skip_blank": True}, "skip_blank"),
@@ -459,6 +463,8 @@ def test_a_label_gives_a_novelty_radius(home):
     for some in ({"filter": "kind <> 'a'"}, {"allowed": [0, 1, 5]}, {"rerank": True}):
         assert col.search(queries, **some).out_of_distribution is None
     assert made(table, encoder=encoder).facts.novelty_radius is None
+    beside = made(table["v"], columns={"kind": labels}, label="kind", encoder=encoder)
+    assert beside.facts == col.facts
     alike = {**table, "kind": ["a"] * N}
     assert made(alike, label="kind").facts.novelty_radius is None
 
@@ -478,10 +484,13 @@ def test_blank_texts_are_left_out_if_so():
         {"sku": "c", "text": "a dog", "n": 3},
     ]
     with pytest.warns(UserWarning, match="2 of 3 rows"):
-        assert col.add(
-            {"text": ["", "more", " "], "sku": list("xyz"), "n": [0, 0, 0]},
-            skip_blank=True,
-        ) == 1
+        assert (
+            col.add(
+                {"text": ["", "more", " "], "sku": list("xyz"), "n": [0, 0, 0]},
+                skip_blank=True,
+            )
+            == 1
+        )
 
 
 # Vectors that are kept.

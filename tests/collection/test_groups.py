@@ -65,11 +65,15 @@ def test_groups_that_stand_behind_many_items_of_another(home, seed, n_queries):
     n, k = 1500, int(rng.integers(2, 12))
     groups = np.minimum(rng.geometric(0.3, n) * (rng.random(n) < 0.1), 12)
     X = rng.normal(size=(n, 8)) + 3 * rng.normal(size=(13, 8))[groups]
-    X[groups == 0] = rng.normal(size=8) + 0.2 * rng.normal(size=((groups == 0).sum(), 8))
+    X[groups == 0] = rng.normal(size=8) + 0.2 * rng.normal(
+        size=((groups == 0).sum(), 8)
+    )
     col, queries = home(made(X, group=groups)), X[groups == 0][:n_queries]
     for allowed in (np.ones(n, np.bool_), rng.random(n) < 0.5):
         hits = col.search(queries, k, group_by="group", allowed=allowed)
-        expected = [by_hand(hamming(X, q), k, groups.tolist(), allowed) for q in queries]
+        expected = [
+            by_hand(hamming(X, q), k, groups.tolist(), allowed) for q in queries
+        ]
         assert answer(hits) == expected
 
 

@@ -367,9 +367,7 @@ def test_corrections_follow_rows_that_come_and_go(home, corrected, monkeypatch):
 
 
 def test_another_encoder_makes_its_own_corrections(home, corrected):
-    col = home(
-        Collection.create(None, WIDE, encoder=corrected, keep_vectors="float32")
-    )
+    col = home(Collection.create(None, WIDE, encoder=corrected, keep_vectors="float32"))
     other = AdditiveCodes(31, correction=True, random_state=1).fit(WIDE).encoder_
     plain = LinearEncoder(np.eye(12), np.zeros(12))
     for encoder, n_bytes in ((other, 4 + 2 + 48), (plain, 2 + 48), (corrected, 53)):

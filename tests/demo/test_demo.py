@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits import demo
-from fewbits.bundle import Bundle
+from fewbits.collection import Collection
 from fewbits.cli import app
 from fewbits.demo import _icd10
 from fewbits.learners import ITQ
@@ -57,7 +57,7 @@ def test_on_a_slice(data, tmp_path, monkeypatch):
     # 2,000 rows are too few for neighbours to teach much.
     answers = told_by(tmp_path / "d", gain=-0.03)
     assert [*answers] == [*demo.QUESTIONS]
-    (answer,) = demo.ask(Bundle.load(tmp_path / "d"), [data.items[0]])
+    (answer,) = demo.ask(Collection.open(tmp_path / "d"), [data.items[0]])
     assert answer.texts[0] == data.items[0]
     assert answer.distances[0] == 0
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fewbits import Bundle
+from fewbits import Collection
 from fewbits.codes import pack
 from fewbits.encoders import AdditiveEncoder, load
 from fewbits.errors import ArgumentError
@@ -70,9 +70,9 @@ def test_prefix_stands_for_a_shorter_sum(encoder, tmp_path):
     np.testing.assert_allclose(again.decode(codes), expected, atol=1e-5)
 
 
-def test_bundle_ranks_by_offsets(encoder):
-    bundle = Bundle(encoder).with_items(X)
-    found = bundle.search_reranked(X[:5], 3)
+def test_a_collection_ranks_by_offsets(encoder):
+    collection = Collection.create(None, X, encoder=encoder)
+    found = collection.search(X[:5], k=3, rerank=True)
     codes = encoder.encode(X)
     expected = FlatIndex(codes).search_reranked(
         codes[:5],

@@ -17,7 +17,7 @@ VIEWS = {
         ".candidates li",
         "?seed=wrist&good=[3]",
     ),
-    "duplicates": ("What is in here twice?", ".groups > li", "?radius=1"),
+    "duplicates": ("What is in here twice?", ".groups > li", ""),
     "health": ("Can I trust this collection?", ".recall tbody tr", ""),
 }
 SERIOUS = ("serious", "critical")

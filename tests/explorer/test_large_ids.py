@@ -62,6 +62,7 @@ def test_search_and_links(url, new_page, id):
     python, curl = page.locator(".snippets pre").all_inner_texts()
     names = {}
     exec(python, names)
+    names["col"].close()
     assert names["hits"].ids[0].tolist() == shown_ids(page)
     assert f'"ids":[{ids[0]}]' in curl
 
@@ -69,7 +70,9 @@ def test_search_and_links(url, new_page, id):
 def test_a_filter_by_a_large_number(url, new_page):
     page = new_page(url, f"#search?id={FIRST}&filter=twin={FIRST + 7}")
     assert shown_ids(page) == [FIRST + 8]
-    assert page.get_by_title("twin", exact=True).inner_text() == str(FIRST + 7)
+    assert page.locator(HITS).get_by_title("twin", exact=True).inner_text() == str(
+        FIRST + 7
+    )
 
 
 def test_teaching_and_its_file(url, new_page, tmp_path):

@@ -143,4 +143,5 @@ def test_a_question_by_code_is_copied_as_a_program(new_page):
         python, _ = page.locator(".snippets pre").all_inner_texts()
         names = {}
         exec(python, names)  # what the page says, against the server that it is of
+        names["col"].close()
         assert names["hits"].ids[0, :2].tolist() == [0, 4]

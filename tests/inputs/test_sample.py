@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewbits import inputs
-from fewbits.bundle import Bundle
+from fewbits import Collection, inputs
 from fewbits.cli import app
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -40,12 +39,12 @@ def test_fit_learns_from_the_sample(tmp_path):
     path = tmp_path / "x.npy"
     np.save(path, VECTORS)
     fit = ["fit", str(path), "-b", "4", "--seed", "5", "-o", str(tmp_path / "b")]
-    out = CliRunner().invoke(app, [*fit, "--rows", "30"], catch_exceptions=False)
+    out = CliRunner().invoke(app, [*fit, "--sample", "30"], catch_exceptions=False)
     assert "from 30 vectors" in out.stdout
     some = inputs.read(path).sample(30, 5).values
     assert isinstance(some, np.ndarray)
     np.save(path, some)
     CliRunner().invoke(app, [*fit, "--overwrite"], catch_exceptions=False)
-    whole = Bundle.load(tmp_path / "b").encoder
-    CliRunner().invoke(app, [*fit, "--rows", "30", "--overwrite"])
-    assert whole.fingerprint == Bundle.load(tmp_path / "b").encoder.fingerprint
+    whole = Collection.open(tmp_path / "b").encoder
+    CliRunner().invoke(app, [*fit, "--sample", "30", "--overwrite"])
+    assert whole.fingerprint == Collection.open(tmp_path / "b").encoder.fingerprint

@@ -236,7 +236,7 @@ def neighbour_recall(learner, X):
 def test_neighbours_of_digits():
     """50 of 1,697 rows by chance: 0.03. Learning beats its own random start."""
     X = load_digits().data
-    learned = neighbour_recall(BRE(32, n_iter=30, random_state=0), X)
+    learned = neighbour_recall(BRE(32, n_iter=12, random_state=0), X)
     start = neighbour_recall(BRE(32, n_iter=0, random_state=0), X)
     assert learned > 0.4
     assert learned > start

@@ -1,6 +1,6 @@
 """Discriminative binary codes: the objective, its descent, and what the paper claims.
 
-Figures on digits are means over ten seeds; margins are about half of what was measured.
+Figures on digits are means over four seeds, with margins of half of what was measured.
 """
 
 from functools import cache
@@ -472,7 +472,7 @@ def digits(seed, per_class):
 def scores(make, n_bits, **parameters):
     """Return accuracy of the nearest, ties shared, and precision of the 5 nearest."""
     found = []
-    for seed in range(10):
+    for seed in range(4):
         X, y, queries, truth = digits(seed, per_class=5)
         learner = make(n_bits, random_state=seed, **parameters).fit(X, y)
         distances = hamming_distances(learner.encode(queries), learner.encode(X))
@@ -485,7 +485,7 @@ def scores(make, n_bits, **parameters):
     return np.mean(found, axis=0)
 
 
-@pytest.mark.parametrize("n_bits", [16, 32, 64])
+@pytest.mark.parametrize("n_bits", [16, 64])
 def test_d1_better_than_unsupervised_codes(n_bits):
     dbc, itq, lsh = (scores(make, n_bits) for make in (DBC, ITQ, LSH))
     assert dbc[0] > itq[0]  # by 0.022 and more

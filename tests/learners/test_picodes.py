@@ -273,11 +273,11 @@ def test_bits_that_are_the_same_are_counted_and_warned_about():
 
 def test_components_go_by_the_length_of_the_code():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 200)), np.arange(300) % 3
+    X, y = rng.normal(size=(180, 140)), np.arange(180) % 3
     usual = RelaxedPiCoDes(8, n_iter=1, random_state=0).fit(X, y)
     few = RelaxedPiCoDes(8, n_iter=1, n_components=128, random_state=0).fit(X, y)
-    more = RelaxedPiCoDes(150, n_iter=1, random_state=0).fit(X, y)
-    as_many = RelaxedPiCoDes(150, n_iter=1, n_components=150, random_state=0).fit(X, y)
+    more = RelaxedPiCoDes(132, n_iter=1, random_state=0).fit(X, y)
+    as_many = RelaxedPiCoDes(132, n_iter=1, n_components=132, random_state=0).fit(X, y)
     np.testing.assert_array_equal(usual.encode(X), few.encode(X))
     np.testing.assert_array_equal(more.encode(X), as_many.encode(X))
 

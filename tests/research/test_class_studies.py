@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewbits.bundle import Bundle
-from fewbits.learners import ITQ
+from fewbits import Collection
+from fewbits.learners import LSH
 from research.common import lp_beta
 from research.common.classic import leading
 from research.common.features import FeatureSet
@@ -85,15 +85,16 @@ def test_searches_go_through_everything_that_was_not_learnt_from():
     assert novel_ones[ranked].sum() == 25 * 25
 
 
-def test_the_study_searches_as_the_package_does():
-    X, _ = made_up().joined()
-    encoder = ITQ(4, random_state=0).fit(X).encoder_
-    bundle = Bundle(encoder).with_items(X)
-    examples, ranked = np.arange(5), np.arange(len(X)) >= 20
-    found = search._by_codes(bundle.collection, 4, examples, ranked)
-    allowed = np.flatnonzero(ranked)
-    rows = bundle.search_by_example(ids=examples, k=max(search.RANKS), allowed=allowed)
-    np.testing.assert_array_equal(found, rows.ids)
+def test_of_one_hot_features_codes_and_features_find_the_same_class():
+    y = np.repeat(np.arange(8), 30)
+    X = np.eye(8, dtype=np.float32)[y]
+    encoder = LSH(64, random_state=0).fit(X).encoder_
+    codes = Collection.create(None, X, encoder=encoder)
+    examples, ranked = np.arange(30, 35), np.arange(len(y)) >= 35
+    for find, items in ((search._by_codes, codes), (search._by_features, X)):
+        hits = find(items, examples, ranked)
+        assert ranked[hits].all()
+        assert set(y[hits[:25]]) == {1}
 
 
 def test_fewer_items_of_a_class_are_among_more(monkeypatch):

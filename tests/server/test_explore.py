@@ -14,6 +14,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.statistics import mean_interval
 from fewbits.inputs.by_hand import read_names
+from fewbits.learners import AdditiveCodes
 from fewbits.server.explore.bits import (
     bit_examples,
     meaning_of_bit,
@@ -309,6 +310,15 @@ def test_quality_of_a_collection_in_memory():
     assert (answer["version"], answer["n_files"]) == (None, 0)
     sizes = {"codes": N * 2, "corrections": 0, "vectors": N * N_BITS * 4}
     assert answer["bytes"] == sizes
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_corrections_count_beside_codes(in_memory, tmp_path):
+    X = np.random.default_rng(0).normal(size=(100, 12)).astype(np.float32)
+    encoder = AdditiveCodes(24, correction=True, random_state=0).fit(X).encoder_
+    path = None if in_memory else tmp_path / "collection"
+    sizes = quality(Collection.create(path, X, encoder=encoder))["bytes"]
+    assert (sizes["codes"], sizes["corrections"]) == (300, 200)
 
 
 def test_recall_is_that_of_the_collection():

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.encoders import LinearEncoder
+from fewbits.store import Store
 from tests.store._sizes import NIGHTLY
 
 CLI = "from fewbits.cli import main; main()"
@@ -18,8 +19,9 @@ X = np.random.default_rng(0).normal(size=(5 * N + 9, 6)).astype(np.float32)
 
 @pytest.fixture
 def folder(tmp_path):
-    bundle = Bundle(LinearEncoder(np.eye(6), np.zeros(6)))
-    bundle.with_items(X[:4], keep_vectors="float32").save(tmp_path / "b")
+    encoder = LinearEncoder(np.eye(6), np.zeros(6))
+    options = {"encoder": encoder, "keep_vectors": "float32"}
+    Collection.create(tmp_path / "b", X[:4], **options)
     return tmp_path / "b"
 
 
@@ -38,9 +40,10 @@ def add(folder, i, *options):
 
 def test_nothing_is_lost_when_all_add_at_once(folder):
     holder = f"is being changed by process {os.getpid()} on "
-    with Bundle.load(folder).collection.store.writer():
+    (rows,) = folder.glob("rows-*")
+    with Store.open(rows).writer():
         running = [add(folder, i) for i in range(N)]
-        hurried = add(folder, N, "--wait", "0")
+        hurried = add(folder, N, "--timeout", "0")
         told = hurried.communicate()[1]
         assert (hurried.returncode, told.count("\n"), holder in told) == (2, 1, True)
         # So all of them wait for the lock when it is given back.
@@ -48,8 +51,8 @@ def test_nothing_is_lost_when_all_add_at_once(folder):
     rest = [each.communicate() for each in running]
     assert [each.returncode for each in running] == [0] * N, rest
     assert all(holder in line for line in waiting)
-    items = Bundle.load(folder).collection
-    assert items.ids.tolist() == list(range(5 * N + 4))
-    found, added = items.some_vectors(), X[: 5 * N + 4]
+    collection = Collection.open(folder)
+    assert collection.ids.tolist() == list(range(5 * N + 4))
+    found, added = collection.vectors, X[: 5 * N + 4]
     np.testing.assert_array_equal(sorted(found.tolist()), sorted(added.tolist()))
-    assert items.store.verify().is_intact
+    assert Collection.verify(folder).is_intact

@@ -1,4 +1,4 @@
-"""A learner that was fitted by hand becomes the bundle that `fit_bundle` makes."""
+"""A learner that was fitted by hand makes the collection that `fit` does."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
-from fewbits.bundle import class_answers
+import fewbits
+from fewbits import Collection
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs import Input
 from fewbits.learners import DBC, ITQ, KernelMapped
-from fewbits.training import bundle_of, fit_bundle
 from tests.learners._made import made
 
 X, y = load_digits(return_X_y=True)
@@ -58,47 +58,47 @@ SHORT = {"training.max_epochs": 3, "network.hidden": ()}
         ),
     ],
 )
-def test_the_same_bundle(method, learner, settings):
-    options = {"method": method, "n_bits": 16, "parameters": settings}
+def test_the_same_collection(method, learner, settings):
+    options = {"learner": method, "bits": 16, "parameters": settings}
     made = learner()
-    expected = fit_bundle(Input("vectors", X, names, "digits"), **options)
-    found = bundle_of(made.fit(X, names), X, names)
+    expected = fewbits.fit(Input("vectors", X, names, "digits"), **options)
+    found = Collection.from_learner(made.fit(X, names), X, names)
     assert found.summary() == expected.summary()
     np.testing.assert_array_equal(found.encode(X), expected.encode(X))
     if expected.codebook is not None:
-        one, other = (class_answers(each, X[:20], top=3) for each in (found, expected))
-        assert one == other
+        one, other = (part.classify(X[:20], top=3) for part in (found, expected))
+        assert one.to_dict() == other.to_dict()
 
 
 def test_groups_of_copies_reach_rejection():
     pytest.importorskip("torch")
     learner = deep_learner("csq").fit(X, names)
-    options = {"method": "csq", "n_bits": 16, "parameters": SHORT}
+    options = {"learner": "csq", "bits": 16, "parameters": SHORT}
     groups = np.arange(400) // 2
-    fitted = fit_bundle(Input("vectors", X, names, "digits"), groups=groups, **options)
-    for found in (fitted, bundle_of(learner, X, names, groups=groups)):
-        assert found.rejecting.n_items == 200
+    fitted = fewbits.fit(Input("vectors", X, names, "digits"), groups=groups, **options)
+    for found in (fitted, Collection.from_learner(learner, X, names, groups=groups)):
+        assert found.rejection.n_items == 200
     with pytest.raises(ArgumentError, match="need one group for each of 400 items, go"):
-        bundle_of(learner, X, names, groups=groups[:-1])
+        Collection.from_learner(learner, X, names, groups=groups[:-1])
     shallow = ITQ(4, random_state=0).fit(X)
     with pytest.raises(ArgumentError, match="which deep methods learn from items of o"):
-        bundle_of(shallow, X, names, groups=groups)
+        Collection.from_learner(shallow, X, names, groups=groups)
 
 
 def test_behind_a_kernel_map():
     learner = KernelMapped(ITQ(n_bits=8, random_state=0), kernel="chi2").fit(X)
-    bundle = bundle_of(learner, X)
-    assert bundle.metadata.method == "itq"
-    assert bundle.metadata.kernel_map == "chi2"
-    np.testing.assert_array_equal(bundle.encode(X), learner.encode(X))
+    collection = Collection.from_learner(learner, X)
+    assert collection.facts.method == "itq"
+    assert collection.facts.kernel_map == "chi2"
+    np.testing.assert_array_equal(collection.encode(X), learner.encode(X))
 
 
 def test_several_labels():
     deep = pytest.importorskip("fewbits.learners.deep")
     Y = np.stack([y[:400] % 2, y[:400] < 5], axis=1).astype(np.int64)
     learner = made(deep.DeepHash, n_bits=16, max_epochs=3, random_state=0).fit(X, Y)
-    assert len(bundle_of(learner, X, Y).codebook) == 2
-    assert len(bundle_of(learner, X, sp.csr_matrix(Y)).codebook) == 2
+    assert len(Collection.from_learner(learner, X, Y).codebook) == 2
+    assert len(Collection.from_learner(learner, X, sp.csr_matrix(Y)).codebook) == 2
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_several_labels():
 def test_mistakes(n, labels, backbone, message):
     learner = DBC(n_bits=8, n_iter=1, random_state=0).fit(X, names)
     with pytest.raises(ArgumentError, match=message):
-        bundle_of(learner, X[:n], labels, backbone=backbone)
+        Collection.from_learner(learner, X[:n], labels, backbone=backbone)
 
 
 def test_numbers_of_numpy_are_told():
     learner = ITQ(np.int64(4), random_state=np.int64(0)).fit(X)
-    parameters = bundle_of(learner, X).metadata.parameters
+    parameters = Collection.from_learner(learner, X).facts.parameters
     assert (parameters["n_bits"], parameters["random_state"]) == (4, 0)
     assert type(parameters["n_bits"]) is int
 
@@ -128,19 +128,19 @@ def test_numbers_of_numpy_are_told():
 @pytest.mark.parametrize("other", [X[:, :2], None, X[0]])
 def test_no_such_matrix(other):
     with pytest.raises(FeatureError):
-        bundle_of(ITQ(4, random_state=0).fit(X), other)
+        Collection.from_learner(ITQ(4, random_state=0).fit(X), other)
 
 
 def test_not_fitted():
     with pytest.raises(NotFittedError):
-        bundle_of(ITQ(), X)
+        Collection.from_learner(ITQ(), X)
 
 
 def test_other_items():
     deep = pytest.importorskip("fewbits.learners.deep")
     learner = made(deep.DeepHash, n_bits=8, max_epochs=1, random_state=0).fit(X, names)
     with pytest.raises(ArgumentError, match="fitted to more than 50 items"):
-        bundle_of(learner, X[:50], names[:50])
+        Collection.from_learner(learner, X[:50], names[:50])
 
 
 def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
@@ -159,39 +159,47 @@ def test_a_network_is_that_of_the_learner(tmp_path, monkeypatch):
     dark[:8] = 0  # what the first images are does not tell the scale
     learner, swapped = fitted(dark), images[:, ::-1]
     name = export_backbone(learner.network_.backbone, size=8)
-    found = bundle_of(learner, dark, names, backbone=name)
+    found = Collection.from_learner(learner, dark, names, backbone=name)
     assert found.backbone == name
     assert found.rejection is None  # the network was trained on the classes
     with pytest.raises(ArgumentError, match="makes other features of these images"):
-        bundle_of(fitted(swapped), swapped, names, backbone=name)
+        Collection.from_learner(fitted(swapped), swapped, names, backbone=name)
     unscaled = dark.astype(np.float32)  # of 0 to 255, where the file takes 0 to 1
     learner = fitted(unscaled)
     name = export_backbone(learner.network_.backbone, size=8)
     with pytest.raises(ArgumentError, match="or the scale, that they have"):
-        bundle_of(learner, unscaled, names, backbone=name)
+        Collection.from_learner(learner, unscaled, names, backbone=name)
     with pytest.raises(ArgumentError, match="all images are black, which shows nothin"):
-        bundle_of(learner, 0 * unscaled, names, backbone=name)
+        Collection.from_learner(learner, 0 * unscaled, names, backbone=name)
     name = export_backbone(learner.network_.backbone, std=[1 / 255] * 3, size=8)
-    assert bundle_of(learner, unscaled, names, backbone=name).backbone == name
+    assert (
+        Collection.from_learner(learner, unscaled, names, backbone=name).backbone
+        == name
+    )
     scaled = images.astype(np.float32) / 255
     learner = fitted(scaled)
     name = export_backbone(learner.network_.backbone, size=8)
-    assert bundle_of(learner, scaled, names, backbone=name).backbone == name
+    assert (
+        Collection.from_learner(learner, scaled, names, backbone=name).backbone == name
+    )
 
 
 def test_columns_of_a_data_frame_are_those_that_were_learnt_from():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=[f"pixel {i}" for i in range(X.shape[1])])
-    bundle = bundle_of(ITQ(16, n_iter=3, random_state=0).fit(frame), frame)
-    bundle, codes = bundle.with_items(frame), bundle.encode(X)
-    np.testing.assert_array_equal(bundle.encode(frame), codes)
+    collection = Collection.from_learner(
+        ITQ(16, n_iter=3, random_state=0).fit(frame), frame
+    )
+    codes = collection.encode(X)
+    np.testing.assert_array_equal(collection.encode(frame), codes)
     turned = frame[frame.columns[::-1]]
-    for take in (bundle.encode, bundle.with_items, bundle.search):
-        with pytest.raises(FeatureError, match="in another order"):
-            take(turned)
-    learnt = turned[list(bundle.metadata.feature_names)]
-    np.testing.assert_array_equal(bundle.encode(learnt), codes)
+    with pytest.raises(FeatureError, match="in another order"):
+        collection.encode(turned)
+    collection.add(turned)  # a table, whose columns are taken by name
+    np.testing.assert_array_equal(collection.codes, codes)
+    learnt = turned[list(collection.facts.feature_names)]
+    np.testing.assert_array_equal(collection.encode(learnt), codes)
     with pytest.raises(FeatureError, match="other columns than the encoder"):
-        bundle.encode(frame.rename(columns={"pixel 0": "ink"}))
+        collection.encode(frame.rename(columns={"pixel 0": "ink"}))
     unnamed = pd.DataFrame(X)  # numbers of columns are not names
-    np.testing.assert_array_equal(bundle.encode(unnamed), codes)
+    np.testing.assert_array_equal(collection.encode(unnamed), codes)

@@ -1,17 +1,16 @@
-"""What a bundle learns about its classes beside the encoder."""
+"""What a collection learns about its classes beside the encoder."""
 
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle, class_answers, label_answers
+import fewbits
 from fewbits.classify import Codebook, calibrate, class_probabilities
 from fewbits.codes import unpack
-from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.classification import calibration_error
 from fewbits.inputs import Input
 from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
-from fewbits.training import fit_bundle, given_codebook
+from fewbits.training import given_codebook
 
 QUICK = {
     "codebook_training.max_epochs": 5,
@@ -35,17 +34,17 @@ def fitted(labels=None, **options):
     method = options.pop("method", "llc")
     if method != "llc":
         del parameters["codebook_training.max_epochs"]
-    return fit_bundle(source, method=method, parameters=parameters, **options)
+    return fewbits.fit(source, learner=method, parameters=parameters, **options)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_confidence_is_near_accuracy_on_new_items(bias):
     """Whatever the seed: how far off scores alone are depends on it."""
-    bundle = fitted(kernel_map="chi2", parameters={"network.bias": bias})
+    collection = fitted(kernel_map="chi2", parameters={"network.bias": bias})
     X, y = items(1, 2000)
-    scores = bundle.encoder.project(X)
-    p = class_probabilities(bundle.classes, scores, bundle.calibration)
-    right = bundle.classes.names[p.argmax(axis=1)] == y
+    scores = collection.encoder.project(X)
+    p = class_probabilities(collection.codebook, scores, collection.calibration)
+    right = collection.codebook.names[p.argmax(axis=1)] == y
     assert calibration_error(p.max(axis=1), right).value < 0.08
 
 
@@ -70,30 +69,30 @@ def test_nothing_kept_aside_and_several_labels():
     _, y = items(0)
     several = (np.array(list("abcdef")) == y[:, None]).astype(np.uint8)
     several[:, 0] = 1
-    bundle = fitted(labels=several)
-    assert len(bundle.classes) == 6
-    assert bundle.calibration is bundle.rejection is None
-    assert bundle.metadata.several_labels
-    assert 0 < bundle.metadata.label_threshold < 1
-    bundle = fitted(labels=several, parameters={"training.validation": 0.0})
-    assert bundle.metadata.label_threshold is None
-    assert "labels" not in label_answers(bundle, items(1, 3)[0])[0]
-    with pytest.raises(ArgumentError, match="several labels here, not one class"):
-        class_answers(bundle, items(1, 3)[0])
+    collection = fitted(labels=several)
+    assert len(collection.codebook) == 6
+    assert collection.calibration is collection.rejection is None
+    assert collection.facts.several_labels
+    assert 0 < collection.facts.label_threshold < 1
+    collection = fitted(labels=several, parameters={"training.validation": 0.0})
+    assert collection.facts.label_threshold is None
+    assert collection.classify(items(1, 3)[0]).classes.tolist() == [None] * 3
+    with pytest.raises(ArgumentError, match="is for items of one class each"):
+        collection.classify(items(1, 3)[0], decoder="nearest")
 
 
 @pytest.mark.parametrize("kernel_map", [None, "chi2"])
 def test_codes_of_majorities(kernel_map):
     X, y = items(0)
-    bundle = fitted(method="hashnet", n_bits=16, kernel_map=kernel_map)
-    codes, book = unpack(bundle.encoder.encode(X), 16), bundle.classes
+    collection = fitted(method="hashnet", bits=16, kernel_map=kernel_map)
+    codes, book = unpack(collection.encoder.encode(X), 16), collection.codebook
     for name, code in zip(book.names, unpack(book.codes, 16), strict=True):
         share = codes[y == name].mean(axis=0)
         sure = abs(share - 0.5) > 0.12  # whatever the tenth does that is held out
         assert (code == (share > 0.5))[sure].all()
     X, y = items(1, 500)
-    assert (book.labels(bundle.classify(X).rows) == y).mean() > 0.4  # chance: 0.17
-    assert (bundle.rejection.n_items, bundle.rejection.n_classes) == (600, 6)
+    assert (collection.classify(X).classes == y).mean() > 0.4  # chance: 0.17
+    assert (collection.rejection.n_items, collection.rejection.n_classes) == (600, 6)
 
 
 @pytest.mark.filterwarnings("ignore:among the codes of training items")
@@ -101,27 +100,27 @@ def test_codes_of_majorities_of_several_labels():
     _, y = items(0)
     several = (np.array(list("abcdefg")) == y[:, None]).astype(np.uint8)
     several[7, 6] = 1  # the only item of a label, held out or not
-    bundle = fitted(
+    collection = fitted(
         method="hashnet",
-        n_bits=16,
+        bits=16,
         labels=several,
         parameters={"network.hidden": ()},
     )
-    assert len(bundle.classes) == 7
-    assert bundle.metadata.several_labels
+    assert len(collection.codebook) == 7
+    assert collection.facts.several_labels
 
 
 def test_codes_of_centres():
-    bundle = fitted(method="csq", n_bits=16)
+    collection = fitted(method="csq", bits=16)
     # Of Hadamard's matrix: any two differ in half of the bits.
-    assert bundle.classes.min_distance == 8
+    assert collection.codebook.min_distance == 8
     X, y = items(1, 500)
-    assert (bundle.classes.labels(bundle.classify(X).rows) == y).mean() > 0.4
+    assert (collection.classify(X).classes == y).mean() > 0.4
 
 
 def test_majorities_that_are_the_same_are_told():
     with pytest.warns(UserWarning, match="6 classes have . different codes"):
-        fitted(method="hashnet", n_bits=3, parameters={"training.max_epochs": 1})
+        fitted(method="hashnet", bits=3, parameters={"training.max_epochs": 1})
 
 
 @pytest.mark.parametrize(
@@ -135,17 +134,13 @@ def test_majorities_that_are_the_same_are_told():
         (["3", "oak"], [3, 12], None),
     ],
 )
-def test_codes_of_classes_are_found_by_numbers_and_by_their_text(
-    names, classes, found, tmp_path
-):
+def test_codes_of_classes_are_found_by_numbers_and_by_their_text(names, classes, found):
     book = Codebook(np.array([[128], [0]], np.uint8), 1, names)
-    encoder = LinearEncoder(np.eye(2)[:, :1], np.zeros(1))
-    Bundle(encoder, codebook=book).save(tmp_path / "b")
     items = Input("vectors", np.eye(len(classes)), np.array(classes), "x")
     if found is None:
-        with pytest.raises(ArgumentError, match="has no codes for"):
-            given_codebook(tmp_path / "b", items)
+        with pytest.raises(ArgumentError, match="no codes for"):
+            given_codebook(book, items)
         return
-    alike = given_codebook(tmp_path / "b", items)
+    alike = given_codebook(book, items)
     assert alike.names.tolist() == found
     assert np.array_equal(alike.codes, book.codes)

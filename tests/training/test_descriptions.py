@@ -5,8 +5,9 @@ import inspect
 import numpy as np
 import pytest
 
+import fewbits
 from fewbits.errors import ArgumentError
-from fewbits.training import DEEP_METHODS, METHODS, describe, describe_all, fit_bundle
+from fewbits.training import DEEP_METHODS, METHODS, describe, describe_all
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)
 
@@ -46,8 +47,8 @@ def test_codes_of_other_systems_are_a_method():
 @pytest.mark.filterwarnings("ignore:among the codes of training items")
 def test_settings_in_groups_are_reached():
     settings = {"training.perplexity": 5, "n_iter": 1}
-    made = fit_bundle(X, method="neighbours", n_bits=8, parameters=settings)
-    assert settings.items() <= made.metadata.parameters.items()
+    made = fewbits.fit(X, learner="neighbours", bits=8, parameters=settings)
+    assert settings.items() <= made.facts.parameters.items()
 
 
 def test_the_method_that_was_meant():
@@ -61,4 +62,4 @@ def test_the_method_that_was_meant():
     ):
         said = rf"no parameter '{name}' \(did you mean '{meant}'\?\); it has"
         with pytest.raises(ArgumentError, match=said):
-            fit_bundle(X, method=method, parameters={name: 1})
+            fewbits.fit(X, learner=method, parameters={name: 1})

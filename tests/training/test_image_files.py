@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fewbits import backbones
+import fewbits
+from fewbits import Collection, backbones
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle
 from fewbits.errors import FeatureError
 from fewbits.inputs import Input
 from fewbits.learners import LSH
-from fewbits.training import fit_bundle
 
 
 class Counting(Backbone):
@@ -61,61 +60,64 @@ def paths(tmp_path):
 
 
 @pytest.fixture
-def bundle():
+def collection(backbone):
     X = np.random.default_rng(0).normal(size=(9, 4))
-    return Bundle(LSH(8, random_state=0).fit(X).encoder_, backbone="counting")
+    learner = LSH(8, random_state=0).fit(X)
+    return Collection.from_learner(learner, X, backbone="counting")
 
 
 def test_fit_build_and_search_extract_once(backbone, paths):
     images = Input("images", paths, None, "folder")
-    bundle = fit_bundle(images, n_bits=8, backbone="counting")
-    built = bundle.with_items(paths)
-    built.search_records([str(path) for path in paths])
+    collection = fewbits.fit(images, bits=8, backbone="counting")
+    collection.add(paths)
+    collection.search([str(path) for path in paths])
     assert backbone.seen == paths
     expected = np.array([list(path.read_bytes()) for path in paths], np.float32)
-    np.testing.assert_array_equal(bundle.features(paths), expected)
+    np.testing.assert_array_equal(collection.features(paths), expected)
 
 
-def test_a_path_from_another_folder_is_another_file(bundle, backbone, paths, tmp_path):
-    bundle.features(paths)
+def test_a_path_from_another_folder_is_another_file(
+    collection, backbone, paths, tmp_path
+):
+    collection.features(paths)
     (tmp_path / "other").mkdir()
     others = [path.rename(tmp_path / "other" / path.name) for path in paths]
-    bundle.features(others)
+    collection.features(others)
     assert backbone.seen == paths + others
 
 
-def test_a_changed_file_is_extracted_again(bundle, backbone, paths):
-    bundle.features(paths)
+def test_a_changed_file_is_extracted_again(collection, backbone, paths):
+    collection.features(paths)
     paths[2].write_bytes(b"abcd")
-    assert bundle.features(paths)[2].tolist() == list(b"abcd")
+    assert collection.features(paths)[2].tolist() == list(b"abcd")
     assert len(backbone.seen) == 10
 
 
-def test_a_damaged_part_is_extracted_again(bundle, backbone, paths, cached):
-    expected = bundle.features(paths)
+def test_a_damaged_part_is_extracted_again(collection, backbone, paths, cached):
+    expected = collection.features(paths)
     (part,) = cached()
     content = bytearray(part.read_bytes())
     content[-1] ^= 1
     part.write_bytes(content)
     for _ in range(2):
-        np.testing.assert_array_equal(bundle.features(paths), expected)
+        np.testing.assert_array_equal(collection.features(paths), expected)
     assert len(backbone.seen) == 10
 
 
-def test_nothing_else_is_kept(bundle, backbone, paths, cached, monkeypatch):
+def test_nothing_else_is_kept(collection, backbone, paths, cached, monkeypatch):
     arrays = [np.arange(4, dtype=np.uint8)] * 3
     for items in (arrays, [paths[0], arrays[0]], paths[:1]):
-        bundle.features(items)
+        collection.features(items)
     monkeypatch.setattr(backbone, "kind", "texts")
     texts = [path.with_suffix("").name for path in paths]
     monkeypatch.chdir(paths[0].parent)
     for path, text in zip(paths, texts, strict=True):
         path.rename(text)
-    bundle.features(texts)
+    collection.features(texts)
     assert cached() == []
 
 
-def test_a_missing_file_is_named_by_the_backbone(bundle, backbone, paths):
+def test_a_missing_file_is_named_by_the_backbone(collection, backbone, paths):
     paths[1].unlink()
     with pytest.raises(FeatureError, match=r"1\.png is not a readable image"):
-        bundle.features(paths)
+        collection.features(paths)

@@ -1,7 +1,7 @@
 """Finding the members of a novel class by a few of its items (figures 5, 6).
 
 Codes are learnt on known classes. A novel class is then given by a few items of a
-collection that was not learnt from, which is ranked as `search_by_example` does.
+collection that was not learnt from, which is ranked as `Collection.like` does.
 """
 
 import time
@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits.bundle import N_RANDOM
-from fewbits.bundle._examples import (
-    COST,
-    Examples,
-    random_rows,
-    rank_by_class,
-    svm_settings,
-)
-from fewbits.bundle._items import Items
+import fewbits
 from fewbits.classify import best_scores
 from fewbits.classify._linear import linear_svm
 from research.common.classic import prepared
@@ -39,6 +31,7 @@ EXAMPLES = (1, 5, 10, 20, 50)
 #: beside the examples.
 N_TARGETS, FEWER_TARGETS = 25, {"caltech101-1280": 10}
 RANKS = (1, 5, 10, 15, 20, 25, 50, 100, 250)
+N_RANDOM, COST = 1000, 100.0  # the defaults of `Collection.like`
 
 
 def targets_of(name: str) -> int:
@@ -103,8 +96,8 @@ def search_metrics(collection: Collection, learner: Any) -> Metrics:
     else:
         encoder = learner.fit(X[collection.learn], y[collection.learn]).encoder_
         codes = encoder.encode(X[rows])
-        items, n_bytes = Items.make(codes), codes.shape[1]
-        search = partial(_by_codes, items, encoder.n_bits)
+        items = fewbits.Collection.create(None, codes=codes, bits=encoder.n_bits)
+        search, n_bytes = partial(_by_codes, items), items.codes.shape[1]
     fit_seconds = time.process_time() - start
     precision, seconds = {}, []
     for n in EXAMPLES:
@@ -129,29 +122,27 @@ Rows = NDArray[np.int64]
 
 
 def _by_codes(
-    items: Items, n_bits: int, examples: Rows, ranked: NDArray[np.bool_]
+    items: fewbits.Collection, examples: Rows, ranked: NDArray[np.bool_]
 ) -> Rows:
-    """Search as the package does, with its settings."""
-    none = np.empty((0, items.codes.shape[1]), np.uint8)
-    members, others = (Examples(none, rows) for rows in (examples, examples[:0]))
-    at: dict[str, Any] = {"n_random": N_RANDOM, "C": COST, "random_state": 0}
-    sides = (members, others, max(RANKS))
-    return rank_by_class(items, n_bits, *sides, **at, allowed=ranked).rows
+    found: Rows = items.like(good_ids=examples, k=max(RANKS), allowed=ranked).ids[0]
+    return found
 
 
 def _by_features(
     items: NDArray[np.float32], examples: Rows, ranked: NDArray[np.bool_]
 ) -> Rows:
-    """Search likewise by a linear SVM on the features."""
-    unknown = np.ones(len(items), np.bool_)
-    unknown[examples] = False
-    negatives = random_rows(unknown, N_RANDOM, 0)
+    """Search by a linear SVM on the features, with the settings of that on codes."""
+    unknown = np.setdiff1d(np.arange(len(items)), examples)
+    negatives = np.sort(np.random.default_rng(0).permutation(unknown)[:N_RANDOM])
+    n_good, n_bad = len(examples), len(negatives)
     rows = items[np.concatenate([examples, negatives])].astype(np.float64)
-    wanted = np.repeat([1, -1], [len(examples), len(negatives)])
-    at = svm_settings(len(examples), len(negatives), COST)
-    C = at["C"] / len(rows)
+    signs = np.repeat([1, -1], [n_good, n_bad])
+    # Examples weigh as the root of the others' number, each no less than one of these.
+    balance, C = 1.0, COST * n_good**0.5 / len(rows)
+    if n_bad > n_good:
+        balance = np.log(max(1.0, n_bad**0.5 / n_good)) / np.log(n_bad / n_good)
     # The dual problem takes 20 times as long.
-    weights, _ = linear_svm(rows, wanted, C, 0, dual=False, balance=at["balance"])
+    weights, _ = linear_svm(rows, signs, C, 0, dual=False, balance=balance)
     return best_scores(items @ weights.astype(np.float32), max(RANKS), ranked)
 
 

@@ -1,4 +1,4 @@
-"""Command line interface: one module per command, no arithmetic."""
+"""Command line interface: a file for each command, a few lines around a collection."""
 
 from fewbits.cli._app import app, main
 

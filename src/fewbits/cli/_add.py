@@ -1,82 +1,83 @@
 """``fewbits add``."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
-    IdColumn,
+    Codes,
+    CollectionPath,
+    Columns,
+    Id,
+    Images,
     InputPath,
+    Label,
     RowColumn,
     SkipBlank,
-    Wait,
+    Timeout,
     json_option,
-    print_json,
-    read_rows,
 )
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._printing import counted, print_json, progress_bar
 
-
-def register(app: typer.Typer) -> None:
-    app.command("add")(add)
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
 
 
 def add(
-    bundle: BundlePath,
+    collection: CollectionPath,
     items: InputPath,
     column: RowColumn = None,
-    id_column: IdColumn = None,
-    labels: Annotated[
-        str | None, typer.Option(help="File with a label per item, if `build` had one.")
-    ] = None,
+    images: Images = None,
+    codes: Codes = None,
+    label: Label = None,
+    id: Id = None,
+    columns: Columns = None,
     skip_blank: SkipBlank = False,
-    wait: Wait = None,
+    timeout: Timeout = None,
     as_json: Annotated[
-        bool,
-        json_option("Print the numbers of items as one JSON object."),
+        bool, json_option("Print the numbers of items as one JSON object.")
     ] = False,
 ) -> None:
-    """Encode INPUT and add it to the collection of BUNDLE.
+    """Encode INPUT and add it to COLLECTION.
 
     A table has the columns of the collection, of the same types: where it lacks one,
-    other than labels, its rows get null; further columns are left out. Its ids must be
-    new: `upsert` replaces items. Other processes may search BUNDLE meanwhile; they see
-    all of INPUT or nothing.
+    other than labels, its rows get null. Its ids must be new: `upsert` replaces items.
+    Other processes may search COLLECTION meanwhile; they see all of INPUT or nothing.
 
-    Example: fewbits add my-bundle march.csv
+    Example: fewbits add my-collection march.csv
 
-    Example: fewbits add my-bundle vectors.npy --wait 60
+    Example: fewbits add my-collection vectors.npy --timeout 60
     """
-    given = items, column, labels, id_column, skip_blank
-    write_rows("add", bundle, given, wait, as_json)
+    from fewbits.collection import Collection
 
-
-def write_rows(
-    verb: str, bundle: Any, given: tuple[Any, ...], wait: float | None, as_json: bool
-) -> None:
-    """Read rows, see `read_rows`, and "add" or "upsert" them."""
-    from fewbits.bundle import Bundle
-
-    loaded = Bundle.load(bundle)
-    source = read_rows(loaded, *given)
+    opened = Collection.open(collection)
     with progress_bar("encoding") as progress:
-        grown = getattr(loaded, verb)(source, timeout=wait, progress=progress)
-    del loaded  # which holds the files of the state before
-    # Other writers may have committed meanwhile: comparing sizes would be wrong.
-    done = {"add": "added", "upsert": "upserted"}[verb]
-    print_change(bundle, grown, as_json, **{done: len(source)})
+        n = opened.add(
+            items,
+            column=column,
+            images=images,
+            codes=codes,
+            label=label,
+            id=id,
+            columns=columns or None,
+            skip_blank=skip_blank,
+            timeout=timeout,
+            progress=progress,
+        )
+    print_change(collection, opened, as_json, added=n)
 
 
-def print_change(bundle: Any, changed: Any, as_json: bool, **counts: int) -> None:
+def print_change(
+    path: Path, collection: "Collection", as_json: bool, **counts: int
+) -> None:
     """Print what happened to a collection, such as ``added=3``."""
-    n = len(changed.collection)
-    changed.collection.store.collect()
+    n = len(collection)
     if as_json:
-        told = {"bundle": str(bundle), **counts, "n_items": n}
-        print_json({**told, "commit": changed.commit})
+        facts = {"collection": str(path), **counts, "n_items": n}
+        print_json({**facts, "version": collection.version})
         return
     done = ", ".join(
         f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()
     )
-    typer.echo(f"{bundle}: {done}; {n:,} item{'' if n == 1 else 's'} in all")
+    typer.echo(f"{path}: {done}; {counted(n, 'item')} in all")

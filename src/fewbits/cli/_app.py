@@ -1,60 +1,114 @@
-"""The application: commands, and errors in one line each."""
+"""The application: its commands, and what becomes of errors."""
 
 import contextlib
+import inspect
 import io
 import os
+import pkgutil
 import signal
 import sys
 import warnings
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from fewbits._version import __version__
-from fewbits.cli._commands import Commands
-from fewbits.cli._no_pandas import import_no_pandas
-from fewbits.cli._parsing import UsageError, refuse_twice
 from fewbits.cli._printing import clean
-from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.errors import FewbitsError
 
 EXIT_MISTAKE = 2
 EXIT_INTERRUPT = 130
+#: What a user can cause: one line on standard error and exit status 2. Anything else is
+#: ours, and a traceback. `fewbits.errors.OUTCOMES` says the same for a service.
+MISTAKES = (FewbitsError, OSError, MemoryError, UnicodeError)
+#: In the order of the help; each is the function of its name in the module ``_name``.
+COMMANDS = (
+    "demo",
+    "methods",
+    "compare",
+    "fit",
+    "build",
+    "search",
+    "get",
+    "like",
+    "classify",
+    "duplicates",
+    "encode",
+    "add",
+    "upsert",
+    "update",
+    "delete",
+    "compact",
+    "verify",
+    "reencode",
+    "evaluate",
+    "recall",
+    "inspect",
+    "export",
+    "serve",
+    "data",
+)
+# Typer brings its own copy of Click, or uses Click itself, depending on its version.
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 
-class _Commands(TyperGroup):
+class _Commands(Mapping[str, Any]):
+    """The commands by name; the module of one is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Command(TyperCommand):
+    def make_parser(self, ctx: Any) -> Any:
+        return _refuse_twice(super().make_parser(ctx))
+
+
+class _Application(TyperGroup):
     """Turns the errors that a user can cause into one line and an exit code."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.commands: Any = Commands()
+        self.commands: Any = _Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)  # the inherited one imports every command
+        return list(COMMANDS)  # the inherited one imports every command
+
+    def make_parser(self, ctx: Any) -> Any:
+        return _refuse_twice(super().make_parser(ctx))
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().make_context(*args, **kwargs)
         except UsageError as error:
-            _refuse_usage(error)
-
-    def make_parser(self, ctx: Any) -> Any:
-        return refuse_twice(super().make_parser(ctx))
+            _end_of_usage(error)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except UsageError as error:
-            _refuse_usage(error)
-        except BrokenPipeError:
-            # The reader, such as `head`, has closed the pipe.
-            _abandon_output()
+            _end_of_usage(error)
+        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+            # The last flush of standard output goes nowhere instead of failing.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
-        except (FewbitsError, OSError, MemoryError) as error:
-            _say(error)
-            raise typer.Exit(EXIT_MISTAKE) from None
-        except UnicodeError as error:
-            _say(ArgumentError(f"bytes that are not UTF-8: {_cause(error)}"))
+        except MISTAKES as error:
+            typer.echo(f"fewbits: error: {_one_line(_told(error))}", err=True)
             raise typer.Exit(EXIT_MISTAKE) from None
         except KeyboardInterrupt as error:
             typer.echo(f"fewbits: {str(error) or 'interrupted'}", err=True)
@@ -62,18 +116,18 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_Application,
     help="Learn compact binary codes from vectors, texts or images, and search and "
-    "classify with them. Start with 'fewbits demo', or with fit, build and search on "
-    "your own data.",
+    "classify with them. Start with 'fewbits demo', or with 'fewbits build' and "
+    "'fewbits search' on your own data.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(value: bool) -> None:
+    if value:
         typer.echo(__version__)
         raise typer.Exit
 
@@ -95,7 +149,9 @@ def _root(
 
 def main() -> None:
     """Run the command line."""
-    import_no_pandas()
+    # Arrow imports pandas, where it is installed, to see whether a list is a Series:
+    # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
+    sys.meta_path.insert(0, _NoPandas())
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         # Characters that the encoding lacks are printed as escapes.
@@ -106,41 +162,89 @@ def main() -> None:
     app()
 
 
-def _refuse_usage(error: Any) -> None:
+class _NoPandas(MetaPathFinder, Loader):
+    """Makes an import of pandas fail as if it were not installed."""
+
+    def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name == "pandas" else None
+
+    def create_module(self, spec: ModuleSpec) -> NoReturn:
+        raise ModuleNotFoundError(f"commands do without {spec.name}", name=spec.name)
+
+
+@cache
+def _command(name: str) -> Any:
+    """Return a command, or a group of commands, for Click."""
+    command = pkgutil.resolve_name(f"fewbits.cli._{name}:{name}")
+    group = command
+    if not isinstance(command, typer.Typer):
+        group = typer.Typer(add_completion=False)
+        group.command(name)(command)
+    for info in group.registered_commands:
+        info.help = _flowing(info.callback.__doc__)
+        info.cls = _Command
+    return get_command(group)
+
+
+def _flowing(text: str | None) -> str:
+    """Return paragraphs without line breaks, which look wrong in narrow windows."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+
+
+def _refuse_twice(parser: Any) -> Any:
+    """Make a parser refuse options of one value, and flags, that are given twice."""
+    parse = parser.parse_args
+
+    def parse_args(args: list[str]) -> Any:
+        parsed = parse(args)
+        single = [
+            option
+            for option in parsed[2]
+            if option.param_type_name == "option" and not option.multiple
+        ]
+        for i, option in enumerate(single):
+            if option in single[:i]:
+                raise UsageError(f"{max(option.opts, key=len)} is given twice")
+        return parsed
+
+    parser.parse_args = parse_args
+    return parser
+
+
+# What is said of errors.
+
+
+def _end_of_usage(error: Any) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         raise error
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
     if text.startswith("Got unexpected extra argument") and _takes_ids(error.ctx):
-        text = f"{text}; ids are given by --id"
+        text = f"{text}; ids are given by --ids"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
 
 def _takes_ids(context: Any) -> bool:
     parameters = context.command.params if context is not None else ()
-    return any("--id" in each.opts and each.multiple for each in parameters)
+    return any("--ids" in parameter.opts for parameter in parameters)
 
 
-def _say(error: BaseException) -> None:
+def _told(error: BaseException) -> str:
     text = str(error) or type(error).__name__
-    if (
-        isinstance(error, OSError)
-        and error.strerror
-        and not isinstance(error, FewbitsError)
-    ):
+    if isinstance(error, FewbitsError):
+        return text
+    if isinstance(error, UnicodeError):
+        if isinstance(error, UnicodeEncodeError):  # a name: Python's message hides it
+            text = clean(error.object)
+        return f"bytes that are not UTF-8: {text}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {text}"
+    if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
-        text = f"{where}{error.strerror}"
-    if isinstance(error, MemoryError) and not isinstance(error, FewbitsError):
-        text = f"not enough memory: {text}"
-    typer.echo(f"fewbits: error: {_one_line(text)}", err=True)
-
-
-def _cause(error: UnicodeError) -> str:
-    """Return the name that cannot be encoded, or Python's message."""
-    if isinstance(error, UnicodeEncodeError):
-        return clean(error.object)
-    return str(error)
+        return f"{where}{error.strerror}"
+    return text
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -149,9 +253,3 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
 
 def _one_line(text: str) -> str:
     return clean(" ".join(text.split()))
-
-
-def _abandon_output() -> None:
-    """Let the last flush of standard output go nowhere instead of failing."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

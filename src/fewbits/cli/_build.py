@@ -6,151 +6,204 @@ from typing import Annotated, Any
 
 import typer
 
+from fewbits.cli._add import print_change
+from fewbits.cli._fit import Learning
 from fewbits.cli._options import (
-    BundlePath,
+    Backbone,
+    Bits,
+    Checkpoint,
+    CodebookPath,
+    Codes,
+    CollectionPath,
     Column,
+    Columns,
+    Device,
+    GroupColumn,
+    Id,
+    Images,
     InputPath,
-    LabelColumn,
+    KernelMap,
+    Label,
+    LearningSeed,
+    Method,
+    Sample,
+    Settings,
     SkipBlank,
-    check_unused,
+    Timeout,
     command_line,
     json_option,
-    print_json,
-    read_for,
-    say,
+    read_items,
 )
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._printing import print_json, progress_bar, say
 from fewbits.errors import ArgumentError
 
 
-def register(app: typer.Typer) -> None:
-    app.command("build")(build)
-
-
 def build(
-    bundle: BundlePath,
+    collection: CollectionPath,
     items: InputPath,
     column: Column = None,
-    labels: LabelColumn = None,
+    images: Images = None,
+    codes: Codes = None,
+    label: Label = None,
+    id: Id = None,
+    columns: Columns = None,
     skip_blank: SkipBlank = False,
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            help="Column of a table with unique ids: integers or strings. Default: "
-            "row numbers.",
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of a table to store and to show in results; may be repeated. "
-            "Default: all columns."
-        ),
-    ] = None,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
-            help="Store the vectors too, for re-ranking, as int8 (one byte per "
+            help="Keep the vectors too, for re-ranking, as int8 (one byte per "
             "component), float16 or float32."
         ),
     ] = None,
-    bits: Annotated[
-        int | None,
+    index: Annotated[
+        str | None,
         typer.Option(
-            "--bits",
-            "-b",
-            help="Shorten the codes to their first bits; loses least with nested "
-            "codes. Needs --output.",
+            help="How codes are searched, always with the same answers: auto, flat or "
+            "multi-index. Default: auto."
         ),
     ] = None,
-    output: Annotated[
+    encoder: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
+            help="Take the encoder of this collection instead of learning one; with "
+            "--bits only the first bits of its codes."
         ),
     ] = None,
+    method: Method = None,
+    bits: Bits = None,
+    backbone: Backbone = None,
+    groups: GroupColumn = None,
+    sample: Sample = None,
+    settings: Settings = None,
+    kernel_map: KernelMap = None,
+    codebook: CodebookPath = None,
+    seed: LearningSeed = None,
+    checkpoint: Checkpoint = None,
+    device: Device = None,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="Replace the collection that BUNDLE holds."),
+        typer.Option(
+            "--overwrite",
+            help="Replace what COLLECTION holds, its encoder included.",
+        ),
     ] = False,
+    timeout: Timeout = None,
     as_json: Annotated[
-        bool, json_option("Print the bundle's summary as one JSON object.")
+        bool, json_option("Print the summary as one JSON object.")
     ] = False,
 ) -> None:
-    """Encode INPUT and store it as the collection of BUNDLE.
+    """Make a collection of INPUT: learn an encoder, encode the items, and keep them.
 
-    A collection that is there stays unless --overwrite is given; 'fewbits add' adds to
-    it.
+    Where COLLECTION has an encoder already, as after 'fewbits fit', it is used. Where
+    it has rows, those of INPUT are added, and none of their ids may be there: 'fewbits
+    upsert' replaces items.
 
-    Texts, paths of images and the columns of a table are stored beside the codes. With
-    --labels, a novelty radius is learnt, beyond which `search` marks a query as
+    Texts, paths of images and the columns of a table are kept beside the codes. With
+    --label, a novelty radius is learnt, beyond which `search` marks a query as
     out-of-distribution: the 95th percentile of the distances of items to the nearest
     item of another class. Items of a new class that resembles known ones are not
     marked.
 
-    Example: fewbits build my-bundle products.csv --column text --id sku --labels kind
+    Example: fewbits build dx diagnoses.csv --column text --id id --bits 256
 
-    Example: fewbits build my-bundle vectors.npy --keep-vectors int8
+    Example: fewbits build my-collection vectors.npy --keep-vectors int8
 
-    Example: fewbits build my-bundle vectors.npy --bits 64 -o shorter
+    Example: fewbits build hashes hashes.csv --codes phash --id path
+
+    Example: fewbits build shorter vectors.npy --encoder my-collection --bits 64
     """
-    from fewbits.bundle import Bundle
+    from fewbits import inputs
+    from fewbits.collection import Collection
 
-    if output is None:
-        check_unused({"--bits": bits}, "--output, as BUNDLE cannot be lengthened again")
-        if not overwrite:
-            _check_empty(bundle)
-    else:
-        Bundle.check_target(output, overwrite=False)
-    loaded = Bundle.load(bundle, items=False)
-    if bits is not None:
-        loaded = loaded.prefix(bits)
-    source = read_for(
-        loaded,
-        items,
-        column,
-        labels,
-        id=id_column,
-        columns=keep or None,
-        skip_blank=skip_blank,
+    learning = Learning(
+        method,
+        bits,
+        backbone,
+        groups,
+        sample,
+        tuple(settings or ()),
+        kernel_map,
+        codebook,
+        seed,
+        checkpoint,
+        device,
     )
-    with progress_bar("encoding") as progress:
-        built = loaded.with_items(source, keep_vectors=keep_vectors, progress=progress)
-    if source.labels is not None and source.labels.ndim == 1:
-        groups = source.labels.tolist()
-        if len(set(groups)) > 1:
-            built = built.with_novelty_radius(groups)
-    folder = output or bundle
-    built.save(folder)
-    if as_json:
-        print_json({"bundle": str(folder), **built.summary()})
+    known = None
+    if not overwrite and (collection / "collection.json").exists():
+        known = Collection.open(collection)
+        given = learning.options() + ["--encoder"] * (encoder is not None)
+        if given:
+            raise ArgumentError(
+                f"{collection} has an encoder already: leave out {', '.join(given)}, "
+                "or replace the collection by --overwrite"
+            )
     else:
-        typer.echo(f"{folder}: {len(source):,} items of {built.encoder.n_bits} bits")
-        if name := source.likely_id:
-            say(f"note: ids are row numbers; {shlex.join(['--id', name])} takes yours")
-        if column is None and loaded.metadata.feature_names is None:
-            column = [*source.names]  # search takes ids for features
-        typer.echo(f"next: {_search_by(folder, source, items, column)}")
-
-
-def _search_by(folder: Path, source: Any, items: str, column: list[str] | None) -> str:
-    """Return a search that works as it is printed: by what was built from."""
+        Collection.check_target(collection, overwrite=overwrite)
+    named: dict[str, Any] = {
+        "column": column,
+        "images": images,
+        "codes": codes,
+        "label": label,
+        "id": id,
+        "columns": columns or None,
+        "skip_blank": skip_blank,
+    }
+    if known is not None and known.version:
+        for option, value in {"--keep-vectors": keep_vectors, "--index": index}.items():
+            if value is not None:
+                raise ArgumentError(
+                    f"{collection} has rows already: leave out {option}, which is "
+                    "chosen when the first ones come"
+                )
+        with progress_bar("encoding") as progress:
+            n = known.add(items, **named, timeout=timeout, progress=progress)
+        print_change(collection, known, as_json, added=n)
+        return
+    with learning.kept(collection):
+        n_bits = None
+        if encoder is not None:
+            known, n_bits = Collection.open(encoder), bits
+            learning.check_none("--encoder leaves nothing to learn")
+        if known is not None:
+            source = read_items(known, items, **named)
+        else:
+            if columns and groups:
+                named["columns"] = list(dict.fromkeys([*columns, groups]))
+            source = inputs.read(items, **named)
+            if source.kind == "codes":
+                n_bits = bits
+                learning.check_none("codes exist already")
+            else:
+                known = learning.run(source, collection)
+        with progress_bar("encoding") as progress:
+            built = Collection.create(
+                collection,
+                source,
+                encoder=known,
+                bits=n_bits,
+                keep_vectors=keep_vectors,
+                index=index or "auto",
+                overwrite=True,
+                progress=progress,
+            )
+    if as_json:
+        print_json({"collection": str(collection), **built.summary()})
+        return
+    typer.echo(f"{collection}: {len(source):,} items of {built.encoder.n_bits} bits")
+    if learning.options():
+        learning.tell(built)
+    if source.likely_id:
+        option = shlex.join(["--id", source.likely_id])
+        say(f"note: ids are row numbers; {option} takes yours")
+    if column is None and built.facts.feature_names is None:
+        column = [*source.names]  # search takes ids for features
     if source.kind == "texts":
-        return command_line("search", folder, "what you look for")
-    if source.kind == "images":
-        return command_line("search", folder, source.values[0])
-    options = {"--input": items, "--column": column, "-k": 3}
-    return command_line("search", folder, **options)
-
-
-def _check_empty(folder: Path) -> None:
-    """Refuse to replace a collection, which may have taken long, or have grown."""
-    from fewbits.bundle import Bundle
-
-    bundle = Bundle.load(folder)
-    if bundle.items is not None:
-        raise ArgumentError(
-            f"{folder} holds {len(bundle.items):,} items already: replace them with "
-            "--overwrite, or add to them with 'fewbits add'"
-        )
+        then = command_line("search", collection, "what you look for")
+    elif source.kind == "images":
+        then = command_line("search", collection, source.values[0])
+    elif source.kind == "codes":
+        then = command_line("search", collection, **{"--ids": built.ids[0], "-k": 3})
+    else:
+        options = {"--input": items, "--column": column, "-k": 3}
+        then = command_line("search", collection, **options)
+    typer.echo(f"next: {then}")

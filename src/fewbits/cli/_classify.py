@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    CollectionPath,
+    Ids,
+    QueryCodes,
+    QueryVectors,
     RowColumn,
     SkipBlank,
-    check_unread,
+    Source,
+    asked,
     check_unused,
     json_option,
-    print_json,
-    print_table,
-    read_for,
-    say,
-    typed_items,
 )
+from fewbits.cli._printing import print_json, print_table, say
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fewbits.classify.decoders import Decoder
+    from fewbits.collection import Classified, Collection
 
 #: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
@@ -34,22 +35,37 @@ _HEADINGS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    app.command("classify")(classify)
-
-
 def classify(
-    bundle: BundlePath,
+    collection: CollectionPath,
     items: Annotated[
         list[str] | None,
         typer.Argument(metavar="ITEM", help="Texts, or paths of images."),
     ] = None,
-    source: Annotated[
+    source: Source = None,
+    ids: Ids = None,
+    codes: QueryCodes = None,
+    vectors: QueryVectors = None,
+    label: Annotated[
         str | None,
         typer.Option(
-            "--input", "-i", help="File or folder of items, in place of ITEM."
+            help="Column of the collection with classes: classify by a vote of the "
+            "nearest neighbours instead (k-NN)."
         ),
     ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k", "-k", help="Neighbours that vote, with --label. Default: 10."
+        ),
+    ] = None,
+    linear: Annotated[
+        bool,
+        typer.Option(
+            "--linear",
+            help="With --label: use linear SVMs on bits, learnt from the collection, "
+            "instead of k-NN.",
+        ),
+    ] = False,
     decoder: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +102,7 @@ def classify(
         typer.Option(
             help="Reject unknown items; wrongly reject at most this share of known "
             "ones. Start with 0.05. The expected false-accept rate is printed below "
-            "the table, and is 'accepted' with --json."
+            "the table, and is among 'expected' with --json."
         ),
     ] = None,
     max_false_accept_rate: Annotated[
@@ -102,28 +118,9 @@ def classify(
         typer.Option(
             help="Number of classes to show with their probabilities. Default: 3 if "
             "'fewbits fit' calibrated them on held-out items, else 0. For multi-label "
-            "bundles the number of labels to rank; default: 5."
+            "collections the number of labels to rank; default: 5."
         ),
     ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the collection with classes: classify by a vote of the "
-            "nearest neighbours instead (k-NN)."
-        ),
-    ] = None,
-    k: Annotated[
-        int | None,
-        typer.Option("-k", help="Neighbours that vote, with --labels. Default: 10."),
-    ] = None,
-    linear: Annotated[
-        bool,
-        typer.Option(
-            "--linear",
-            help="With --labels: use linear SVMs on bits, learnt from the collection, "
-            "instead of k-NN.",
-        ),
-    ] = False,
     column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
@@ -132,113 +129,97 @@ def classify(
 ) -> None:
     """Predict the class of each item, or reject items of unknown classes.
 
-    Compares with the class codes, which 'fewbits fit' stores for all deep methods; or,
-    with --labels, with the items of the collection. Multi-label
-    bundles return all labels whose score reaches a threshold; decoders and rejection do
-    not apply to them.
+    Compares with the class codes, which all deep methods learn; or, with --label, with
+    the items of the collection. Where items have several labels, prints all whose score
+    reaches a threshold; decoders and rejection do not apply to them.
 
-    Example: fewbits classify my-bundle "broken arm" --decoder bounded --radius 1
+    Example: fewbits classify my-collection "broken arm" --decoder bounded --radius 1
 
-    Example: fewbits classify my-bundle "knit a sock" --max-false-reject-rate 0.05
+    Example: fewbits classify my-collection "knit a sock" --max-false-reject-rate 0.05
 
-    Example: fewbits classify my-bundle --input queries.npy --labels label -k 10
+    Example: fewbits classify my-collection --input queries.npy --label kind -k 10
 
-    Example: fewbits classify my-bundle --input queries.npy --labels label --linear
+    Example: fewbits classify my-collection --input queries.npy --label kind --linear
     """
-    from fewbits import engine
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
-    if bool(items) == bool(source):
-        raise ArgumentError("give either items or --input")
-    check_unread(source, column, skip_blank)
-    parameters = {"radius": radius, "max_queries": max_queries, "order": order}
-    options: dict[str, Any] = {
-        "--decoder": decoder,
-        **{_option(name): value for name, value in parameters.items()},
-    }
-    rates = {
-        "--max-false-reject-rate": max_false_reject_rate,
-        "--max-false-accept-rate": max_false_accept_rate,
-    }
-    if labels is not None:
-        options |= {
-            "--top": top or None,
-            **rates,
-        }
-        check_unused(options, "class codes, not --labels")
-        if linear:
-            check_unused({"-k": k}, "--labels without --linear")
-    else:
-        check_unused({"--linear": linear or None, "-k": k}, "--labels")
-    chosen = _decoder(decoder, parameters)
-    if None not in rates.values():
-        raise ArgumentError(f"give either {' or '.join(rates)}")
-    loaded = Bundle.load(bundle, items=labels is not None)
-    several = labels is None and loaded.metadata.several_labels
-    if several:
-        check_unused(
-            {**options, **rates},
-            "one class per item, but items of this bundle have several labels",
+    chosen = _decoder(
+        decoder, {"radius": radius, "max_queries": max_queries, "order": order}
+    )
+    if max_false_reject_rate is not None and max_false_accept_rate is not None:
+        raise ArgumentError(
+            "give either --max-false-reject-rate or --max-false-accept-rate"
         )
-    asked: Any = typed_items(loaded, bundle, items or [])
-    if source:
-        asked = read_for(loaded, source, column, skip_blank=skip_blank).values
-    request = engine.ClassifyRequest(
-        asked,
-        decoder=chosen,
-        top=None if labels else top,
-        max_false_reject_rate=max_false_reject_rate,
-        max_false_accept_rate=max_false_accept_rate,
-        labels=labels,
+    if label is None:
+        check_unused({"--linear": linear or None, "-k": k}, "--label")
+    opened = Collection.open(collection)
+    query = asked(
+        opened,
+        items,
+        source,
+        column,
+        ids,
+        codes,
+        vectors,
+        own="items",
+        skip_blank=skip_blank,
+    )
+    found = opened.classify(
+        **query.part(0, len(query)),
+        label=label,
         k=k,
         linear=linear,
+        decoder=chosen,
+        max_false_reject_rate=max_false_reject_rate,
+        max_false_accept_rate=max_false_accept_rate,
+        top=top,
     )
-    found = engine.classify(loaded, request)
-    rows, held = found.results, found.accepted
+    rows = [
+        {"item": name, **record}
+        for name, record in zip(query.names, found.to_list(), strict=True)
+    ]
     if as_json:
-        for row in found.to_dict()["results"]:
-            print_json(row)
+        shared = {} if found.expected is None else {"expected": found.expected}
+        print_json(*({**row, **shared} for row in rows))
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
     print_table("classes", header, [_cells(row) for row in rows])
-    for note in _notes(loaded, chosen, held):
+    for note in _notes(opened, chosen, found):
         say(f"note: {note}")
-    if top and loaded.calibration is None and not several:
+    if top and opened.calibration is None and not opened.facts.several_labels:
         say(
             "note: these probabilities are not calibrated: there were no held-out items"
         )
-
-
-def _option(parameter: str) -> str:
-    return f"--{parameter.replace('_', '-')}"
 
 
 def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
     """Return the decoder of that name, None for the default."""
     from fewbits.classify.decoders import DECODERS, decoder_of
 
-    given = {each: x for each, x in parameters.items() if x is not None}
-    for each in given:
+    own = {key: value for key, value in parameters.items() if value is not None}
+    for key in own:
         takers = [
-            x for x, kind in DECODERS.items() if each in {f.name for f in fields(kind)}
+            taker
+            for taker, kind in DECODERS.items()
+            if key in {field.name for field in fields(kind)}
         ]
         if name not in takers:
-            raise ArgumentError(
-                f"{_option(each)} needs --decoder {' or '.join(takers)}"
-            )
-    return None if name is None else decoder_of(name, **given)
+            option = f"--{key.replace('_', '-')}"
+            raise ArgumentError(f"{option} needs --decoder {' or '.join(takers)}")
+    return None if name is None else decoder_of(name, **own)
 
 
 def _notes(
-    bundle: Any,
-    decoder: "Decoder | None",
-    held: dict[str, Any] | None,
+    collection: "Collection", decoder: "Decoder | None", found: "Classified"
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
-    if held:
-        rejected = held["false_reject_rate"]
+    if expected := found.expected:
+        rejected = expected["false_reject_rate"]
         yield f"{rejected:.2g} of known items are expected to be rejected"
-        share, interval = held["false_accept_rate"], held["false_accept_interval"]
+        share, interval = (
+            expected["false_accept_rate"],
+            expected["false_accept_interval"],
+        )
         yield (
             "too few classes to predict which share of unknown items is accepted"
             if share is None
@@ -249,7 +230,8 @@ def _notes(
     elif decoder is not None and decoder.max_distance is not None:
         from fewbits.ood import acceptance_region
 
-        book, radius = bundle.classes, decoder.max_distance
+        book, radius = collection.codebook, decoder.max_distance
+        assert book is not None
         share = acceptance_region(book.codes, book.n_bits, radius).predicted_rate
         if share > _LARGE_SHARE:
             yield (

@@ -4,43 +4,36 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import BundlePath, Wait, json_option, print_json
-
-
-def register(app: typer.Typer) -> None:
-    app.command("compact")(compact)
+from fewbits.cli._options import CollectionPath, Timeout, json_option
+from fewbits.cli._printing import print_json
 
 
 def compact(
-    bundle: BundlePath,
-    wait: Wait = None,
+    collection: CollectionPath,
+    timeout: Timeout = None,
     as_json: Annotated[
         bool, json_option("Print the bytes before and after as JSON.")
     ] = False,
 ) -> None:
-    """Rewrite the collection of BUNDLE without deleted items, as one segment.
+    """Rewrite the rows of COLLECTION without deleted ones, as one segment.
 
     Rarely needed: `add`, `upsert` and `delete` keep the number of files small, and the
     folder at most twice as large as its items. Files that another process still reads
     stay until a later change. What a killed `build` or `reencode` has left is removed.
     Tables of multi-index hashing are written where they make searches faster.
 
-    Example: fewbits compact my-bundle
+    Example: fewbits compact my-collection
     """
-    from fewbits.bundle import Bundle
-    from fewbits.bundle.serving import left_over
+    from fewbits.collection import Collection
 
-    loaded = Bundle.load(bundle)
-    store, before = loaded.collection.store, loaded.disk_bytes()
-    before += sum(left_over(bundle).values())
-    loaded.compact(timeout=wait)
-    del loaded  # what it reads would stay on the disk
-    store.collect()
-    after, tables = store.disk_bytes(), store.bytes_by_kind()["tables"]
-    after += sum(left_over(bundle).values())
+    opened = Collection.open(collection)
+    before = opened.disk_bytes() + sum(opened.left_over(collection).values())
+    opened.compact(timeout=timeout)
+    after = opened.disk_bytes() + sum(opened.left_over(collection).values())
+    tables = opened.disk_bytes("tables")
     if as_json:
         facts = {"bytes_before": before, "bytes": after, "table_bytes": tables}
-        print_json({"bundle": str(bundle), **facts})
+        print_json({"collection": str(collection), **facts})
         return
-    told = f"{bundle}: {after:,} bytes on disk, {before:,} before"
-    typer.echo(f"{told}; {tables:,} are tables for search" if tables else told)
+    sizes = f"{collection}: {after:,} bytes on disk, {before:,} before"
+    typer.echo(f"{sizes}; {tables:,} are tables for search" if tables else sizes)

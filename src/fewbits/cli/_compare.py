@@ -10,23 +10,18 @@ import typer
 from fewbits.cli._options import (
     Column,
     InputPath,
-    LabelColumn,
+    Label,
+    Neighbours,
     NoFeature,
+    Seed,
     SkipBlank,
     check_output,
     command_line,
     json_option,
     parse_settings,
     place_of,
-    print_json,
-    print_table,
-    say,
 )
-from fewbits.cli._progress import annotated, progress_bar
-
-
-def register(app: typer.Typer) -> None:
-    app.command("compare")(compare)
+from fewbits.cli._printing import annotated, print_json, print_table, progress_bar, say
 
 
 def compare(
@@ -70,7 +65,7 @@ def compare(
             "to its answer."
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
+    k: Neighbours = 10,
     shortlist: Annotated[
         int | None,
         typer.Option(
@@ -97,8 +92,8 @@ def compare(
         typer.Option(help="Model that turns texts or images into features."),
     ] = None,
     column: Column = None,
-    labels: LabelColumn = None,
-    id_column: NoFeature = None,
+    label: Label = None,
+    id: NoFeature = None,
     skip_blank: SkipBlank = False,
     settings: Annotated[
         list[str] | None,
@@ -108,7 +103,7 @@ def compare(
             "such as n_iter=100; may be repeated.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    random_state: Seed = 0,
     device: Annotated[
         str | None, typer.Option(help="Device of torch, for methods that use it.")
     ] = None,
@@ -146,8 +141,8 @@ def compare(
     source = inputs.read(
         items,
         column=column,
-        label=labels,
-        id=id_column,
+        label=label,
+        id=id,
         columns=(),
         skip_blank=skip_blank,
     )
@@ -164,7 +159,7 @@ def compare(
             shortlist=shortlist,
             n_fit=fit_rows,
             backbone=backbone,
-            random_state=seed,
+            random_state=random_state,
             parameters=parameters,
             progress=progress,
             notes=notes,
@@ -197,22 +192,20 @@ def compare(
     typer.echo(f"choice: {first}")
     for sentence in others:
         say(f"note: {sentence}")
-    given = {
+    options = {
         "--backbone": backbone,
         "--column": column,
-        "--labels": labels,
-        "--id": id_column,
+        "--label": label,
+        "--id": id,
         "--skip-blank": skip_blank,
     }
-    typer.echo(f"next: {_fit_command(choice, items, seed, given)}")
     if choice.scores.rerank in ("int8", "float16"):
-        of_items = {name: given[name] for name in given if name != "--backbone"}
-        kept = {**of_items, "--keep-vectors": choice.scores.rerank}
-        typer.echo(f"then: {command_line('build', 'my-bundle', items, **kept)}")
+        options["--keep-vectors"] = choice.scores.rerank
+    typer.echo(f"next: {_build_command(choice, items, random_state, options)}")
 
 
-def _fit_command(choice: Any, items: Any, seed: int, given: dict[str, Any]) -> str:
-    """Return the command that learns such codes from all rows."""
+def _build_command(choice: Any, items: Any, seed: int, options: dict[str, Any]) -> str:
+    """Return the command that builds a collection of such codes from all rows."""
     learner = choice.as_dict()["learner"]
     own = ("n_bits", "random_state")
     settings = [
@@ -220,14 +213,13 @@ def _fit_command(choice: Any, items: Any, seed: int, given: dict[str, Any]) -> s
         for name, value in learner["parameters"].items()
         if name not in own
     ]
-    options = {
+    learning = {
         "--method": learner["method"],
         "--bits": choice.learner.get_params().get("n_bits"),
         "--set": settings,
         "--seed": seed or None,
-        **given,
     }
-    return command_line("fit", items, "-o", "my-bundle", **options)
+    return command_line("build", "my-collection", items, **learning, **options)
 
 
 def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:

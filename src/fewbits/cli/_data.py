@@ -5,25 +5,18 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import (
-    check_output,
-    command_line,
-    json_option,
-    print_json,
-    print_table,
-    say,
-)
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._options import check_output, command_line, json_option
+from fewbits.cli._printing import print_json, print_table, progress_bar, say
 from fewbits.errors import ArgumentError
 
-app = typer.Typer(
+data = typer.Typer(
     name="data",
     help="List, download and export public data sets.",
     add_completion=False,
 )
 
 
-@app.command("list")
+@data.command("list")
 def list_data(
     as_json: Annotated[
         bool, json_option("Print the list as JSON, with an object for each data set.")
@@ -52,7 +45,7 @@ def list_data(
     )
 
 
-@app.command("export")
+@data.command("export")
 def export(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")
@@ -84,24 +77,23 @@ def export(
 
     files = [output] if queries is None else [output, queries]
     _check_new(files, overwrite=overwrite)
-    data = datasets.load(name)
-    parts = [data] if queries is None else datasets.hold_out(data)
+    whole = datasets.load(name)
+    parts = [whole] if queries is None else datasets.hold_out(whole)
     sizes = [
         datasets.export(part, file) for file, part in zip(files, parts, strict=True)
     ]
-    labels = list(data.labels)
+    labels = list(whole.labels)
     written = labels if output.suffix != ".npy" else []
     known = f", with labels {', '.join(written)}" if written else ""
     for file, size in zip(files, sizes, strict=True):
-        typer.echo(f"{file}: {size:,} {data.kind}{known}")
+        typer.echo(f"{file}: {size:,} {whole.kind}{known}")
     if labels and not written:
         say(f"note: a .npz file would hold the labels too ({', '.join(labels)})")
     options = {
-        "--column": data.kind[:-1] if written else None,
-        "--bits": 256 if data.kind == "texts" else None,
-        "-o": "my-codes",
+        "--column": whole.kind[:-1] if written else None,
+        "--bits": 256 if whole.kind == "texts" else None,
     }
-    typer.echo(f"next: {command_line('fit', output, **options)}")
+    typer.echo(f"next: {command_line('build', 'my-collection', output, **options)}")
 
 
 def _check_new(files: list[Path], *, overwrite: bool) -> None:
@@ -113,7 +105,7 @@ def _check_new(files: list[Path], *, overwrite: bool) -> None:
         raise ArgumentError(f"items and queries need two files, got {files[0]} twice")
 
 
-@app.command("get")
+@data.command("get")
 def get(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A name from 'fewbits data list'.")

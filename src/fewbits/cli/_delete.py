@@ -6,81 +6,79 @@ import typer
 
 from fewbits.cli._add import print_change
 from fewbits.cli._options import (
-    BundlePath,
-    Wait,
+    CollectionPath,
+    Ids,
+    Timeout,
     check_unused,
     json_option,
     typed_ids,
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("delete")(delete)
-
-
 def delete(
-    bundle: BundlePath,
-    ids: Annotated[
-        list[str] | None,
-        typer.Option("--id", help="Id of an item to delete; may be repeated."),
-    ] = None,
+    collection: CollectionPath,
+    ids: Ids = None,
     source: Annotated[
         str | None,
         typer.Option(
-            "--ids",
+            "--input",
+            "-i",
             metavar="FILE",
-            help="Delete the items with the ids in a .txt file or standard input (-), "
-            "one a line, a .npy file, or a column of a table (.csv, .parquet, ...). "
-            "Ids that are not there are passed over, and counted.",
+            help="Ids in a .txt file or standard input (-), one a line, a .npy file, "
+            "or a column of a table (.csv, .parquet, ...), in place of --ids.",
         ),
     ] = None,
     column: Annotated[
         str | None,
         typer.Option(
-            help="Column of the table --ids. Default: the one that `build` was given."
+            help="Column of the table --input. Default: the one that the ids of the "
+            "collection are from."
         ),
     ] = None,
     filter: Annotated[
         str | None,
         typer.Option(
             help='Delete all items that meet an SQL-like condition, such as "year < '
-            "2015 and category = 'x'\". There is no confirmation: preview it with "
-            "'fewbits search --filter'."
+            "2015 and category = 'x'\"; with ids, which of these. There is no "
+            "confirmation: preview it with 'fewbits search --filter'."
         ),
     ] = None,
-    wait: Wait = None,
-    as_json: Annotated[
+    missing_ok: Annotated[
         bool,
-        json_option("Print the numbers of items as one JSON object."),
+        typer.Option(
+            "--missing-ok", help="Pass over ids that are not there, and count them."
+        ),
+    ] = False,
+    timeout: Timeout = None,
+    as_json: Annotated[
+        bool, json_option("Print the numbers of items as one JSON object.")
     ] = False,
 ) -> None:
-    """Delete items of BUNDLE by their ids, or all that meet a condition.
+    """Delete items of COLLECTION by their ids, by a condition, or by both.
 
     Their space on disk is freed once half of a segment is deleted, or by `compact`.
 
-    Example: fewbits delete my-bundle --id 4711 --id 4712
+    Example: fewbits delete my-collection --ids 4711 --ids 4712
 
-    Example: fewbits delete my-bundle --ids gone.csv --column sku
+    Example: fewbits delete my-collection --input gone.csv --column sku --missing-ok
 
-    Example: fewbits delete my-bundle --filter "year < 2015"
+    Example: fewbits delete my-collection --filter "year < 2015"
     """
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
     from fewbits.errors import ArgumentError
     from fewbits.inputs import read_ids
 
-    if [bool(ids), source is not None, filter is not None].count(True) != 1:
-        raise ArgumentError("give one of --id, --ids and --filter")
+    if ids and source is not None:
+        raise ArgumentError("give either --ids or --input")
     if source is None:
-        check_unused({"--column": column}, "--ids, it is about a file")
-    loaded = Bundle.load(bundle)
-    chosen = list(dict.fromkeys(typed_ids(loaded, ids))) if ids else None
+        check_unused({"--column": column}, "--input, it is about a file")
+    opened = Collection.open(collection)
+    chosen = typed_ids(opened, ids)
     if source is not None:
-        name = column or loaded.metadata.id_column
-        texts = loaded.collection.has_text_ids
-        chosen = list(dict.fromkeys(read_ids(source, name, texts=texts)))
-    shorter, gone = loaded.delete_and_count(
-        chosen, filter=filter, timeout=wait, missing_ok=source is not None
-    )
-    del loaded  # which holds its files
-    counts = {} if chosen is None or ids else {"not_there": len(chosen) - gone}
-    print_change(bundle, shorter, as_json, deleted=gone, **counts)
+        name = column or opened.facts.id_column
+        chosen = list(dict.fromkeys(read_ids(source, name, texts=opened.has_text_ids)))
+    n = opened.delete(chosen, filter=filter, missing_ok=missing_ok, timeout=timeout)
+    counts = {"deleted": n}
+    if missing_ok and chosen is not None and filter is None:
+        counts["not_there"] = len(chosen) - n
+    print_change(collection, opened, as_json, **counts)

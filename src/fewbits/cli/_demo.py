@@ -1,31 +1,29 @@
 """``fewbits demo``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewbits.cli._options import (
-    command_line,
-    comparison_table,
-    json_option,
+from fewbits.cli._options import command_line, json_option
+from fewbits.cli._printing import (
+    learning_reports_to,
+    print_comparison,
     print_json,
-    print_table,
+    progress_bar,
 )
-from fewbits.cli._progress import learning_reports_to, progress_bar
+
+if TYPE_CHECKING:
+    from fewbits.demo import Answer
 
 _COLUMNS = """recall@10: share of the 10 nearest neighbours by float vectors found
 re-ranked: recall@10 after re-ranking the best 100 by the query's scores
 queries/s: all queries in one batch, including the time to encode them"""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("demo")(demo)
-
-
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the demo's bundle.")
+        Path, typer.Option("--output", "-o", help="Folder for the demo's collection.")
     ] = Path("fewbits-demo"),
     bits: Annotated[
         int, typer.Option("--bits", "-b", help="Number of bits per code.")
@@ -41,46 +39,41 @@ def demo(
     Example: fewbits demo --bits 128 --output my-demo
     """
     from fewbits import backbones, demo
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
-    Bundle.check_target(output, overwrite=demo.made(output))
+    Collection.check_target(output, overwrite=demo.made(output))
     backbone = backbones.load(demo.BACKBONE)
     data = demo.load()
-    _say(as_json, f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
+    if not as_json:
+        typer.echo(f"{len(data):,} diagnoses of ICD-10-CM, e.g. {data.items[0]!r}")
     with progress_bar("reading") as progress:
         features = backbone.extract(data.items, progress=progress)
     with progress_bar("learning") as progress, learning_reports_to(progress):
-        bundle = demo.build(data, features, n_bits=bits)
-    bundle.save(output)
+        built = demo.build(output, data, features, n_bits=bits, progress=progress)
     with progress_bar("comparing") as progress, learning_reports_to(progress):
-        rows = demo.compare(features, bundle.encoder, progress=progress)
-    answers = demo.ask(bundle, demo.QUESTIONS)
+        rows = demo.compare(features, built.encoder, progress=progress)
+    answers = demo.ask(built, demo.QUESTIONS)
     if as_json:
         print_json(
             {
-                "bundle": str(output),
+                "collection": str(output),
                 "comparison": [row._asdict() for row in rows],
                 "answers": [vars(answer) for answer in answers],
             }
         )
         return
-    _print_comparison(rows)
+    print_comparison("1,000 diagnoses as queries among all others", rows, 10)
+    typer.echo(_COLUMNS)
     for answer in answers:
         _print_answer(answer)
-    typer.echo(f"\nThe bundle is in {output}. Try it yourself:")
+    typer.echo(f"\nThe collection is in {output}. Try it yourself:")
     question = "cannot sleep at night"
     typer.echo(f"  {command_line('search', output, question, '--rerank')}")
     typer.echo(f"  {command_line('like', output, 'dog bite', 'cat bite')}")
     typer.echo(f"  {command_line('serve', output)}")
 
 
-def _print_comparison(rows: Any) -> None:
-    title = "1,000 diagnoses as queries among all others"
-    print_table(title, *comparison_table(rows, 10))
-    typer.echo(_COLUMNS)
-
-
-def _print_answer(answer: Any) -> None:
+def _print_answer(answer: "Answer") -> None:
     typer.echo(f"\n? {answer.question}")
     if answer.chapter is None:
         typer.echo(
@@ -95,8 +88,3 @@ def _print_answer(answer: Any) -> None:
 
 def _cut(text: str, width: int = 79) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _say(quiet: bool, text: str) -> None:
-    if not quiet:
-        typer.echo(text)

@@ -1,31 +1,29 @@
 """``fewbits duplicates``."""
 
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    Allowed,
+    CollectionPath,
     Filter,
     json_option,
-    print_hits,
-    print_json,
-    print_table,
-    say,
+    typed_ids,
 )
+from fewbits.cli._printing import counted, print_hits, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from fewbits.collection import Duplicates
 
 #: Groups or pairs that people see; programs see all.
 _MOST_SHOWN = 20
 _LINES = 10_000  # of pairs that are made at a time
 
 
-def register(app: typer.Typer) -> None:
-    app.command("duplicates")(duplicates)
-
-
 def duplicates(
-    bundle: BundlePath,
+    collection: CollectionPath,
     radius: Annotated[
         int,
         typer.Option(
@@ -43,6 +41,7 @@ def duplicates(
         ),
     ] = None,
     filter: Filter = None,
+    allowed: Allowed = None,
     pairs: Annotated[
         bool,
         typer.Option(
@@ -55,72 +54,66 @@ def duplicates(
         json_option("Print one line of JSON for each group, or pair."),
     ] = False,
 ) -> None:
-    """Find near duplicates in the collection of BUNDLE.
+    """Find near duplicates in COLLECTION.
 
     Items whose codes differ in at most --radius bits are a pair; items that are
     connected by pairs are a group, and the first of each group is the one to keep.
     The first 20 groups or pairs are shown; --json prints all. There may be more pairs
     than fit in memory.
 
-    Example: fewbits duplicates my-bundle --radius 3
+    Example: fewbits duplicates my-collection --radius 3
 
-    Example: fewbits duplicates my-bundle -r 8 --max-vector-distance 0.1 --json
+    Example: fewbits duplicates my-collection -r 8 --max-vector-distance 0.1 --json
 
-    Example: fewbits duplicates my-bundle -r 3 --pairs --json
+    Example: fewbits duplicates my-collection -r 3 --pairs --json
     """
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
-    show = _show_pairs if pairs else _show_groups
-    loaded = Bundle.load(bundle)
-    asked = {"max_vector_distance": max_vector_distance, "filter": filter}
-    show(loaded, radius, asked, as_json)
-
-
-def _show_groups(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
-    from fewbits.engine.rows import group_records
-
-    found = bundle.duplicate_groups(radius, **asked)
-    if as_json:
-        for group in group_records(bundle, found):
-            print_json({"items": group})
-        return
-    shown = [rows[:_MOST_SHOWN] for rows in islice(found, _MOST_SHOWN)]
-    for number, group in enumerate(group_records(bundle, shown)):
-        n_more = len(found[number]) - len(group)
-        note = f", and {_counted(n_more, 'more item')}" if n_more else ""
-        print_hits(f"group {number + 1}{note}", group)
-    spare = len(found.members) - len(found)
-    say(
-        f"{_counted(len(found), 'group')}, {_counted(found.n_pairs, 'pair')}; "
-        f"{_counted(spare, 'item')} to remove if the first of each group is kept"
+    opened = Collection.open(collection)
+    found = opened.duplicates(
+        radius,
+        max_vector_distance=max_vector_distance,
+        filter=filter,
+        allowed=typed_ids(opened, allowed),
     )
-    _say_more(len(found), "groups")
+    (_show_pairs if pairs else _show_groups)(found, as_json)
 
 
-def _show_pairs(bundle: Any, radius: int, asked: Any, as_json: bool) -> None:
+def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:
+    groups = duplicates.groups()
+    if as_json:
+        for items in groups.records():
+            print_json({"items": items})
+        return
+    for number, items in enumerate(islice(groups.records(), _MOST_SHOWN), 1):
+        n_more = len(items) - _MOST_SHOWN
+        note = f", and {counted(n_more, 'more item')}" if n_more > 0 else ""
+        print_hits(f"group {number}{note}", items[:_MOST_SHOWN])
+    spare = len(groups.ids) - len(groups)
+    say(
+        f"{counted(len(groups), 'group')}, {counted(groups.n_pairs, 'pair')}; "
+        f"{counted(spare, 'item')} to remove if the first of each group is kept"
+    )
+    _say_more(len(groups), "groups")
+
+
+def _show_pairs(duplicates: "Duplicates", as_json: bool) -> None:
     count = 0
     shown: list[dict[str, Any]] = []
-    for found in bundle.stream_duplicates(radius, **asked):
+    for block in duplicates:
         if as_json:
-            for start in range(0, len(found), _LINES):
-                print_json(*found.records(slice(start, start + _LINES)))
+            for start in range(0, len(block), _LINES):
+                print_json(*block[start : start + _LINES].to_list())
         elif len(shown) < _MOST_SHOWN:
-            shown += found.records(slice(_MOST_SHOWN - len(shown)))
-        count += len(found)
-    if not as_json:
-        _print_pairs(shown)
-        say(_counted(count, "pair"))
-        _say_more(count, "pairs")
-
-
-def _print_pairs(pairs: list[dict[str, Any]]) -> None:
-    header = ["first", "second", *list(pairs[0])[1:]] if pairs else ["nothing found"]
-    cells = [[*pair.pop("ids"), *pair.values()] for pair in pairs]
+            shown += block[: _MOST_SHOWN - len(shown)].to_list()
+        count += len(block)
+    if as_json:
+        return
+    header = ["first", "second", *list(shown[0])[1:]] if shown else ["nothing found"]
+    cells = [[*pair.pop("ids"), *pair.values()] for pair in shown]
     print_table("", header, cells)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+    say(counted(count, "pair"))
+    _say_more(count, "pairs")
 
 
 def _say_more(count: int, what: str) -> None:

@@ -6,25 +6,20 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    CollectionPath,
     InputPath,
     RowColumn,
     SkipBlank,
     check_output,
     json_option,
-    print_json,
-    read_for,
+    read_items,
 )
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._printing import counted, print_json, progress_bar
 from fewbits.errors import ArgumentError
 
 
-def register(app: typer.Typer) -> None:
-    app.command("encode")(encode)
-
-
 def encode(
-    bundle: BundlePath,
+    collection: CollectionPath,
     items: InputPath,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="A .npy file of packed codes.")
@@ -38,34 +33,34 @@ def encode(
 ) -> None:
     """Encode INPUT and write its packed codes: a uint8 array with a row per item.
 
-    Example: fewbits encode my-bundle vectors.npy -o codes.npy
+    Example: fewbits encode my-collection vectors.npy -o codes.npy
     """
     import numpy as np
 
     from fewbits._files import atomic_write
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
     check_output(output, ".npy", "codes", _are_codes)
-    loaded = Bundle.load(bundle)
-    source = read_for(loaded, items, column, skip_blank=skip_blank)
+    opened = Collection.open(collection)
+    source = read_items(opened, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
-        codes = loaded.encode(source.values, progress=progress)
+        codes = opened.encode(source, progress=progress)
     with atomic_write(output) as file:
         np.save(file, codes)
     if as_json:
         print_json({"codes": str(output), "shape": codes.shape})
     else:
-        noun = "byte" if codes.shape[1] == 1 else "bytes"
-        typer.echo(f"{output}: {len(codes):,} codes of {codes.shape[1]:,} {noun}")
+        width = counted(codes.shape[1], "byte")
+        typer.echo(f"{output}: {len(codes):,} codes of {width}")
 
 
 def _are_codes(path: Path) -> bool:
     import numpy as np
 
     try:
-        found = np.load(path, mmap_mode="r")
+        array = np.load(path, mmap_mode="r")
     except (EOFError, OSError, ValueError):
         return False
-    return bool(found.dtype == np.uint8 and found.ndim == 2)
+    return bool(array.dtype == np.uint8 and array.ndim == 2)

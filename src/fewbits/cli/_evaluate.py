@@ -5,40 +5,34 @@ from typing import Annotated
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
-    LabelColumn,
+    CollectionPath,
+    Label,
+    Neighbours,
     RowColumn,
     SkipBlank,
     check_unused,
-    comparison_table,
     json_option,
-    print_json,
-    print_table,
-    read_for,
+    read_items,
 )
-from fewbits.cli._progress import progress_bar
-
-
-def register(app: typer.Typer) -> None:
-    app.command("evaluate")(evaluate)
+from fewbits.cli._printing import print_comparison, print_json, progress_bar
 
 
 def evaluate(
-    bundle: BundlePath,
+    collection: CollectionPath,
     queries: Annotated[
         str, typer.Argument(metavar="QUERIES", help="Held-out items to search with.")
     ],
     database: Annotated[
         str, typer.Argument(metavar="DATABASE", help="Items to search.")
     ],
-    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
+    k: Neighbours = 10,
     column: RowColumn = None,
-    labels: LabelColumn = None,
+    label: Label = None,
     skip_blank: SkipBlank = False,
-    query_labels: Annotated[
+    query_label: Annotated[
         str | None,
         typer.Option(
-            help="Labels of the queries, if they differ from --labels: another "
+            help="Labels of the queries, if they differ from --label: another "
             "column, or another file."
         ),
     ] = None,
@@ -46,35 +40,32 @@ def evaluate(
         bool, json_option("Print all metrics as one JSON object.")
     ] = False,
 ) -> None:
-    """Compare search by the codes of BUNDLE with exact search by float vectors.
+    """Compare search by the codes of COLLECTION with exact search by float vectors.
 
     Prints recall@k of the exact nearest neighbours, bytes per item and queries per
     second for float vectors, sign bits and the codes; with labels also mean average
-    precision and k-NN accuracy. If BUNDLE has a shortlist or stores vectors,
-    re-ranked search is measured too.
+    precision and k-NN accuracy. If COLLECTION keeps vectors, re-ranked search is
+    measured too.
 
-    Example: fewbits evaluate my-bundle queries.npy vectors.npy
+    Example: fewbits evaluate my-collection queries.npy vectors.npy
     """
-    from fewbits.bundle import Bundle
-    from fewbits.training import evaluate_bundle
+    from fewbits.collection import Collection, evaluation
 
-    if labels is None:
+    if label is None:
         check_unused(
-            {"--query-labels": query_labels}, "--labels, the labels of the database"
+            {"--query-label": query_label}, "--label, the labels of the database"
         )
-    loaded = Bundle.load(bundle)
-    skip = {"skip_blank": skip_blank}
-    asked = read_for(loaded, queries, column, query_labels or labels, **skip)
-    among = read_for(loaded, database, column, labels, **skip)
+    opened = Collection.open(collection)
+    own_label = query_label or label
+    held_out = read_items(opened, queries, column, own_label, skip_blank=skip_blank)
+    items = read_items(opened, database, column, label, skip_blank=skip_blank)
     with progress_bar("evaluating") as progress:
-        report = evaluate_bundle(loaded, asked, among, k=k, progress=progress)
+        report = evaluation.evaluate(opened, held_out, items, k=k, progress=progress)
     if as_json:
-        print_json(report.as_dict())
+        print_json(report.to_dict())
         return
-    print_table(
-        f"{report.n_queries:,} queries among {report.n_items:,} items",
-        *comparison_table(report.comparison, report.k),
-    )
+    title = f"{report.n_queries:,} queries among {report.n_items:,} items"
+    print_comparison(title, report.comparison, report.k)
     if report.mean_average_precision is not None:
         typer.echo(
             f"mean average precision over labels: {report.mean_average_precision:.3f}"

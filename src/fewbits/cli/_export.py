@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import BundlePath, check_output, json_option, print_json, say
-
-
-def register(app: typer.Typer) -> None:
-    app.command("export")(export)
+from fewbits.cli._options import CollectionPath, check_output, json_option
+from fewbits.cli._printing import print_json, say
 
 
 def export(
-    bundle: BundlePath,
+    collection: CollectionPath,
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="An .onnx file to write.")
     ],
@@ -36,31 +33,32 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write the encoder of BUNDLE as an ONNX model from features to packed codes.
+    """Write the encoder of COLLECTION as an ONNX model from features to packed codes.
 
-    The model's codes are identical to those of BUNDLE. It takes features: the backbone
-    that turns texts or images into features is not included.
+    The model's codes are identical to those of COLLECTION. It takes features: the
+    backbone that turns texts or images into features is not included.
 
-    Example: fewbits export my-bundle encoder.onnx
+    Example: fewbits export my-collection encoder.onnx
     """
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
     from fewbits.integrations.onnx import export_onnx
 
     check_output(output, ".onnx", "models")
-    loaded = Bundle.load(bundle, items=False)
-    encoder = loaded.encoder
+    opened = Collection.open(collection)
+    encoder = opened.encoder
     export_onnx(encoder, output, exact=not fast, scores=scores)
-    facts = {
-        "model": str(output),
-        "backbone": loaded.backbone,
-        "n_features": encoder.n_features,
-        "n_bits": encoder.n_bits,
-        "exact": not fast,
-        "fingerprint": encoder.fingerprint,
-    }
     if as_json:
-        print_json(facts)
+        print_json(
+            {
+                "model": str(output),
+                "backbone": opened.backbone,
+                "n_features": encoder.n_features,
+                "n_bits": encoder.n_bits,
+                "exact": not fast,
+                "fingerprint": encoder.fingerprint,
+            }
+        )
         return
     typer.echo(f"{output}: {encoder.n_features:,} features to {encoder.n_bits:,} bits")
-    if loaded.backbone is not None:
-        say(f"note: its input is the features of {loaded.backbone}")
+    if opened.backbone is not None:
+        say(f"note: its input is the features of {opened.backbone}")

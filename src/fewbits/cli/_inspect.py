@@ -2,21 +2,21 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    CollectionPath,
     check_output,
     check_unused,
     json_option,
-    print_json,
-    print_table,
-    say,
 )
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._printing import counted, print_json, print_table, progress_bar, say
 from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection, Verification
 
 _BOUND = """note: inter is the distance between the centres of two classes, intra that
 between an item and the centre of its class, in bits. The larger the ratio, the higher
@@ -24,12 +24,8 @@ items of the same class tend to rank; a strict ratio above 4 ranks them perfectl
 and high leave out the extreme 0.1 %."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("inspect")(inspect)
-
-
 def inspect(
-    bundle: BundlePath,
+    collection: CollectionPath,
     bits: Annotated[
         bool, typer.Option("--bits", help="Print statistics of the bits.")
     ] = False,
@@ -55,10 +51,10 @@ def inspect(
         bool,
         typer.Option(
             "--bound",
-            help="Print the distances between and within the classes of --labels.",
+            help="Print the distances between and within the classes of --label.",
         ),
     ] = False,
-    labels: Annotated[
+    label: Annotated[
         str | None, typer.Option(help="Column of the collection with classes.")
     ] = None,
     captions: Annotated[
@@ -90,121 +86,93 @@ def inspect(
         json_option("Print the summary and all that was asked for as one JSON object."),
     ] = False,
 ) -> None:
-    """Verify every file of BUNDLE and print a summary.
+    """Print a summary of COLLECTION, and when all of it was last verified.
 
-    Example: fewbits inspect my-bundle
+    Example: fewbits inspect my-collection
 
-    Example: fewbits inspect my-bundle --bits --attributes bits.html
+    Example: fewbits inspect my-collection --bits --attributes bits.html
 
-    Example: fewbits inspect my-bundle --attributes bits.html --show 12 --show 40
+    Example: fewbits inspect my-collection --attributes bits.html --show 12 --show 40
 
-    Example: fewbits inspect my-bundle --taxonomy tree.html --bound --labels label
+    Example: fewbits inspect my-collection --taxonomy tree.html --bound --label kind
     """
-    from fewbits.bundle import (
-        Bundle,
-        check_taxonomy,
-        read_names,
-        read_tree,
-        write_taxonomy,
-    )
-    from fewbits.bundle.serving import last_verified
+    from fewbits.collection import Collection, pages
+    from fewbits.inputs.by_hand import read_names, read_tree
 
-    _check([taxonomy, attributes], bound, labels)
-    given = {"--labels": labels, "--captions": captions, "--groups": groups}
-    _check_used(
-        {"--bits": bits, "--attributes": attributes is not None, "--bound": bound},
-        {**given, "--names": names, "--show": show or None},
-    )
+    for page in (taxonomy, attributes):
+        if page is not None:
+            check_output(page, ".html", "pages")
+    if bound and label is None:
+        raise ArgumentError("--bound needs --label, the column with the classes")
+    if not (bits or bound or attributes):
+        check_unused({"--label": label}, "--bits or --attributes or --bound")
+    if attributes is None:
+        of_page = {"--captions": captions, "--groups": groups, "--names": names}
+        check_unused({**of_page, "--show": show or None}, "--attributes")
     if tree is not None and taxonomy is None:
         raise ArgumentError("--tree needs --taxonomy")
-    loaded = Bundle.load(bundle)
-    known = None if tree is None else read_tree(tree)
+    opened = Collection.open(collection)
+    relations = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
-    summary, verification = loaded.summary(), last_verified(bundle)
-    metrics = _metrics(loaded, labels, bits=bits, bound=bound)
+    summary, verification = opened.summary(), opened.last_verified()
+    metrics: dict[str, dict[str, Any]] = {}
+    if bits:
+        metrics["bits"] = pages.report_of(opened, label).summary()
+    if bound:
+        assert label is not None
+        metrics["bound"] = _bound_of(opened, label)
     if taxonomy is not None:
-        check_taxonomy(loaded, known)
+        pages.check_taxonomy(opened, relations)
     if attributes is not None:
-        columns = {"labels": labels, "captions": captions, "groups": groups}
-        _write_attributes(
-            loaded, attributes, names=by_hand, bits=show or None, **columns
-        )
+        with progress_bar("extracting") as progress:
+            pages.write_attributes(
+                opened,
+                attributes,
+                label=label,
+                captions=captions,
+                groups=groups,
+                names=by_hand,
+                bits=show or None,
+                progress=progress,
+            )
     if taxonomy is not None:
-        metrics["taxonomy"] = write_taxonomy(loaded, taxonomy, known).summary()
+        tree_metrics = pages.write_taxonomy(opened, taxonomy, relations)
+        metrics["taxonomy"] = tree_metrics.summary()
     if as_json:
         last = None if verification is None else verification.to_dict()
         print_json({**summary, "last_verify": last, **metrics})
         return
-    _print_values(str(bundle), {**summary, "last_verify": _told(verification)})
-    typer.echo("every file matches its checksum")
-    _print_tables(metrics)
+    _print_values(str(collection), {**summary, "last_verify": _told(verification)})
+    if "bits" in metrics:
+        warnings = metrics["bits"].pop("warnings")
+        _print_values("bits", metrics["bits"])
+        for warning in warnings:
+            say(f"note: {warning}")
+    if "bound" in metrics:
+        _print_values("bound", metrics["bound"])
+        typer.echo(_BOUND)
     if taxonomy is not None:
         typer.echo(f"page on the relations of classes: {taxonomy}")
     if attributes is not None:
         typer.echo(f"page on the meaning of bits: {attributes}")
 
 
-def _told(verification: Any) -> str | None:
+def _bound_of(collection: "Collection", label: str) -> dict[str, Any]:
+    from fewbits.analysis.bounds import code_bound
+
+    classes = collection.labels(label)
+    return code_bound(collection.codes, collection.encoder.n_bits, classes).summary()
+
+
+def _told(verification: "Verification | None") -> str:
     """Return when every byte was read last, and what was found."""
     if verification is None:
-        return None
+        return "never: 'fewbits verify' reads every byte"
     when = datetime.fromtimestamp(verification.at, UTC).isoformat(" ", "seconds")
     n_damages = len(verification.report.damages)
     if not n_damages:
         return f"{when}: intact"
-    return f"{when}: {n_damages} part{'' if n_damages == 1 else 's'} damaged"
-
-
-def _check(pages: list[Path | None], bound: bool, labels: str | None) -> None:
-    """Check options before any work is done."""
-    for page in pages:
-        if page is not None:
-            check_output(page, ".html", "pages")
-    if bound and labels is None:
-        raise ArgumentError("--bound needs --labels, the column with the classes")
-
-
-def _check_used(wanted: dict[str, bool], given: dict[str, Any]) -> None:
-    """Refuse options of a page or a table that was not requested."""
-    for option, value in given.items():
-        users = list(wanted) if option == "--labels" else ["--attributes"]
-        if not any(wanted[user] for user in users):
-            check_unused({option: value}, " or ".join(users))
-
-
-def _metrics(
-    bundle: Any, labels: str | None, *, bits: bool, bound: bool
-) -> dict[str, dict[str, Any]]:
-    """Return the statistics that were asked for, by their names in JSON."""
-    from fewbits.bundle import bound_of, report_of
-
-    found = {}
-    if bits:
-        found["bits"] = report_of(bundle, labels).summary()
-    if bound:
-        assert labels is not None
-        found["bound"] = bound_of(bundle, labels).summary()
-    return found
-
-
-def _write_attributes(bundle: Any, path: Path, **options: Any) -> None:
-    from fewbits.bundle import write_attributes
-
-    with progress_bar("extracting") as progress:
-        write_attributes(bundle, path, progress=progress, **options)
-
-
-def _print_tables(metrics: dict[str, dict[str, Any]]) -> None:
-    """Print the statistics of the bits and the distances of classes, if asked for."""
-    if "bits" in metrics:
-        of_bits = dict(metrics["bits"])
-        warnings = of_bits.pop("warnings")
-        _print_values("bits", of_bits)
-        for warning in warnings:
-            say(f"note: {warning}")
-    if "bound" in metrics:
-        _print_values("bound", metrics["bound"])
-        typer.echo(_BOUND)
+    return f"{when}: {counted(n_damages, 'part')} damaged"
 
 
 def _print_values(title: str, values: dict[str, Any]) -> None:

@@ -5,99 +5,116 @@ from typing import Annotated, Any
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    Allowed,
+    CollectionPath,
     Filter,
+    K,
     RowColumn,
+    Seed,
+    Shown,
     SkipBlank,
     check_unread,
     json_option,
-    print_hits,
-    print_json,
-    read_for,
+    read_items,
     typed_ids,
     typed_items,
 )
-
-
-def register(app: typer.Typer) -> None:
-    app.command("like")(like)
+from fewbits.cli._printing import print_hits, print_json
 
 
 def like(
-    bundle: BundlePath,
+    collection: CollectionPath,
     examples: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EXAMPLE", help="Texts, or paths of images."),
-    ] = None,
-    unlike: Annotated[
-        list[str] | None,
-        typer.Option("--not", help="Text or image to avoid; may be repeated."),
-    ] = None,
-    ids: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--id", help="Id of an item to use as an example; may be repeated."
+        typer.Argument(
+            metavar="EXAMPLE", help="Texts, or paths of images, as by --good."
         ),
     ] = None,
-    not_ids: Annotated[
+    good: Annotated[
         list[str] | None,
-        typer.Option("--not-id", help="Id of an item to avoid; may be repeated."),
+        typer.Option(help="Text or image that belongs to the class; may be repeated."),
+    ] = None,
+    bad: Annotated[
+        list[str] | None,
+        typer.Option(help="Text or image that does not; may be repeated."),
+    ] = None,
+    good_ids: Annotated[
+        list[str] | None,
+        typer.Option(help="Id of an item that belongs to it; may be repeated."),
+    ] = None,
+    bad_ids: Annotated[
+        list[str] | None,
+        typer.Option(help="Id of an item that does not; may be repeated."),
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--input", "-i", help="File or folder of examples.")
+        str | None,
+        typer.Option(
+            "--input", "-i", help="File or folder of items that belong to it."
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of results.")] = 10,
+    k: K = 10,
     filter: Filter = None,
+    allowed: Allowed = None,
+    columns: Shown = None,
+    n_random: Annotated[
+        int,
+        typer.Option(help="Random items that stand for everything else."),
+    ] = 1000,
+    C: Annotated[
+        float, typer.Option("--C", help="Weight of the errors for one example.")
+    ] = 100.0,
+    random_state: Seed = 0,
     column: RowColumn = None,
     skip_blank: SkipBlank = False,
-    seed: Annotated[
-        int, typer.Option(help="Random seed for drawing the negative examples.")
-    ] = 0,
     as_json: Annotated[bool, json_option("Print the hits as one JSON object.")] = False,
 ) -> None:
     """Find more items like a few examples.
 
-    Learns a linear SVM from the examples against random items of BUNDLE and ranks the
-    collection by it, leaving out the examples. The examples may be of a class that
-    'fewbits fit' has never seen.
+    Learns a linear SVM from the examples against random items of COLLECTION and ranks
+    the items by it, leaving out the examples. The distance is minus the margin: below 0
+    for what is taken for a member. The examples may be of a class that the encoder has
+    never seen.
 
-    Example: fewbits like my-bundle "dog bite" "cat bite" --not "snake bite"
+    Example: fewbits like my-collection "dog bite" "cat bite" --bad "snake bite"
 
-    Example: fewbits like my-bundle --id 4711 --id 4712 --not-id 99
+    Example: fewbits like my-collection --good-ids 4711 --good-ids 4712 --bad-ids 99
 
-    Example: fewbits like my-bundle "dog bite" "cat bite" --filter "bit(12) = 1"
+    Example: fewbits like my-collection "dog bite" "cat bite" --filter "bit(12) = 1"
     """
-    from fewbits import engine
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
     from fewbits.errors import ArgumentError
 
-    if not (examples or source or ids):
+    typed = [*(examples or ()), *(good or ())]
+    if not (typed or source or good_ids):
         raise ArgumentError(
-            "there are no examples: give texts or images, --id, or --input"
+            "there are no examples: give texts or images, --good-ids, or --input"
         )
     check_unread(source, column, skip_blank)
-    loaded = Bundle.load(bundle)
-    given: list[Any] = typed_items(loaded, bundle, examples or [])
+    opened = Collection.open(collection)
+    items: list[Any] = typed_items(opened, typed)
     if source:
-        given += list(read_for(loaded, source, column, skip_blank=skip_blank).values)
-    others = typed_items(loaded, bundle, unlike or [])
-    found = engine.like(
-        loaded,
-        engine.LikeRequest(
-            given,
-            others,
-            ids=typed_ids(loaded, ids or []),
-            not_ids=typed_ids(loaded, not_ids or []),
-            k=k,
-            filter=filter,
-            random_state=seed,
-        ),
+        items += list(read_items(opened, source, column, skip_blank=skip_blank).values)
+    hits = opened.like(
+        items,
+        typed_items(opened, bad or ()),
+        good_ids=typed_ids(opened, good_ids) or (),
+        bad_ids=typed_ids(opened, bad_ids) or (),
+        k=k,
+        filter=filter,
+        allowed=typed_ids(opened, allowed),
+        columns=columns or None,
+        n_random=n_random,
+        C=C,
+        random_state=random_state,
     )
+    answer = hits.to_dict()
+    found = answer["hits"] = answer["hits"][0]
     if as_json:
-        print_json(found.to_dict())
+        print_json(answer)
         return
-    print_hits("items most like the examples", found.hits)
-    if found.none_fits:
+    print_hits("items most like the examples", found)
+    # The members of a small collection serve as random items, too.
+    if found and found[0]["distance"] > 0 and len(opened) > n_random:
         typer.echo(
             "note: every score is negative: nothing in the collection looks like "
             "the examples"

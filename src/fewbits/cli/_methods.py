@@ -4,11 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import json_option, print_json, print_table
-
-
-def register(app: typer.Typer) -> None:
-    app.command("methods")(methods)
+from fewbits.cli._options import json_option
+from fewbits.cli._printing import print_json, print_table
 
 
 def methods(
@@ -30,13 +27,13 @@ def methods(
     from fewbits.training import describe, describe_all
 
     if method is None:
-        found = describe_all()
+        descriptions = describe_all()
         if as_json:
-            print_json([each.as_dict() for each in found])
+            print_json([row.as_dict() for row in descriptions])
             return
         rows = [
-            [each.method, _needs(each), f"{each.name}. {each.summary}"]
-            for each in found
+            [row.method, _needs(row), f"{row.name}. {row.summary}"]
+            for row in descriptions
         ]
         print_table("", ["method", "needs", "description"], rows)
         typer.echo("'fewbits methods METHOD' lists the settings of a method")
@@ -49,7 +46,7 @@ def methods(
     if not described.settings and not described.needs_torch:
         typer.echo("it has no settings")
     if described.settings:
-        rows = [[each.name, each.values, each.text] for each in described.settings]
+        rows = [[row.name, row.values, row.text] for row in described.settings]
         print_table("", ["--set name=value", "values", "description"], rows)
 
 

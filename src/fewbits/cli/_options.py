@@ -1,4 +1,4 @@
-"""Options and helpers that several commands share."""
+"""Options that several commands share, and what is read by them."""
 
 import json
 import os
@@ -7,23 +7,38 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from fewbits.cli._printing import clean
-from fewbits.cli._printing import print_hits as print_hits
-from fewbits.cli._printing import print_json as print_json
-from fewbits.cli._printing import print_results as print_results
-from fewbits.cli._printing import print_table as print_table
-from fewbits.cli._printing import say as say
 from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
+    from fewbits.inputs import Input
 
 #: Words that are values in any case; messages of learners spell them as Python does.
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
+_ABOUT_A_FILE = "--input, it is about a file"
 
+
+def json_option(help: str) -> Any:
+    """Return the option ``--json`` of a command, which says what it prints."""
+    return typer.Option("--json", help=help)
+
+
+# Collections and what is read into them.
+
+CollectionPath: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."
+    ),
+]
 InputPath: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -33,9 +48,6 @@ InputPath: TypeAlias = Annotated[
         "files, a pattern in quotes ('shards/*.parquet'), or - for standard input.",
     ),
 ]
-BundlePath: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="BUNDLE", help="A folder made by 'fewbits fit'.")
-]
 Column: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,13 +56,52 @@ Column: TypeAlias = Annotated[
         "file. Repeat it for vectors with one component per column.",
     ),
 ]
-LabelColumn: TypeAlias = Annotated[
+RowColumn: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Column of a table with the items, or array of a .npz or .hdf5 file. "
+        "Repeat it for vectors with one component per column. Default: the one that "
+        "the collection was built with, or the only one that can be it.",
+    ),
+]
+Images: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--images", help="Column of a table with paths of images."),
+]
+Codes: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--labels",
+        "--codes",
+        help="Column of a table, or array of a file, with codes that exist already.",
+    ),
+]
+Label: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
         help="Column or array with the labels; for a .npy or .txt file, another such "
         "file with a label per item. Images in subfolders are labelled by the names "
         "of the subfolders.",
+    ),
+]
+Id: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column of a table with unique ids: whole numbers or texts. Default: the "
+        "one that the collection has, or row numbers.",
+    ),
+]
+NoFeature: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--id", help="Column of a table with the ids; not a feature."),
+]
+Columns: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
 SkipBlank: TypeAlias = Annotated[
@@ -61,48 +112,239 @@ SkipBlank: TypeAlias = Annotated[
         "instead of refusing the table.",
     ),
 ]
+Timeout: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        min=0,
+        help="Seconds to wait while another process writes to COLLECTION. Default: as "
+        "long as it takes.",
+    ),
+]
+
+# Questions.
+
+Source: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--input", "-i", help="File or folder of items, in place of typed ones."
+    ),
+]
+Ids: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ids", "--id", help="Id of an item of the collection; may be repeated."
+    ),
+]
+QueryCodes: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--codes",
+        help="Code of an item, in hexadecimal digits, in place of the item; may be "
+        "repeated.",
+    ),
+]
+QueryVectors: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors",
+        help="File of features of items, as the backbone makes them, in place of the "
+        "items.",
+    ),
+]
+K: TypeAlias = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
+Neighbours: TypeAlias = Annotated[
+    int, typer.Option("--k", "-k", help="Neighbours per query.")
+]
 Filter: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--filter",
-        help="Search only items that meet an SQL-like condition, such as "
+        help="Look only at items that meet an SQL-like condition, such as "
         '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
     ),
 ]
-RowColumn: TypeAlias = Annotated[
+Allowed: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--allowed", help="Id of an item that may be found; may be repeated."),
+]
+Shown: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--column",
-        help="Column of a table with texts or vectors, or array of a .npz or .hdf5 "
-        "file. Repeat it for vectors with one component per column. Default: the one "
-        "with texts that `build` was given, or the only one with vectors.",
+        "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-IdColumn: TypeAlias = Annotated[
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
+]
+
+# Learning.
+
+Method: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--id",
-        help="Column of a table with the ids. Default: the one that `build` was given.",
+        "--method",
+        "-m",
+        help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
+        "hadamard, lsh, pcah, sh, bre or threshold; with labels cca-itq, "
+        "supervised-itq, classemes, picodes, picodes-relaxed, dbc or ecoc; with "
+        "labels and torch llc, deep-supervised-itq, csq, dbdh, dch, dsdh, "
+        "greedyhash, hashnet or orthohash; packed for vectors that are binary "
+        "codes already. See 'fewbits methods'. Default: itq.",
     ),
 ]
-NoFeature: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--id", help="Column of a table with the ids; not a feature."),
-]
-Wait: TypeAlias = Annotated[
-    float | None,
+Bits: TypeAlias = Annotated[
+    int | None,
     typer.Option(
-        "--wait",
-        min=0,
-        help="Seconds to wait while another process writes to BUNDLE. Default: as long "
-        "as it takes.",
+        "--bits",
+        "-b",
+        help="Number of bits per code, from 1 to 65,536. Default: 64; "
+        "threshold, pcah, classemes and llc choose their own.",
+    ),
+]
+Backbone: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Model that turns texts or images into features. Default: one for "
+        "the kind of items. For images also 'classic': descriptors without deep "
+        "learning, all non-negative (see --kernel-map)."
+    ),
+]
+GroupColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        help="Column of a table that is the same for copies of one item, such as "
+        "augmentations of an image or frames of a video. The rate of 'classify "
+        "--max-false-reject-rate' needs it where there are copies; identical "
+        "items are recognised. For deep methods.",
+    ),
+]
+Sample: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        help="Learn from this many rows, drawn at random by --seed, instead of "
+        "from all. Tens of thousands are enough for most methods.",
+    ),
+]
+Settings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Setting of the method, such as density=0.05 or, in a group, "
+        "training.learning_rate=0.001; may be repeated. 'fewbits methods METHOD' "
+        "lists them.",
+    ),
+]
+KernelMap: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Approximate a kernel for non-negative features such as histograms: "
+        "intersection, chi2 or js."
+    ),
+]
+CodebookPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--codebook",
+        help="Class codes for llc to use instead of learning its own: a collection "
+        "with codes of the same classes, or a .json tree of the classes (see "
+        "'fewbits inspect --tree') to make codes from.",
+    ),
+]
+LearningSeed: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+]
+Checkpoint: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="File to save progress to: after an interruption the same command "
+        "resumes from it. For iterative methods. llc writes a file per phase, "
+        "with .codebook and .items appended to the name."
+    ),
+]
+Device: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "
+        "For deep methods, neighbours and fast-neighbours, and for large matrix "
+        "products of itq, block-itq, sp, additive, pcah, cca-itq, supervised-itq, "
+        "sh, classemes, picodes, picodes-relaxed, dbc and ecoc. A GPU speeds up "
+        "short codes little."
     ),
 ]
 
 
-def json_option(help: str) -> Any:
-    """Return the option ``--json`` of a command, which says what it prints."""
-    return typer.Option("--json", help=help)
+# What is asked about.
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question is about, and how each of them is called in the answer."""
+
+    keyword: str  # of the methods of a collection
+    values: Any
+    names: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, start: int, stop: int) -> dict[str, Any]:
+        """Return some of it as an argument."""
+        from fewbits.inputs import Input
+
+        values = self.values
+        if isinstance(values, Input):
+            values = replace(
+                values,
+                values=values.values[start:stop],
+                labels=None,
+                ids=None,
+                columns={},
+            )
+        else:
+            values = values[start:stop]
+        return {self.keyword: values}
+
+
+def asked(
+    collection: "Collection",
+    typed: Sequence[str] | None,
+    source: str | None,
+    column: Sequence[str] | None,
+    ids: Sequence[str] | None,
+    codes: Sequence[str] | None,
+    vectors: str | None,
+    *,
+    own: str = "queries",
+    skip_blank: bool = False,
+) -> Asked:
+    """Return what is typed, read from a file, or given by ids, codes or vectors.
+
+    `own` is the keyword of items of the collection's own kind.
+    """
+    check_unread(source, column, skip_blank)
+    if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
+        names = f"either {own} or one of --input, --ids, --codes and --vectors"
+        raise ArgumentError(f"give {names}")
+    noun = "query" if own == "queries" else "item"
+    if ids:
+        return Asked("ids", [collection.typed_id(text) for text in ids], ids)
+    if codes:
+        return Asked("codes", _typed_codes(collection, codes), codes)
+    if vectors:
+        matrix = read_vectors(vectors, "--vectors")
+        return Asked("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
+    if source:
+        read = read_items(collection, source, column, skip_blank=skip_blank)
+        values = read.values
+        if read.kind in ("texts", "images"):
+            return Asked(own, read, [str(value) for value in values])
+        return Asked(own, read, [f"{noun} {i}" for i in range(len(values))])
+    items = typed_items(collection, typed or ())
+    return Asked(own, items, [str(item) for item in items])
 
 
 def check_unread(
@@ -111,81 +353,79 @@ def check_unread(
     """Refuse options about a file where items are typed."""
     if source is None:
         options = {"--column": column or None, "--skip-blank": skip_blank or None}
-        check_unused(options, "--input, it is about a file")
+        check_unused(options, _ABOUT_A_FILE)
 
 
-def read_for(
-    bundle: Any,
+def read_items(
+    collection: "Collection",
     path: str,
     column: Sequence[str] | None = None,
-    labels: str | None = None,
-    **options: Any,
-) -> Any:
-    """Read items and check that they are of the kind that the bundle takes.
+    label: str | None = None,
+    *,
+    images: str | None = None,
+    codes: str | None = None,
+    id: str | None = None,
+    columns: Sequence[str] | None = (),
+    skip_blank: bool = False,
+) -> "Input":
+    """Read items of the kind that a collection takes.
 
-    From a table with one component per column, read the columns that the bundle was
-    fitted to; from one with texts, the column that its collection is from. For
-    `options` see `fewbits.inputs.read`.
+    From a table with one component per column, read the columns that it was learnt
+    from; from others, the column that its items are from.
     """
     from fewbits import inputs
 
-    known = bundle.metadata
-    names = known.feature_names or ()
-    if bundle.item_kind == "texts" and known.raw_column is not None:
-        names = (known.raw_column,)
+    kind, facts = collection.kind, collection.facts
+    names = facts.feature_names or ()
+    if kind in ("texts", "images") and facts.item_column is not None:
+        names = (facts.item_column,)
+    options: dict[str, Any] = {"column": column, "images": images, "codes": codes}
+    if column and kind in ("images", "codes"):
+        options = {kind: column[0]}
     source = inputs.read(
         path,
-        column=column,
-        label=labels,
+        **options,
+        label=label,
+        id=id,
+        columns=columns,
         names=names,
-        kind=None if bundle.item_kind == "codes" else bundle.item_kind,
-        **{"columns": (), **options},
-    )
-    return bundle.checked_kind(source)
-
-
-def read_rows(
-    bundle: Any,
-    path: str,
-    column: Sequence[str] | None,
-    labels: str | None,
-    id_column: str | None,
-    skip_blank: bool,
-) -> Any:
-    """Read new rows of a collection, whose columns are named as those it has."""
-    from fewbits._arrow import is_text
-
-    known, items = bundle.metadata, bundle.collection
-    if column is None and known.raw_column in items.columns:
-        column = [known.raw_column]
-    id_column = id_column or known.id_column
-    # A few rows of a CSV file may hold numbers alone where the collection has texts.
-    texts = [each.name for each in items.schema if is_text(each.type)]
-    if id_column is not None and items.has_text_ids:
-        texts.append(id_column)
-    return read_for(
-        bundle,
-        path,
-        column,
-        labels,
-        id=id_column,
-        columns=None,
         skip_blank=skip_blank,
-        as_text=texts,
+        kind=kind,
     )
-
-
-def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
-    """Return items from the command line: texts, or paths of images."""
-    if typed and bundle.backbone is None:
+    if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):
         raise ArgumentError(
-            f"{path} takes vectors, which cannot be typed: use --input FILE.npy, or "
-            "an id where the command takes one"
+            f"{source.source} holds {source.kind}, but this collection takes {kind}"
         )
-    if bundle.item_kind != "images":
+    return source
+
+
+def read_vectors(path: str, option: str) -> Any:
+    """Read a matrix of vectors."""
+    from fewbits import inputs
+
+    source = inputs.read(path, columns=())
+    if source.kind != "vectors":
+        raise ArgumentError(f"{option} needs vectors, but {path} holds {source.kind}")
+    return source.values
+
+
+def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
+    """Return items from the command line: texts, or paths of images."""
+    if typed and collection.backbone is None:
+        raise ArgumentError(
+            f"{collection.path} takes {collection.kind}, which cannot be typed: use "
+            "--input FILE.npy, or an id where the command takes one"
+        )
+    if collection.kind != "images":
         from fewbits.inputs import check_texts
 
-        _check_unicode(typed)
+        for text in typed:
+            try:
+                text.encode()
+            except UnicodeEncodeError:  # Python reads other bytes as lone surrogates
+                raise ArgumentError(
+                    f"a text must be UTF-8, got {clean(text)}"
+                ) from None
         check_texts(typed, "the command line")
         for text in filter(os.path.isfile, typed):
             typer.echo(
@@ -201,23 +441,34 @@ def typed_items(bundle: Any, path: Path, typed: Sequence[str]) -> list[Any]:
     return [Path(name) for name in typed]
 
 
-def typed_ids(bundle: Any, typed: Sequence[str]) -> list[Any]:
-    """Return ids from the command line, as integers if the collection's are."""
-    if bundle.collection.has_text_ids:
-        return list(typed)
-    for text in typed:
-        if not text.isascii() or not text.isdecimal():
-            raise ArgumentError(f"ids of this collection are integers, got {text!r}")
-    return [int(text) for text in typed]
+def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
+    """Return ids from the command line as the collection has them, each once."""
+    if not ids:
+        return None
+    return list(dict.fromkeys(collection.typed_id(text) for text in ids))
 
 
-def _check_unicode(typed: Sequence[str]) -> None:
-    """Refuse texts that are not UTF-8, which Python reads as lone surrogates."""
-    for text in typed:
+def _typed_codes(collection: "Collection", codes: Sequence[str]) -> Any:
+    import numpy as np
+
+    from fewbits.codes import n_bytes
+
+    digits = 2 * n_bytes(collection.encoder.n_bits)
+    rows = []
+    for code in codes:
         try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ArgumentError(f"a text must be UTF-8, got {clean(text)}") from None
+            rows.append(np.frombuffer(bytes.fromhex(code), np.uint8))
+        except ValueError:
+            rows.append(np.empty(0, np.uint8))
+        if 2 * len(rows[-1]) != digits:
+            raise ArgumentError(
+                f"a code of this collection has {digits} hexadecimal digits, got "
+                f"{code!r}"
+            )
+    return np.stack(rows)
+
+
+# What is written, and what is not used.
 
 
 def check_output(
@@ -239,10 +490,17 @@ def check_output(
         return  # a device or a pipe
     if output.suffix != suffix:
         raise ArgumentError(f"{what} are written to a {suffix} file, got {output}")
-    if (folder / "bundle.json").exists():
-        raise ArgumentError(f"{output.parent} is a bundle; write {what} elsewhere")
+    if (folder / "collection.json").exists():
+        raise ArgumentError(f"{output.parent} is a collection; write {what} elsewhere")
     if output.is_file() and output.stat().st_size and not is_one(output):
         raise ArgumentError(f"{output} exists and holds no {what}; name another file")
+
+
+def check_unused(options: Mapping[str, Any], needed: str) -> None:
+    """Refuse options that would be ignored."""
+    for option, value in options.items():
+        if value is not None:
+            raise ArgumentError(f"{option} needs {needed}")
 
 
 def command_line(*words: Any, **options: Any) -> str:
@@ -252,36 +510,23 @@ def command_line(*words: Any, **options: Any) -> str:
 
     Examples
     --------
-    >>> command_line("build", "my b", "t.csv", **{"--column": "text", "--labels": None})
-    "fewbits build 'my b' t.csv --column text"
+    >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
+    "fewbits build 'my c' t.csv --column text"
     """
     called = Path(sys.argv[0])
     by_path = called.name == "fewbits" and shutil.which("fewbits") is None
-    given = [
-        (name, each)
+    pairs = [
+        (name, entry)
         for name, value in options.items()
-        for each in (value if isinstance(value, list) else [value])
-        if each is not None and each is not False
+        for entry in (value if isinstance(value, list) else [value])
+        if entry is not None and entry is not False
     ]
-    typed = [[name] if each is True else [name, each] for name, each in given]
+    typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
     parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
     return shlex.join(map(str, parts))
 
 
-def comparison_table(rows: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:
-    """Return header and cells of a table of `fewbits.evaluation.Comparison`."""
-    header = ["stored as", "bytes each", f"recall@{k}", "re-ranked", "queries/s"]
-    cells = [
-        [
-            row.name,
-            f"{row.bytes_per_item:,}",
-            f"{row.recall:.3f}",
-            "-" if row.recall_reranked is None else f"{row.recall_reranked:.3f}",
-            f"{row.queries_per_second:,.0f}",
-        ]
-        for row in rows
-    ]
-    return header, cells
+# Settings of methods.
 
 
 def place_of(
@@ -300,13 +545,6 @@ def place_of(
         needed = f"{', '.join(DEVICE_METHODS)} or a deep method"
         check_unused({"--device": device}, f"{needed}, not {', '.join(methods)}")
     return learners.fitting.on_device(device)
-
-
-def check_unused(options: Mapping[str, Any], needed: str) -> None:
-    """Refuse options that would be ignored."""
-    for option, value in options.items():
-        if value is not None:
-            raise ArgumentError(f"{option} needs {needed}")
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

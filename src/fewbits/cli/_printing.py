@@ -3,21 +3,30 @@
 On a terminal, records are printed as tables of its width. In a file or pipe they are
 tab-separated values below a header line, for `cut`, `sort` and `awk`; no cell holds a
 tab or a line break, and a title is a line that begins with #. Sentences are wrapped.
+Progress, and what an interrupt leaves, are told on standard error.
 """
 
+import glob
 import os
 import shutil
 import sys
 import textwrap
+import time
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
+
+from fewbits.errors import InterruptedWarning
 
 _READABLE = 14  # characters of a column that is broken into lines
 _FEW = 3  # values of a list that are shown
 _WIDTH = 80  # maximum width of sentences, and their width without a terminal
+_PAUSE = 60.0  # seconds between lines of progress where there is no terminal
 #: These variables ask rich for a terminal's output where there is none.
 _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 #: Characters that change the direction of the text after them, which can disguise it.
@@ -117,18 +126,23 @@ def _n_readable(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int
     return len(header)
 
 
-def print_results(results: Sequence[Any]) -> None:
+def print_results(results: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
     """Print the hits of each query: of several in one table, that names the query."""
     if len(results) == 1:
-        print_hits(results[0].query, results[0].hits)
+        print_hits(*results[0])
         return
-    named = [{"query": each.query, **hit} for each in results for hit in each.hits]
+    named = [{"query": query, **hit} for query, hits in results for hit in hits]
     _print_rows("", [_flat(hit) for hit in named])
 
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
     """Return a hit as a flat row; user columns with our names get a prefix."""
-    own = {name: _own_cell(value) for name, value in hit.items() if name != "columns"}
+    # Rows are in the order of their ranks.
+    own = {
+        name: _own_cell(value)
+        for name, value in hit.items()
+        if name not in ("rank", "columns")
+    }
     kept = {
         f"columns.{name}" if name in own else name: _user_cell(value)
         for name, value in hit["columns"].items()
@@ -145,6 +159,27 @@ def _user_cell(value: Any) -> str:
 
 def _own_cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def print_comparison(title: str, rows: Sequence[Any], k: int) -> None:
+    """Print a table of `fewbits.evaluation.Comparison`."""
+    header = ["stored as", "bytes each", f"recall@{k}", "re-ranked", "queries/s"]
+    cells = [
+        [
+            row.name,
+            f"{row.bytes_per_item:,}",
+            f"{row.recall:.3f}",
+            "-" if row.recall_reranked is None else f"{row.recall_reranked:.3f}",
+            f"{row.queries_per_second:,.0f}",
+        ]
+        for row in rows
+    ]
+    print_table(title, header, cells)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number and a noun: "1 item", "2 items"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def say(text: str) -> None:
@@ -180,3 +215,150 @@ def _shown(character: str) -> str:
 def _is_number(cell: Any) -> bool:
     text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
     return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}
+
+
+# Progress.
+
+
+@contextmanager
+def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[..., None]]:
+    """Show a bar on standard error while ``update(done, total, note="")`` is called.
+
+    Without a terminal, print a line once a minute. For steps of varying duration the
+    remaining time cannot be estimated: without `foretell`, show the elapsed time and
+    as much of the note as there is room for.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Column as Cells
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(40 if foretell else 10),
+        MofNCompleteColumn(),
+        TimeRemainingColumn() if foretell else TimeElapsedColumn(),
+    ]
+    if not foretell:
+        rest = Cells(ratio=1, no_wrap=True)
+        note = TextColumn("{task.fields[note]}", markup=False, table_column=rest)
+        columns.append(note)
+    console = Console(stderr=True)
+    if not console.is_terminal:  # a bar in a log file is noise
+        yield _now_and_then(label)
+        return
+    shown = Progress(*columns, console=console, transient=True, expand=not foretell)
+    with shown as bar:
+        task = bar.add_task(label, total=None, note="")
+
+        def update(done: int, total: int, note: str = "") -> None:
+            text = f"{label}, {note}" if note and foretell else label
+            bar.update(task, completed=done, total=total, description=text, note=note)
+
+        yield update
+
+
+def _now_and_then(label: str) -> Callable[..., None]:
+    due = time.monotonic() + _PAUSE
+
+    def update(done: int, total: int, note: str = "") -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + _PAUSE
+            text = f"{label}, {note}" if note else label
+            typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
+
+    return update
+
+
+def annotated(
+    progress: Callable[..., None],
+) -> tuple[Callable[[int, int], None], Callable[[str], None]]:
+    """Return functions that set the progress of a bar, and its note."""
+    note = ""
+
+    def keep(text: str) -> None:
+        nonlocal note
+        note = text
+
+    return lambda done, total: progress(done, total, note), keep
+
+
+@contextmanager
+def learning_reports_to(progress: Callable[..., None]) -> Iterator[None]:
+    """Drive a progress bar by the iterations of learners fitted in the block."""
+    from fewbits.learners.fitting import on_progress
+
+    tell, notes = annotated(progress)
+    with on_progress(lambda done, total, _: tell(done, total), notes):
+        yield
+
+
+# Interrupts.
+
+
+@contextmanager
+def interruptions() -> Iterator[list[InterruptedWarning]]:
+    """Collect the warnings of interrupted learners instead of showing them."""
+    caught: list[InterruptedWarning] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", InterruptedWarning)
+        show_others = warnings.showwarning
+
+        def show(message: Any, *where: Any, **more: Any) -> None:
+            if isinstance(message, InterruptedWarning):
+                caught.append(message)
+            else:
+                show_others(message, *where, **more)
+
+        warnings.showwarning = show
+        yield caught
+
+
+@contextmanager
+def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None]:
+    """Add the state of the files to the message of an interrupt in the block."""
+    there = (output / "collection.json").exists()
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        parts = [str(error) or "interrupted"]
+        if there:
+            parts.append(f"{output} is unchanged")
+        again = error.__cause__ is None  # else the same numbers would end it again
+        if again and checkpoint is not None and _begun(checkpoint):
+            parts.append(f"the same command resumes from {checkpoint}")
+        if parts == ["interrupted"]:
+            parts = ["interrupted before anything was saved"]
+        raise KeyboardInterrupt("; ".join(parts)) from None
+
+
+def _begun(checkpoint: Path) -> bool:
+    """Return whether a checkpoint exists, or one of a phase, named after it."""
+    phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
+    return checkpoint.exists() or any(phases)
+
+
+def stop_early(
+    collection: Any, output: Path, caught: InterruptedWarning, checkpoint: Path | None
+) -> NoReturn:
+    """Save what was partly learnt unless it replaces something finished, and exit.
+
+    With a checkpoint, which holds the same, it is not saved: it would block the same
+    command. If training diverged, resuming would fail again, so it is saved.
+    """
+    text = f"interrupted after {caught.n_done} of {caught.n_planned} iterations"
+    diverged = caught.__cause__
+    if diverged is not None:
+        text += f": {caught}"
+    if not (output / "collection.json").exists() and (checkpoint is None or diverged):
+        when = f"after {caught.n_done} iterations"
+        collection.with_facts(interrupted=when).save(output)
+        text += f"; {output} holds the encoder learnt so far"
+    raise KeyboardInterrupt(text) from diverged

@@ -1,35 +1,35 @@
 """``fewbits recall``."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    CollectionPath,
+    Neighbours,
     RowColumn,
+    Seed,
     SkipBlank,
     check_unread,
     json_option,
-    print_json,
-    print_table,
-    read_for,
-    say,
+    read_items,
+    read_vectors,
 )
-from fewbits.cli._progress import progress_bar
+from fewbits.cli._printing import print_json, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from fewbits.collection import RecallEstimate
 
 _NAMES = {
     "hamming": "codes alone",
-    "asymmetric": "re-ranked by scores",
+    "scores": "re-ranked by scores",
     "euclidean": "re-ranked by vectors",
 }
 
 
-def register(app: typer.Typer) -> None:
-    app.command("recall")(recall)
-
-
 def recall(
-    bundle: BundlePath,
+    collection: CollectionPath,
     source: Annotated[
         str | None,
         typer.Option(
@@ -39,12 +39,12 @@ def recall(
             "collection, each left out of its own answers.",
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Neighbours per query.")] = 10,
+    k: Neighbours = 10,
     vectors: Annotated[
         str | None,
         typer.Option(
             help="File with the vector of each item, in their order, such as a .npy. "
-            "Default: the vectors that BUNDLE keeps."
+            "Default: the vectors that COLLECTION keeps."
         ),
     ] = None,
     n_queries: Annotated[
@@ -53,77 +53,71 @@ def recall(
             help="How many queries are drawn. Default: all of --input, or 1,000 items."
         ),
     ] = None,
+    shortlist: Annotated[
+        int | None,
+        typer.Option(help="Codes that are ranked again. Default: as of search."),
+    ] = None,
     confidence: Annotated[
         float, typer.Option(help="Confidence level of the interval.")
     ] = 0.95,
-    seed: Annotated[int, typer.Option(help="Random seed for drawing queries.")] = 0,
+    random_state: Seed = 0,
     column: RowColumn = None,
     skip_blank: SkipBlank = False,
     as_json: Annotated[
         bool, json_option("Print all estimates as one JSON object.")
     ] = False,
 ) -> None:
-    """Estimate how many of the true neighbours a search of BUNDLE finds.
+    """Estimate how many of the true neighbours a search of COLLECTION finds.
 
     The truth is the k nearest vectors, found exactly. Prints recall@k and its
     confidence interval for search by the codes alone, re-ranked by scores and, where
-    BUNDLE keeps vectors, re-ranked by these.
+    COLLECTION keeps vectors, re-ranked by these.
 
-    Example: fewbits recall my-bundle
+    Example: fewbits recall my-collection
 
-    Example: fewbits recall my-bundle --input queries.npy -k 100 --json
+    Example: fewbits recall my-collection --input queries.npy -k 100 --json
     """
-    from fewbits import engine
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
     check_unread(source, column, skip_blank)
-    loaded = Bundle.load(bundle)
-    asked = None
+    opened = Collection.open(collection)
+    held_out = None
     if source is not None:
-        asked = read_for(loaded, source, column, skip_blank=skip_blank).values
-    request = engine.RecallRequest(
-        k,
-        queries=asked,
-        vectors=None if vectors is None else _vectors(vectors),
-        n_queries=n_queries,
-        confidence=confidence,
-        random_state=seed,
-    )
+        held_out = read_items(opened, source, column, skip_blank=skip_blank)
     with progress_bar("comparing") as progress:
-        found = engine.recall(loaded, request, progress=progress)
+        estimates = opened.recall(
+            k,
+            queries=held_out,
+            vectors=None if vectors is None else read_vectors(vectors, "--vectors"),
+            n_queries=n_queries,
+            shortlist=shortlist,
+            confidence=confidence,
+            random_state=random_state,
+            progress=progress,
+        )
     if as_json:
-        print_json(found.to_dict())
-        return
-    _print(found, k)
+        print_json({"estimates": [estimate.to_dict() for estimate in estimates]})
+    else:
+        _print(estimates, k)
 
 
-def _vectors(path: str) -> Any:
-    from fewbits import inputs
-    from fewbits.errors import ArgumentError
-
-    read = inputs.read(path, columns=())
-    if read.kind != "vectors":
-        raise ArgumentError(f"--vectors needs vectors, but {path} holds {read.kind}")
-    return read.values
-
-
-def _print(found: Any, k: int) -> None:
+def _print(estimates: "Sequence[RecallEstimate]", k: int) -> None:
     rows = [
         [
-            _NAMES[each.search],
-            "-" if each.shortlist is None else f"{each.shortlist:,}",
-            *(f"{share:.3f}" for share in (each.recall, each.low, each.high)),
+            _NAMES[estimate.search],
+            "-" if estimate.shortlist is None else f"{estimate.shortlist:,}",
+            *(f"{x:.3f}" for x in (estimate.recall, estimate.low, estimate.high)),
         ]
-        for each in found.estimates
+        for estimate in estimates
     ]
     print_table("", ["search", "shortlist", f"recall@{k}", "low", "high"], rows)
-    one = found.estimates[0]
-    what = "held-out queries" if found.held_out else "items of the collection"
+    first = estimates[0]
+    what = "held-out queries" if first.held_out else "items of the collection"
     say(
-        f"{one.n_queries:,} {what} as queries; low to high is the "
-        f"{100 * one.confidence:g} % confidence interval"
+        f"{first.n_queries:,} {what} as queries; low to high is the "
+        f"{100 * first.confidence:g} % confidence interval"
     )
-    if not found.held_out:
+    if not first.held_out:
         say(
             "note: new queries may find less, if the encoder was fitted to these "
             "items: give held-out ones by --input"

@@ -5,50 +5,59 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import BundlePath, json_option, print_json
-from fewbits.cli._progress import progress_bar
-
-
-def register(app: typer.Typer) -> None:
-    app.command("reencode")(reencode)
+from fewbits.cli._options import CollectionPath, json_option
+from fewbits.cli._printing import print_json, progress_bar
+from fewbits.errors import ArtefactError
 
 
 def reencode(
-    bundle: BundlePath,
+    collection: CollectionPath,
     by: Annotated[
         Path,
-        typer.Option(help="Bundle whose encoder takes the place of that of BUNDLE."),
+        typer.Option(
+            help="Collection whose encoder takes the place of that of COLLECTION."
+        ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Folder for a new bundle; BUNDLE is left unchanged."
+            "--output",
+            "-o",
+            help="Folder for a new collection; COLLECTION is left unchanged.",
         ),
     ] = None,
     as_json: Annotated[
-        bool, json_option("Print the bundle's summary as one JSON object.")
+        bool, json_option("Print the summary as one JSON object.")
     ] = False,
 ) -> None:
-    """Encode the stored vectors of BUNDLE by the encoder of another bundle.
+    """Encode the kept vectors of COLLECTION by the encoder of another collection.
 
     Ids and columns stay. Needs a collection built with --keep-vectors, and features of
-    the same backbone. The old encoder may be damaged or missing.
+    the same backbone. Without --output, the old encoder may be damaged or missing.
 
     Example: fewbits fit vectors.npy --method neighbours -o better
 
-    Example: fewbits reencode my-bundle --by better
+    Example: fewbits reencode my-collection --by better
     """
-    from fewbits.bundle import Bundle
+    from fewbits.collection import Collection
 
-    if output is not None:
-        Bundle.check_target(output, overwrite=False)
-    new = Bundle.load(by, items=False)
-    with progress_bar("encoding") as progress:
-        made = new.reencode(bundle, progress=progress)
-    folder = output or bundle
-    made.save(folder)
-    if as_json:
-        print_json({"bundle": str(folder), **made.summary()})
+    other = Collection.open(by)
+    folder = output or collection
+    try:
+        opened = Collection.open(collection)
+    except ArtefactError:
+        if output is not None:
+            raise
+        Collection.repair(collection, encoder=other)
     else:
-        n = len(made.collection)
-        typer.echo(f"{folder}: {n:,} items of {made.encoder.n_bits} bits")
+        if output is not None:
+            opened.save(output)
+            opened = Collection.open(output)
+        with progress_bar("encoding") as progress:
+            opened.reencode(other, progress=progress)
+    opened = Collection.open(folder)
+    if as_json:
+        print_json({"collection": str(folder), **opened.summary()})
+    else:
+        n, n_bits = len(opened), opened.encoder.n_bits
+        typer.echo(f"{folder}: {n:,} items of {n_bits} bits")

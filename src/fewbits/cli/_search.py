@@ -1,49 +1,49 @@
 """``fewbits search``."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewbits.cli._options import (
-    BundlePath,
+    Allowed,
+    CollectionPath,
     Filter,
+    Ids,
+    QueryCodes,
+    QueryVectors,
     RowColumn,
+    Shown,
     SkipBlank,
-    check_unread,
+    Source,
+    asked,
     json_option,
-    print_json,
-    print_results,
-    read_for,
-    say,
-    typed_items,
+    typed_ids,
 )
+from fewbits.cli._printing import print_json, print_results, say
+
+if TYPE_CHECKING:
+    from fewbits.collection import Hits
 
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
-
-
-def register(app: typer.Typer) -> None:
-    app.command("search")(search)
+_HITS = 1 << 18  # that are held at a time
 
 
 def search(
-    bundle: BundlePath,
+    collection: CollectionPath,
     queries: Annotated[
         list[str] | None,
         typer.Argument(metavar="QUERY", help="Texts, or paths of images."),
     ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--input", "-i", help="File or folder of queries, in place of QUERY."
-        ),
-    ] = None,
+    source: Source = None,
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", help="Results per query. Default: 10, or with --radius all there are."
+            "--k",
+            "-k",
+            help="Results per query. Default: 10, or with --radius all there are.",
         ),
     ] = None,
     radius: Annotated[
@@ -51,31 +51,39 @@ def search(
         typer.Option(
             "--radius",
             "-r",
-            help="Return all items within this Hamming distance of the query.",
+            help="Only items within this Hamming distance of the query.",
+        ),
+    ] = None,
+    ids: Ids = None,
+    codes: QueryCodes = None,
+    vectors: QueryVectors = None,
+    filter: Filter = None,
+    allowed: Allowed = None,
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the collection, such as the document of a passage: show "
+            "the best item of each of k groups."
         ),
     ] = None,
     rerank: Annotated[
         bool | None,
         typer.Option(
             "--rerank/--no-rerank",
-            help="Re-rank a shortlist by stored vectors, or else by the query's "
-            "scores before thresholding. Default: by the shortlist of the bundle, if "
-            "it has one.",
+            help="Rank a shortlist again, by kept vectors, or else by the query's "
+            "scores before thresholding. Default: by kept vectors, if there are any.",
         ),
     ] = None,
+    shortlist: Annotated[
+        int | None,
+        typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
+    ] = None,
+    columns: Shown = None,
     by: Annotated[
         Path | None,
         typer.Option(
-            help="Encode the queries with another bundle that has the same class "
+            help="Encode the queries with another collection that has the same class "
             "codes, for instance to find images by texts.",
-        ),
-    ] = None,
-    filter: Filter = None,
-    group_by: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the collection, such as the document of a passage: show "
-            "the best item of each of k groups."
         ),
     ] = None,
     column: RowColumn = None,
@@ -84,75 +92,79 @@ def search(
         bool, json_option("Print one line of JSON for each query, with its hits.")
     ] = False,
 ) -> None:
-    """Find the items of BUNDLE that are nearest to each query.
+    """Find the items of COLLECTION that are nearest to each query.
 
-    Type texts or paths of images; read vectors from a file. Prints the results of the
-    first 20 queries; --json prints all.
+    Type texts or paths of images, read queries from a file, or search by items of the
+    collection (--ids). Prints the results of the first 20 queries; --json prints all.
 
-    Example: fewbits search my-bundle "broken arm" "cannot sleep" -k 5
+    Example: fewbits search my-collection "broken arm" "cannot sleep" -k 5
 
-    Example: fewbits search my-bundle --input queries.npy --rerank
+    Example: fewbits search my-collection --input queries.npy --rerank
 
-    Example: fewbits search my-bundle "broken arm" --filter "year >= 2020"
+    Example: fewbits search my-collection "broken arm" --filter "year >= 2020"
 
-    Example: fewbits search my-bundle --input queries.npy --radius 10 --json
+    Example: fewbits search my-collection --input queries.npy --radius 10 --json
 
     Example: fewbits search my-images "a red flower" --by my-texts
     """
-    from fewbits import engine
-    from fewbits.bundle import Bundle
-    from fewbits.errors import ArgumentError
+    from fewbits.collection import Collection
 
-    if bool(queries) == bool(source):
-        raise ArgumentError("give either queries or --input")
-    check_unread(source, column, skip_blank)
-    loaded = Bundle.load(bundle)
+    opened = Collection.open(collection)
+    encoding = opened
     if by is not None:
-        loaded = Bundle.load(by, items=False).with_collection_of(loaded)
-    asked: Any = typed_items(loaded, by or bundle, queries or [])
-    if source:
-        asked = read_for(loaded, source, column, skip_blank=skip_blank).values
-    n_more = 0 if as_json else len(asked) - _MOST_SHOWN
-    if n_more > 0:
-        asked = asked[:_MOST_SHOWN]
-    results: Iterable[Any]
-    if radius is None:
-        request = engine.SearchRequest(
-            asked, 10 if k is None else k, rerank, filter, group_by=group_by
+        encoding = Collection.open(by)
+        opened.check_codes_of(encoding)
+    query = asked(
+        encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
+    )
+    n = len(query) if as_json else min(len(query), _MOST_SHOWN)
+    most = (10 if radius is None else len(opened)) if k is None else k
+    step = max(1, _HITS // max(1, min(most, len(opened))))
+    records: list[dict[str, Any]] = []
+    for start in range(0, n, step):
+        part = query.part(start, min(start + step, n))
+        if by is not None:
+            items = {"items" if x == "queries" else x: part[x] for x in part}
+            part = {"codes": encoding.encode(**items)}
+        hits = opened.search(
+            **part,
+            k=k,
+            radius=radius,
+            filter=filter,
+            allowed=typed_ids(opened, allowed),
+            group_by=group_by,
+            rerank=rerank,
+            shortlist=shortlist,
+            columns=columns or None,
         )
-        results = engine.search(loaded, request).results
-    else:
-        if rerank is not None:
-            raise ArgumentError(
-                "--rerank and --no-rerank cannot be combined with --radius"
-            )
-        if group_by is not None:
-            raise ArgumentError("--group-by cannot be combined with --radius")
-        within = engine.RangeRequest(asked, radius, filter, limit=k)
-        results = _within(loaded, within)
+        answers = _answers(query.names[start : start + len(hits)], hits)
+        if as_json:
+            print_json(*answers)
+        else:
+            records += answers
     if as_json:
-        for found in results:
-            print_json(found.to_dict())
         return
-    results = list(results)
-    print_results(results)
-    for found in results:
-        if found.out_of_distribution:
-            which = "the query" if len(results) == 1 else repr(found.query)
+    print_results([(record["query"], record["hits"]) for record in records])
+    for record in records:
+        if record.get("out_of_distribution"):
+            which = "the query" if len(records) == 1 else repr(record["query"])
             say(
                 f"note: {which} is out-of-distribution: the nearest item is more than "
-                f"{loaded.novelty_radius} bits away"
+                f"{opened.facts.novelty_radius} bits away"
             )
-    if n_more > 0:
-        say(f"note: {n_more:,} more queries; --json prints the results of all")
+    if len(query) > n:
+        say(f"note: {len(query) - n:,} more queries; --json prints the results of all")
 
 
-def _within(bundle: Any, request: Any) -> Iterable[Any]:
-    """Return all hits of one query after another, or as many of each as asked for."""
-    from fewbits.engine import range_search
-    from fewbits.engine.rows import stream_range
-
-    if request.limit is None:
-        return stream_range(bundle, request)
-    found: Iterable[Any] = range_search(bundle, request).results
-    return found
+def _answers(names: Sequence[str], hits: "Hits") -> list[dict[str, Any]]:
+    """Return the answer to each query, as JSON has it."""
+    answer = hits.to_dict()
+    shared = {"metric": answer["metric"], "version": answer["version"]}
+    records = [
+        {"query": name, **shared, "hits": found}
+        for name, found in zip(names, answer["hits"], strict=True)
+    ]
+    if hits.out_of_distribution is not None:
+        for record, is_far in zip(records, answer["out_of_distribution"], strict=True):
+            record["out_of_distribution"] = is_far
+    return records

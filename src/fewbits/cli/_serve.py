@@ -6,27 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-
-def register(app: typer.Typer) -> None:
-    app.command("serve")(serve)
+from fewbits.cli._options import CollectionPath
 
 
 def serve(
-    source: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="BUNDLE",
-            help="A folder made by 'fewbits fit'; with --shards, addresses of servers.",
-        ),
-    ],
-    shards: Annotated[
-        bool,
-        typer.Option(
-            "--shards",
-            help="Answer from several servers that have a part of the rows each: give "
-            "their addresses in the order of the rows.",
-        ),
-    ] = False,
+    collection: CollectionPath,
     host: Annotated[
         str,
         typer.Option(
@@ -55,46 +39,32 @@ def serve(
         typer.Option(help="Origin allowed by CORS, such as https://a.example."),
     ] = None,
 ) -> None:
-    """Serve BUNDLE over HTTP, with a page to explore it.
+    """Serve COLLECTION over HTTP, with a page to explore it.
 
     Changes of the folder go live by themselves. Ctrl-C or SIGTERM ends the server after
     the requests that have begun. Further limits are variables, such as
     FEWBITS_SERVE_MAX_K: see the documentation.
 
-    Example: fewbits serve my-bundle
+    Example: fewbits serve my-collection
 
-    Example: fewbits serve my-bundle --writable --port 8080
-
-    Example: fewbits serve --shards http://a:8000 http://b:8000
+    Example: fewbits serve my-collection --writable --port 8080
     """
-    from fewbits.errors import ArgumentError
-
-    if len(source) > 1 and not shards:
-        raise ArgumentError("give one BUNDLE, or addresses of servers after --shards")
     gc.disable()  # looking through all that is imported takes a tenth of the start
-    server = _server()
-    given: dict[str, Any] = {
+    try:
+        from fewbits import server
+    except ModuleNotFoundError as error:
+        from fewbits._extras import missing_extra
+
+        raise missing_extra(f"serving needs {error.name}", "serve") from None
+    options: dict[str, Any] = {
         "token": None if token_file is None else server.read_token(token_file),
         "writable": writable or None,
         "allowed_hosts": allow_host,
         "allowed_origins": allow_origin,
     }
     settings = server.Settings.from_environment(
-        **{name: value for name, value in given.items() if value is not None}
+        **{name: value for name, value in options.items() if value is not None}
     )
     gc.freeze()  # nor does any later collection look through it
     gc.enable()
-    if shards:
-        server.run_shards(source, settings, host=host, port=port)
-    else:
-        server.run(source[0], settings, host=host, port=port)
-
-
-def _server() -> Any:
-    try:
-        import fewbits.server as server
-    except ModuleNotFoundError as error:
-        from fewbits._extras import missing_extra
-
-        raise missing_extra(f"serving needs {error.name}", "serve") from None
-    return server
+    server.run(collection, settings, host=host, port=port)

@@ -2,44 +2,61 @@
 
 from typing import Annotated
 
-import typer
-
-from fewbits.cli._add import write_rows
+from fewbits.cli._add import print_change
 from fewbits.cli._options import (
-    BundlePath,
-    IdColumn,
+    Codes,
+    CollectionPath,
+    Columns,
+    Id,
+    Images,
     InputPath,
+    Label,
     RowColumn,
     SkipBlank,
-    Wait,
+    Timeout,
     json_option,
 )
-
-
-def register(app: typer.Typer) -> None:
-    app.command("upsert")(upsert)
+from fewbits.cli._printing import progress_bar
 
 
 def upsert(
-    bundle: BundlePath,
+    collection: CollectionPath,
     items: InputPath,
     column: RowColumn = None,
-    id_column: IdColumn = None,
+    images: Images = None,
+    codes: Codes = None,
+    label: Label = None,
+    id: Id = None,
+    columns: Columns = None,
     skip_blank: SkipBlank = False,
-    wait: Wait = None,
+    timeout: Timeout = None,
     as_json: Annotated[
-        bool,
-        json_option("Print the numbers of items as one JSON object."),
+        bool, json_option("Print the numbers of items as one JSON object.")
     ] = False,
 ) -> None:
-    """Encode INPUT and add it to BUNDLE, replacing the items that have the same ids.
+    """Encode INPUT and add it to COLLECTION in place of items that have the same ids.
 
     Items with new ids are added. Rows replace whole items: give all columns of the
-    collection.
+    collection; 'fewbits update' changes single columns.
 
-    Example: fewbits upsert my-bundle changed.csv
+    Example: fewbits upsert my-collection changed.csv
 
-    Example: fewbits upsert my-bundle changed.parquet --wait 60
+    Example: fewbits upsert my-collection changed.parquet --timeout 60
     """
-    given = items, column, None, id_column, skip_blank
-    write_rows("upsert", bundle, given, wait, as_json)
+    from fewbits.collection import Collection
+
+    opened = Collection.open(collection)
+    with progress_bar("encoding") as progress:
+        n = opened.upsert(
+            items,
+            column=column,
+            images=images,
+            codes=codes,
+            label=label,
+            id=id,
+            columns=columns or None,
+            skip_blank=skip_blank,
+            timeout=timeout,
+            progress=progress,
+        )
+    print_change(collection, opened, as_json, upserted=n)

@@ -1,21 +1,18 @@
 """``fewbits verify``."""
 
-from itertools import starmap
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import BundlePath, json_option, print_json
+from fewbits.cli._options import CollectionPath, json_option
+from fewbits.cli._printing import print_json
 from fewbits.errors import ArgumentError
 
 
-def register(app: typer.Typer) -> None:
-    app.command("verify")(verify)
-
-
 def verify(
-    bundle: BundlePath,
+    collection: CollectionPath,
     repair: Annotated[
         bool,
         typer.Option(
@@ -34,37 +31,37 @@ def verify(
     ] = False,
     as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
 ) -> None:
-    """Read all of BUNDLE, and name every damaged file and the rows lost with it.
+    """Read all of COLLECTION, and name every damaged file and the rows lost with it.
 
     Also names what is no longer needed, with its bytes.
 
     Exit status 1 when something is damaged, or was lost or is left in the repair,
     deletes included.
 
-    Example: fewbits verify my-bundle
+    Example: fewbits verify my-collection
 
-    Example: fewbits verify my-bundle --repair
+    Example: fewbits verify my-collection --repair
     """
-    from dataclasses import asdict
-
-    from fewbits.bundle import Bundle
-    from fewbits.bundle.serving import left_over
-    from fewbits.store import Repaired
+    from fewbits.collection import Collection
+    from fewbits.store import Repaired, Report
 
     if drop_rows and not repair:
         raise ArgumentError("--drop-rows needs --repair")
-    report = (
-        Bundle.repair(bundle, drop_rows=drop_rows) if repair else Bundle.verify(bundle)
-    )
-    others = left_over(bundle)
-    if as_json:
-        print_json({"bundle": str(bundle), **asdict(report), "left_over": others})
+    report: Report | Repaired
+    if repair:
+        report = Collection.repair(collection, drop_rows=drop_rows)
+        whole = report.is_complete
+        whole = whole and Collection.verify(collection, rows=False).is_intact
     else:
-        typer.echo("\n".join([str(report), *starmap(_left_over, others.items())]))
-    if isinstance(report, Repaired):
-        whole = report.is_complete and Bundle.verify(bundle, items=False).is_intact
-    else:
+        report = Collection.verify(collection)
         whole = report.is_intact
+    others = Collection.left_over(collection)
+    if as_json:
+        facts = {"collection": str(collection), **asdict(report)}
+        print_json({**facts, "left_over": others})
+    else:
+        lines = [_left_over(path, n_bytes) for path, n_bytes in others.items()]
+        typer.echo("\n".join([str(report), *lines]))
     if not whole:
         raise typer.Exit(1)
 

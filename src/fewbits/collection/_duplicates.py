@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,14 @@ class DuplicatePairs:
 
     def __len__(self) -> int:
         return len(self.distances)
+
+    def __getitem__(self, some: slice) -> Self:
+        confirmed = self.vector_distances
+        return type(self)(
+            self.ids[some],
+            self.distances[some],
+            None if confirmed is None else confirmed[some],
+        )
 
     def __repr__(self) -> str:
         return one_line(self)

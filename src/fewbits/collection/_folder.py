@@ -45,6 +45,10 @@ _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
 _BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
 _ENCODER, _CODEBOOK = "encoder.safetensors", "codebook.safetensors"
 _CALIBRATION, _REJECTION = "calibration.safetensors", "rejection.safetensors"
+#: Types of the fields of a manifest, and of a file in it.
+_FIELDS: dict[str, Any] = {"encoder": dict, "facts": dict, "files": dict, "rows": str | None}
+_FIELDS |= {"backbone": str | None, "backbone_fingerprint": str | None}
+_ENTRY = {"path": str, "bytes": int, "sha256": str}
 _NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _LARGEST = 1 << 14  # bytes of a manifest; all bits of a larger one take minutes
 _MOST_DAMAGES = 1000  # that are noted
@@ -83,7 +87,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{folder} was written in format {manifest.get('format')}, this version "
             f"reads format {FORMAT}: install a newer fewbits"
         )
+    _check_fields(path, manifest, _FIELDS)
+    for name, entry in manifest["files"].items():
+        _check_fields(path, {name: entry}, {name: dict})
+        _check_fields(path, entry, _ENTRY)
+    _check_fields(path, manifest["encoder"], {"fingerprint": str})
     return manifest
+
+
+def _check_fields(path: Path, values: Mapping[str, Any], kinds: Any) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(values.get(name, ...), kind):
+            value = repr(values.get(name, "missing"))[:60]
+            raise ArtefactError(f"{path} is damaged: {name} is {value}")
 
 
 def read_folder(
@@ -138,11 +154,10 @@ def _model_of(
 
 def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
     """Return the path of a file of the manifest after reading all of it once."""
-    try:
-        entry = manifest["files"][name]
-        path = folder / str(entry["path"])
-    except (KeyError, TypeError):
-        raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}") from None
+    if name not in manifest["files"]:
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}")
+    entry = manifest["files"][name]
+    path = folder / entry["path"]
     if path.parent != folder or path.name != entry["path"]:
         raise ArtefactError(f"{folder / MANIFEST} names a file outside: {path}")
     try:
@@ -363,11 +378,7 @@ def naming_folder(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterator[Any]:
     """Open a store for changes, if it still is that of the collection in the folder."""
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and timeout >= 0):
-        raise ArgumentError(
-            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
-        )
+    check_timeout(timeout)
     if folder is None:
         with store.writer(timeout=timeout) as writer:
             yield writer
@@ -375,6 +386,14 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
     with naming_folder(folder), store.writer(timeout=timeout) as writer:
         check_named(folder, store)
         yield writer
+
+
+def check_timeout(timeout: Any) -> None:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout >= 0):
+        raise ArgumentError(
+            f"timeout must be a number of seconds from 0 on, got {timeout!r}"
+        )
 
 
 def check_named(folder: Path, store: Store) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, is_frame, typed_table
+from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -27,7 +28,7 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read
+from fewbits.inputs import Input, read, read_columns
 from fewbits.ood import novelty_radius
 
 #: What items are called that were not a column of a table.
@@ -84,7 +85,6 @@ def read_rows(
         ("column", column),
         ("images", images),
         ("id", id),
-        ("label", label),
     ):
         if value is not None:
             raise ArgumentError(
@@ -103,7 +103,15 @@ def read_rows(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
     own = {**source.columns, **(beside or {})}
-    return replace(source, ids=source.ids if ids is None else ids, columns=own)
+    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if label is None:
+        return source
+    if label not in own:
+        raise ArgumentError(
+            f"there is no column {label!r} beside the items: give it, as "
+            f"columns={{{label!r}: [...]}}"
+        )
+    return replace(source, labels=as_label_names(own[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -307,7 +315,11 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            raise ArgumentError("update takes a table: read the file first")
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            texts = [f.name for f in rows.schema if is_text(f.type)]
+            if rows.has_text_ids:
+                texts.append(id or facts.id_column or "id")
+            data = read_columns(data, texts)
         if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
@@ -331,6 +343,9 @@ def update_table(
         )
     if facts.id_column in columns or ID in columns:
         raise ArgumentError("ids stay: delete the items, and add them with other ids")
+    for name in columns:
+        if not (isinstance(name, str) and name):
+            raise ArgumentError(f"a column needs a name, a text; got {name!r}")
     keys = checked_ids(ids)
     if len(keys):
         keys = id_column(keys, rows.has_text_ids)

@@ -19,6 +19,7 @@ from fewbits._arrow import (
     plain_type,
     typed_columns,
 )
+from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.classify import Calibration, Codebook
@@ -59,6 +60,11 @@ class Facts:
     index: str | None = None
     keep_vectors: str | None = None
     novelty_radius: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "extra"):
+            plain = ReadOnlyDict(getattr(self, name), name=name)
+            object.__setattr__(self, name, plain)
 
     def __repr__(self) -> str:
         return one_line(self)

@@ -7,7 +7,6 @@ counts the rows that are there, in the order in which they were added.
 
 import threading
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -76,7 +75,7 @@ class Rows:
             tokens = {part.entry.token for part in self.parts}
             kept = before._tables.items()
             self._tables.update({t: tables for t, tables in kept if t in tokens})
-        self._mask_of = lru_cache(_MASKS)(self._filtered)
+        self._masks: dict[Any, Mask] = {}  # the last ones of filters
         self._codes: CodeArray | None = None
         self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
@@ -297,8 +296,7 @@ class Rows:
         """Return which positions meet a filter and are allowed; None for all."""
         mask = None
         if filter is not None:
-            select = self._mask_of if isinstance(filter, str) else self._filtered
-            mask = select(filter, id_name, n_bits)
+            mask = self._filtered(filter, id_name, n_bits)
         if allowed is not None:
             others = self._allowed(allowed)
             mask = others if mask is None else mask & others
@@ -307,6 +305,9 @@ class Rows:
     def _filtered(self, filter: Any, id_name: str | None, n_bits: int) -> Mask:
         from fewbits.collection.filters import matching_rows  # and a parser
 
+        key = (filter, id_name, n_bits) if isinstance(filter, str) else None
+        if (kept := self._masks.get(key)) is not None:
+            return kept
         masks = [self._matching(part, filter, id_name, n_bits) for part in self.parts]
         if not masks:  # the condition is checked all the same
             import pyarrow as pa
@@ -318,7 +319,12 @@ class Rows:
             masks = [
                 matching_rows(filter, pa.schema(fields).empty_table(), none, n_bits)
             ]
-        return read_only(np.concatenate(masks))
+        mask = read_only(np.concatenate(masks))
+        if key is not None:
+            for old in list(self._masks)[: 1 - _MASKS]:
+                self._masks.pop(old, None)
+            self._masks[key] = mask
+        return mask
 
     def _matching(
         self, part: Part, filter: Any, id_name: str | None, n_bits: int

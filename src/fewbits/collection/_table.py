@@ -310,7 +310,7 @@ def cast_column(column: Any, field: Any) -> Any:
     if column.type == field.type:
         return column
     if column.null_count == len(column):  # of any type: CSV says none for blank cells
-        return pa.nulls(len(column), field.type)
+        return pa.chunked_array([pa.nulls(len(column), field.type)])
     if pa.types.is_null(field.type):
         raise ArgumentError(
             f"column {field.name!r} was null in every row when it was built, so it has "

@@ -117,17 +117,17 @@ def classify(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
     )
     unused: dict[str, Any]
+    of_votes = {"k": k, "linear": linear or None}
+    of_codes = {"decoder": decoder, **rates, "top": top}
     if label is None:
-        unused, what = {"k": k, "linear": linear or None}, "votes by label="
+        unused, what = of_votes, "votes by label= (on the command line --label)"
     else:
-        unused, what = (
-            {"decoder": decoder, **rates, "top": top},
-            "class codes, not label=",
-        )
-        unused |= {"k": k} if linear else {}
+        unused, what = of_codes, "class codes, not of votes by label="
     for name, value in unused.items():
         if value is not None:
             raise ArgumentError(f"{name} is of {what}: leave it out")
+    if linear and k is not None:
+        raise ArgumentError("k is of votes, not of linear models: leave it out")
     if label is None:
         if model.facts.several_labels:
             for name, value in {"decoder": decoder, **rates}.items():
@@ -168,6 +168,8 @@ def _class_by_codes(
     rates: dict[str, float | None],
     top: int | None,
 ) -> Classified:
+    rejects = any(rate is not None for rate in rates.values())
+    rejection = model.rejecting if rejects else None  # says first what it needs
     knows_scores = query.has_features
     decoder = decoder_of(decoder or ("soft" if knows_scores else "nearest"))
     if isinstance(decoder, ScoreDecoder):
@@ -180,8 +182,7 @@ def _class_by_codes(
         codes = query.codes  # before it matters whether there are classes
         decoded = decoder.decode(model.classes, codes)
     accepted = expected = None
-    if any(rate is not None for rate in rates.values()):
-        rejection = model.rejecting
+    if rejection is not None:
         threshold = rejection.threshold(**rates)
         expected = threshold._asdict()
         accepted = rejection.score(query.features) >= threshold.threshold
@@ -236,8 +237,9 @@ def _by_votes(
 ) -> Classified:
     """Return the class that most of the nearest items have.
 
-    Items as far away as the k-th share the votes that are left. An item of the
-    collection has no vote on itself. Kept vectors rank the voters, where there are any.
+    Items whose codes are as far away as the k-th share the votes that are left; kept
+    vectors choose the voters instead, where there are any. An item of the collection
+    has no vote on itself.
     """
     own = None if query.own is None else rows.positions_of(query.own)
     reranks = rows.vector_form is not None and query.has_features

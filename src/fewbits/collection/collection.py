@@ -160,8 +160,9 @@ class Collection:
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
-            The column of a table with classes. Learners that need labels learn from it,
-            and a novelty radius is kept, see `Hits.out_of_distribution`.
+            The column with classes, of a table or among `columns`. Learners that need
+            labels learn from it, and a novelty radius is kept, see
+            `Hits.out_of_distribution`.
         columns : sequence of str, or mapping of str to sequence, default=None
             Which other columns of a table stay with the items, None for all; or columns
             beside items that are not a table.
@@ -223,11 +224,13 @@ class Collection:
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
-            model = _given_model(encoder, learner, bits, backbone, "a schema")
-            empty = empty_table(model, schema, id, keep_vectors)
-            item = images or column or model.facts.item_column
+            given = _given_model(encoder, learner, bits, backbone, "a schema")
+            empty = empty_table(given, schema, id, keep_vectors)
+            item = images or given.facts.item_column
+            if column is not None:
+                item = column if isinstance(column, str) else None
             facts = replace(
-                model.facts,
+                given.facts,
                 item_column=item if item in schema.names else None,
                 label_column=label,
                 id_column=id,
@@ -235,12 +238,12 @@ class Collection:
                 keep_vectors=keep_vectors,
                 novelty_radius=None,
             )
-            return cls._made(path, replace(model, facts=facts), empty)
+            return cls._made(path, replace(given, facts=facts), empty)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
             data, codes = codes, True
-        model = None
+        model: Model | None = None
         if encoder is not None:
             model = _given_model(encoder, learner, bits, backbone, "an encoder")
         source = read_rows(
@@ -323,11 +326,58 @@ class Collection:
         return cls(_Version(model_of(learnt), None), None)
 
     @classmethod
+    def from_parts(
+        cls,
+        encoder: Encoder,
+        *,
+        backbone: str | None = None,
+        codebook: Codebook | None = None,
+        calibration: Calibration | None = None,
+        rejection: Rejection | None = None,
+    ) -> Self:
+        """Return a collection without rows of parts that were learnt elsewhere.
+
+        Parameters
+        ----------
+        encoder : Encoder
+        backbone : str, default=None
+            Id of the backbone that makes the features that the encoder takes.
+        codebook : Codebook, default=None
+            Codes of classes, for `classify`.
+        calibration : Calibration, default=None
+            The scale of scores, by which classes have probabilities.
+        rejection : Rejection, default=None
+            What rejects items of unknown classes.
+
+        Raises
+        ------
+        ArgumentError
+            When the parts are of other lengths, or a calibration has no codebook.
+        """
+        model = _given_model(encoder, None, None, backbone, "a collection")
+        parts = {"codebook": codebook, "calibration": calibration}
+        model = replace(model, **parts, rejection=rejection)
+        return cls(_Version(model, None), None)
+
+    @classmethod
     def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
         """Return a collection of a model and an Arrow table of rows."""
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path)
         return collection
+
+    @staticmethod
+    def check_target(path: str | Path, *, overwrite: bool = False) -> None:
+        """Refuse a folder that `create` and `save` would refuse, before there is work.
+
+        Raises
+        ------
+        ArtefactError
+            As of `save`, and without `overwrite` when it holds a collection.
+        OSError
+            When it is not there and cannot be made.
+        """
+        _folder.check_target(Path(path), overwrite=overwrite)
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -342,7 +392,7 @@ class Collection:
         folder = Path(path)
         model, store, digest = _folder.read_folder(folder)
         rows = None if store is None else _checked_rows(store, model, folder)
-        return cls(_Version(model, rows, digest), folder)
+        return cls(_Version(model, rows, digest), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the collection to another folder; a crash leaves all of it or nothing.
@@ -362,6 +412,12 @@ class Collection:
         """
         path = Path(path)
         if self._folder is not None and path.resolve() == self._folder.resolve():
+            newest = _folder.folder_state(self._folder)
+            if self._is_frozen and _state(self._version) != newest:
+                raise ArgumentError(
+                    f"version {self.version} is not the newest of {path}: save it to "
+                    "another folder"
+                )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
         version = self._version
@@ -927,8 +983,9 @@ class Collection:
 
         Parameters
         ----------
-        data : table or None
-            Ids and the columns to change; None with `ids` and a mapping of `columns`.
+        data : table, str, Path or None
+            Ids and the columns to change, or the file of a table; None with `ids` and a
+            mapping of `columns`.
         id, ids, columns, timeout
             As of `add`.
 
@@ -944,17 +1001,14 @@ class Collection:
         """
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
+        keys = table[ID].combine_chunks()
         with self._change():
-            rows = _filled(self._version)
-            if self._folder is not None:
-                _folder.check_named(self._folder, rows.store)
-            newest = Rows.newest(rows.store, rows)
-            check_known(
-                table[ID].combine_chunks(), newest.find(table[ID].combine_chunks())
-            )
-            schema, change = change_columns(newest.schema, table)
-            rows.store.rewrite(change, schema=schema, timeout=timeout)
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                check_known(keys, Rows.newest(store).find(keys))
+                schema, change = change_columns(writer.manifest.schema, table)
+                writer.rewrite(change, schema=schema)
+            self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -990,27 +1044,28 @@ class Collection:
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         with self._change():
-            before = _filled(self._version)
-            with _folder.writing(before.store, self._folder, timeout) as writer:
-                rows = Rows.newest(before.store, before)
-                chosen = None
-                if ids is not None:
-                    chosen = id_column(ids, rows.has_text_ids)
-                    found = rows.find(chosen)
-                    if missing_ok:
-                        chosen = chosen.filter(_arrow_mask(found >= 0))
-                    else:
-                        check_known(chosen, found)
-                if filter is not None:
-                    version = replace(self._version, rows=rows)
-                    mask = self._mask(version, filter, chosen)
-                    chosen = rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-                self._version = replace(
-                    self._version, rows=Rows.newest(rows.store, rows)
-                )
+            self._take_over(store)
         return n_deleted
+
+    def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
+        """Return a column of those ids that meet a condition."""
+        chosen = None
+        if ids is not None:
+            chosen = id_column(ids, rows.has_text_ids)
+            numbers = rows.find(chosen)
+            if missing_ok:
+                chosen = chosen.filter(_arrow_mask(numbers >= 0))
+            else:
+                check_known(chosen, numbers)
+        if filter is None:
+            return chosen
+        mask = self._mask(replace(self._version, rows=rows), filter, chosen)
+        return rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
 
     def _append(
         self,
@@ -1033,33 +1088,44 @@ class Collection:
                     self.refresh()
                     return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
-            if source.ids is None and (
-                replaces or rows.has_text_ids or model.facts.id_column is not None
-            ):
-                raise ArgumentError(
-                    "give the ids of the rows, by id= or ids= (on the command line by "
-                    "--id)"
-                )
-            form = rows.vector_form
-            facts = replace(model.facts, keep_vectors=form, novelty_radius=None)
-            _, table = encode_rows(
-                replace(model, facts=facts), source, progress, radius=False
-            )
-            # An upsert needs every column: null would replace stored values. Labels and
-            # items may never be null.
-            needed = [model.facts.label_column, model.facts.item_column]
-            required = (
-                rows.columns if replaces else [x for x in needed if x is not None]
-            )
-            table = aligned(table, rows.schema, id_name=source.id, required=required)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            table = self._new_table(source, rows, replaces, progress)
+            store = rows.store
+            del rows  # which would keep its files
+            with _folder.writing(store, self._folder, timeout) as writer:
                 if replaces:
                     writer.upsert(table)
                 else:
                     writer.append(table)
                 writer.commit()
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._take_over(store)
         return int(table.num_rows)
+
+    def _new_table(
+        self, source: Input, rows: Rows, replaces: bool, progress: Progress | None
+    ) -> Any:
+        """Return new rows in the columns of the collection."""
+        model = self._version.model
+        if source.ids is None and (
+            replaces or rows.has_text_ids or model.facts.id_column is not None
+        ):
+            raise ArgumentError(
+                "give the ids of the rows, by id= or ids= (on the command line by --id)"
+            )
+        facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
+        _, table = encode_rows(
+            replace(model, facts=facts), source, progress, radius=False
+        )
+        # An upsert needs every column: null would replace stored values. Labels and
+        # items may never be null.
+        needed = [model.facts.label_column, model.facts.item_column]
+        required = rows.columns if replaces else [x for x in needed if x is not None]
+        return aligned(table, rows.schema, id_name=source.id, required=required)
+
+    def _take_over(self, store: Store) -> None:
+        """Read the newest version; what only the one before needs is removed."""
+        rows = Rows.newest(store, self._version.rows)
+        self._version = replace(self._version, rows=rows)
+        store.collect()
 
     def _new_rows(
         self,
@@ -1360,21 +1426,24 @@ class Collection:
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed in the folder.
+        """Take over what other handles and processes have changed.
 
         Returns
         -------
         bool
             Whether there was anything.
         """
-        if self._folder is None or self._is_frozen:
+        if self._is_frozen:
             return False
         with self._change():
-            digest, newest = _folder.folder_state(self._folder)
-            if digest != self._version.digest:
-                self._version = self.open(self._folder)._version
-                return True
-            rows = self._version.rows
+            rows, newest = self._version.rows, -1
+            if self._folder is not None:
+                digest, newest = _folder.folder_state(self._folder)
+                if digest != self._version.digest:
+                    self._version = self.open(self._folder)._version
+                    return True
+            elif rows is not None:
+                newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
             self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
@@ -1397,13 +1466,13 @@ class Collection:
             As of `add`.
         """
         with self._change():
-            rows = _filled(self._version)
-            with _folder.writing(rows.store, self._folder, timeout) as writer:
+            store = _filled(self._version).store
+            with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._version = replace(self._version, rows=Rows.newest(rows.store))
+            self._take_over(store)
 
     @staticmethod
     def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
@@ -1464,12 +1533,25 @@ class Collection:
         """
         report = _folder.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
-            folder = Path(path)
+            folder = Path(path).absolute()
             other = _model_of(encoder, None)
             model, store, digest = _folder.read_folder(folder, other.encoder)
-            rows = None if store is None else Rows.newest(store)
-            cls(_Version(model, rows, digest), folder).reencode(other)
+            if store is None:
+                raise ArtefactError(f"{folder} holds no rows to encode")
+            version = _Version(model, Rows.newest(store), digest)
+            damaged = cls(version, folder)
+            del version  # a handle alone holds the files of the old rows
+            damaged.reencode(encoder)
         return report
+
+    @staticmethod
+    def left_over(path: str | Path) -> dict[str, int]:
+        """Return the bytes of what no version of a folder needs, by path.
+
+        Rows of a save that was killed, or still goes on, or that a process still reads;
+        and the damaged files that a repair has replaced.
+        """
+        return _folder.left_over(path)
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
@@ -1508,6 +1590,9 @@ class Collection:
             )
             new = replace(new, facts=facts)
             self._replace(new, reencoded_tables(rows, new, progress), self._folder)
+            del version, rows  # which hold the files of the old rows
+            if self._folder is not None:
+                _folder.remove_unnamed(self._folder)
 
     def prefix(self, bits: int) -> "Collection":
         """Return a collection in memory with the first bits of all codes.
@@ -1599,6 +1684,17 @@ class Collection:
         name = self.facts.label_column or LABEL_COLUMN
         return name if name in self.columns else None
 
+    def with_facts(self, **facts: Any) -> "Collection":
+        """Return this version with further facts, which `summary` tells, to be saved.
+
+        With rows it can only be read.
+        """
+        version = self._version
+        old = version.model.facts.to_dict()
+        model = replace(version.model, facts=Facts.of({**old, **facts}))
+        is_full = version.rows is not None
+        return Collection(replace(version, model=model), None, frozen=is_full)
+
     def check_codes_of(self, other: "Collection") -> None:
         """Refuse another collection whose codes do not mean the same.
 
@@ -1644,10 +1740,19 @@ class Collection:
         names = set() if rows is None else set(rows.snapshot.manifest.names())
         return names | {path.name for path in folder.glob("*-*.*")}
 
-    def disk_bytes(self) -> int:
-        """Return the bytes that the rows take on the disk; 0 in memory."""
+    def disk_bytes(self, kind: str | None = None) -> int:
+        """Return the bytes that the rows take on the disk; 0 in memory.
+
+        All of them, or those of one kind, see `fewbits.store.Store.bytes_by_kind`.
+        """
         rows = self._version.rows
-        return 0 if rows is None or self._folder is None else rows.store.disk_bytes()
+        if rows is None or self._folder is None:
+            return 0
+        return (
+            rows.store.disk_bytes()
+            if kind is None
+            else rows.store.bytes_by_kind()[kind]
+        )
 
     def usage(self) -> dict[str, Any]:
         """Return what takes space.
@@ -1698,11 +1803,12 @@ class Collection:
         return f"Collection({where}{', '.join(parts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, number = self._version.rows, self.version
+        rows, kind = self._version.rows, type(self)
+        number = None if rows is None else self.version
         if self._folder is not None:
-            return _reopened, (type(self), self._folder, number if rows else None)
+            return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (type(self), self._version.model, disk)
+        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -1738,13 +1844,16 @@ def fit(
     column: str | Sequence[str] | None = None,
     images: str | None = None,
     label: str | None = None,
+    columns: Mapping[str, Any] | None = None,
     learner: Any = None,
     bits: int | None = None,
     backbone: str | None = None,
-    random_state: int | None = 0,
+    parameters: Mapping[str, Any] | None = None,
+    kernel_map: str | None = None,
+    groups: Any = None,
     skip_blank: bool = False,
+    random_state: int | None = 0,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Collection:
     """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
 
@@ -1752,29 +1861,53 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone, random_state, skip_blank
+    data, column, images, label, learner, bits, backbone, skip_blank, random_state
         As of `Collection.create`.
+    columns : mapping of str to sequence, default=None
+        The column that `label` names, of items that are not a table.
+    parameters : mapping, default=None
+        Parameters of a learner that is named.
+    kernel_map : {"intersection", "chi2", "js"}, default=None
+        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        non-negative features such as histograms.
+    groups : array-like of shape (n,), default=None
+        The same for items that are copies of each other, see
+        `fewbits.ood.learn_rejection`; for deep learners.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
-    **options
-        Further ones of `fewbits.training.learn`: ``parameters`` of a learner that is
-        named, ``kernel_map``, ``groups``.
 
     Returns
     -------
     Collection
+
+    Examples
+    --------
+    >>> import fewbits
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(80, 8))
+    >>> classes = {"class": ["a", "b"] * 40}
+    >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
+    Collection(LinearEncoder(8 -> 8 bits), 0 items)
     """
     source = read_rows(
         data,
         column=column,
         images=images,
         label=label,
-        columns=(),
+        columns=columns or (),
         skip_blank=skip_blank,
     )
     model = learn_model(
-        source, learner, bits, backbone, random_state, progress, **options
+        source,
+        learner,
+        bits,
+        backbone,
+        random_state,
+        progress,
+        parameters=parameters,
+        kernel_map=kernel_map,
+        groups=groups,
     )
     return Collection(_Version(model, None), None)
 
@@ -1898,12 +2031,25 @@ def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:
 # Collections in other processes.
 
 
-def _reopened(kind: type[Collection], folder: Path, version: int | None) -> Collection:
-    collection = kind.open(folder)
-    newest = collection.version
-    return collection if version in (None, newest) else collection.at(int(version or 0))
+def _reopened(
+    kind: type[Collection], folder: Path, version: int | None, frozen: bool
+) -> Collection:
+    newest = kind.open(folder)
+    if frozen and version is None:  # it had no rows
+        model = newest._version.model
+        return kind(_Version(model, None), newest._folder, frozen=True)
+    there = newest.versions()
+    if version is None or not (frozen or version in there):
+        return newest
+    same = newest.at(version)._version
+    return kind(same, newest._folder, frozen=frozen)
 
 
-def _remade(kind: type[Collection], model: Model, disk: Any) -> Collection:
-    rows = None if disk is None else Rows.newest(Store(disk))
-    return kind(_Version(model, rows), None)
+def _remade(
+    kind: type[Collection], model: Model, disk: Any, version: int | None, frozen: bool
+) -> Collection:
+    rows = None
+    if disk is not None:
+        store = Store(disk)
+        rows = Rows(store, store.snapshot(version))
+    return kind(_Version(model, rows), None, frozen=frozen)

@@ -10,6 +10,7 @@ from fewbits._arrow import python_values
 
 #: What a table of hits has beside the user's columns.
 OWN = ("query", "rank", "id", "distance")
+_BLOCK = 1024  # queries whose columns are turned into values at a time
 
 
 class Hit(NamedTuple):
@@ -109,15 +110,12 @@ class Hits(Sequence[list[Hit]]):
         if isinstance(query, slice):
             return [self[i] for i in range(*query.indices(len(self)))]
         number = range(len(self))[query]
-        counts = np.count_nonzero(self._present(), axis=1)
-        start = int(counts[:number].sum())
-        return self._hits(number, self.columns.slice(start, int(counts[number])))
+        (rows,) = self._rows(range(number, number + 1))
+        return [Hit(*row) for row in rows]
 
     def __iter__(self) -> Iterator[list[Hit]]:
-        start = 0
-        for number, count in enumerate(np.count_nonzero(self._present(), axis=1)):
-            yield self._hits(number, self.columns.slice(start, int(count)))
-            start += int(count)
+        for rows in self._rows(range(len(self))):
+            yield [Hit(*row) for row in rows]
 
     @property
     def columns(self) -> Any:
@@ -131,7 +129,13 @@ class Hits(Sequence[list[Hit]]):
 
         Each has ``rank``, ``id``, ``distance`` and ``columns``, a dict of the user's.
         """
-        return [[hit._asdict() for hit in hits] for hits in self]
+        return [
+            [
+                {"rank": rank, "id": id, "distance": distance, "columns": columns}
+                for rank, id, distance, columns in rows
+            ]
+            for rows in self._rows(range(len(self)))
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer as plain values: what a service answers."""
@@ -173,17 +177,24 @@ class Hits(Sequence[list[Hit]]):
             )
         return self.ids >= 0
 
-    def _hits(self, query: int, table: Any) -> list[Hit]:
-        n, names = table.num_rows, table.column_names
-        values = [python_values(column) for column in table.columns]
-        rows: Any = zip(*values, strict=True) if names else [()] * n
-        ids, distances = (
-            self.ids[query, :n].tolist(),
-            self.distances[query, :n].tolist(),
-        )
-        return [
-            Hit(rank, id, distance, dict(zip(names, row, strict=True)))
-            for rank, (id, distance, row) in enumerate(
-                zip(ids, distances, rows, strict=True), 1
+    def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:
+        """Yield for each query the rank, id, distance and columns of its hits."""
+        present = self._present()
+        counts = np.count_nonzero(present, axis=1)
+        start = int(counts[: queries.start].sum())
+        for first in range(queries.start, queries.stop, _BLOCK):
+            block = slice(first, min(first + _BLOCK, queries.stop))
+            n = int(counts[block].sum())
+            table = self.columns.slice(start, n)
+            names, where = table.column_names, present[block]
+            values = [python_values(column) for column in table.columns]
+            rows: Any = zip(*values, strict=True) if names else [()] * n
+            hits = zip(
+                self.ids[block][where].tolist(),
+                self.distances[block][where].tolist(),
+                (dict(zip(names, row, strict=True)) for row in rows),
+                strict=True,
             )
-        ]
+            for count in counts[block].tolist():
+                yield [(rank, *next(hits)) for rank in range(1, count + 1)]
+            start += n

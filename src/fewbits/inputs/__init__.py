@@ -7,11 +7,11 @@ from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import as_items, as_texts, warn_of_index
 
 if TYPE_CHECKING:
-    from fewbits.inputs._read import read, read_ids
+    from fewbits.inputs._read import read, read_columns, read_ids
 else:  # who searches reads no files
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"read": "fewbits.inputs._read", "read_ids": "fewbits.inputs._read"},
+        dict.fromkeys(("read", "read_columns", "read_ids"), "fewbits.inputs._read"),
     )
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "check_several",
     "check_texts",
     "read",
+    "read_columns",
     "read_ids",
     "warn_of_index",
 ]

@@ -235,7 +235,9 @@ class Input:
             columns[self.column or "text"] = (
                 list(self.values) if texts is None else texts
             )
-        if self.kind == "images":
+        if self.kind == "images" and all(
+            isinstance(item, str | os.PathLike) for item in self.values
+        ):
             paths = [os.path.abspath(path) for path in self.values]
             columns[self.column or "path"] = paths
         if self.labels is not None and self.label is None:

@@ -181,9 +181,10 @@ def read(
         )
     if len(items) == 0:
         raise ArgumentError(f"{items.source} holds no items")
-    if items.labels is not None and len(items.labels) != len(items):
+    n_labels = len(items) if items.labels is None else np.shape(items.labels)[0]
+    if n_labels != len(items):
         raise ArgumentError(
-            f"{items.source} holds {len(items)} items and {len(items.labels)} labels"
+            f"{items.source} holds {len(items)} items and {n_labels} labels"
         )
     return items
 
@@ -419,7 +420,38 @@ def _check_lines(head: bytes, source: str) -> None:
         )
 
 
-# Ids in a file of their own
+# Ids and columns in a file of their own
+
+
+def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
+    """Read the columns of a table as they are, none of which need be items.
+
+    Parameters
+    ----------
+    source : str or Path
+        A table, as `read` takes them.
+    as_text : sequence of str, default=()
+        As of `read`.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    ArgumentError
+        When the file is none.
+    """
+    import pyarrow as pa
+
+    path = Path(source)
+    if kind_of(path) not in _TABLES:
+        raise ArgumentError(
+            f"{path} is no table; known are {', '.join(sorted(_TABLES))}"
+        )
+    table = _open_table(path, Options(as_text=tuple(as_text)))
+    columns = {name: table.kept(i) for i, name in enumerate(table.names)}
+    return pa.table(columns)
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:

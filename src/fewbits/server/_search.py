@@ -85,7 +85,7 @@ def search(served: Served, body: Any, query: Query) -> Hits:
     options, most = search_options(body), settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
-        most = min(most, settings.max_hits // max(1, len(query)))
+        most = min(most, settings.max_hits // len(query))
         options["k"] = most + 1
     hits = collection.search(**query.arguments(collection, settings), **options)
     if unbounded and hits.ids.shape[1] > most:
@@ -172,8 +172,8 @@ def explain(served: Served, body: Any) -> dict[str, Any]:
     for found in answer["hits"]:
         if found:
             stored = collection.encode(ids=[hit["id"] for hit in found])
-            for hit, own in zip(found, stored, strict=True):
-                hit["code"] = own.tobytes().hex()
+            for hit, code in zip(found, stored, strict=True):
+                hit["code"] = code.tobytes().hex()
     return {
         **answer,
         "codes": [code.tobytes().hex() for code in codes],

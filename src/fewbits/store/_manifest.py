@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -82,7 +83,7 @@ def copy_name(number: int) -> str:
     return f"copy-{number:06d}.json"
 
 
-def manifest_numbers(names: list[str], kind: str = "manifest") -> list[int]:
+def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
     matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
     numbers = [(int(match[2]), match[0]) for match in matches if match[1] == kind]

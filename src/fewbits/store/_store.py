@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -38,7 +37,7 @@ from fewbits.store._repair import Repaired, repaired
 from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
-from fewbits.store._writer import FULL, Writer, rewritten
+from fewbits.store._writer import FULL, Writer
 
 _PAUSE = 0.02  # seconds between two attempts to lock
 _SILENT = 1.0  # seconds of waiting, after which a line says for whom
@@ -161,7 +160,14 @@ class Store:
 
     def numbers(self) -> list[int]:
         """Return the numbers of the states that are still there, rising."""
-        return manifest_numbers(self._disk.names())
+        names = set(self._disk.names())
+        *older, newest = manifest_numbers(names)
+        return [n for n in older if self._is_whole(n, names)] + [newest]
+
+    def _is_whole(self, number: int, names: set[str]) -> bool:
+        with contextlib.suppress(ArtefactError, FileNotFoundError):
+            return read_manifest(self._disk, number).names() <= names
+        return False
 
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
@@ -283,21 +289,10 @@ class Store:
         int
             The number of the manifest.
         """
-        with self._locked(inf if timeout is None else timeout):
-            base = newest_manifest(self._disk)
-            target = replace(
-                base,
-                schema=base.schema if schema is None else schema,
-                n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
-                fingerprint=base.fingerprint if fingerprint is None else fingerprint,
+        with self.writer(timeout) as writer:
+            return writer.rewrite(
+                function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
-            try:
-                state = rewritten(self._disk, base, function, target, FULL)
-                publish(self._disk, state)
-            finally:
-                with contextlib.suppress(OSError, ArtefactError):
-                    collect(self._disk, newest_manifest(self._disk))
-            return state.number
 
     def collect(self) -> None:
         """Remove the files of states that are no longer held, as a commit does.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import own_memory, typed_table
+from fewbits._checks import check_count
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _compact as policy
@@ -186,6 +187,42 @@ class Writer:
         if not self._changed() and is_whole and len(groups) == len(self._sources):
             return self._base.number
         return self._commit(groups, groups, whole=True)
+
+    def rewrite(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        schema: Any = None,
+        n_bits: int | None = None,
+        fingerprint: str | None = None,
+    ) -> int:
+        """Replace all rows by what a function makes of them, see `Store.rewrite`.
+
+        Returns
+        -------
+        int
+            The number of the manifest.
+        """
+        self._check_usable()
+        if self._changed():
+            raise ArgumentError("commit before all rows are made anew")
+        base = self._base
+        target = replace(
+            base,
+            schema=base.schema if schema is None else schema,
+            n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
+            fingerprint=base.fingerprint if fingerprint is None else fingerprint,
+        )
+        try:
+            state = rewritten(self._disk, base, function, target, self._full)
+            with self._failing():
+                publish(self._disk, state)
+            self._base = state
+            self._begin()
+        finally:
+            with contextlib.suppress(OSError, ArtefactError):
+                collect(self._disk, newest_manifest(self._disk))
+        return state.number
 
     @property
     def parts(self) -> list[Part]:

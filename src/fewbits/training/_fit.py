@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewbits import backbones
 from fewbits._labels import as_groups, as_label_rows
+from fewbits._repr import one_line
 from fewbits._warnings import warn_user
 from fewbits.analysis.bits import diagnose_codes
 from fewbits.analysis.bounds import Members, majority_codes
@@ -52,7 +53,7 @@ _TAKES_CODEBOOK = "llc"  # the method with class codes of its own
 _N_COMPARED, _OF_BYTES, _OF_FLOATS = 8, 1e-3, 0.02
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Learnt:
     """Parts of a collection that a fit makes.
 
@@ -74,6 +75,9 @@ class Learnt:
     codebook: Codebook | None = None
     calibration: Calibration | None = None
     rejection: Rejection | None = None
+
+    def __repr__(self) -> str:
+        return one_line(self)
 
 
 def learn(

@@ -10,8 +10,7 @@ from PIL import Image
 from torch import nn
 from typer.testing import CliRunner
 
-from fewbits import backbones
-from fewbits.bundle import Bundle
+from fewbits import Collection, backbones
 from fewbits.cli import app
 from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
 from fewbits.learners.deep import DeepHash, export_backbone
@@ -67,107 +66,110 @@ def fitted():
 
 
 @pytest.fixture(scope="module")
-def bundle(fitted):
+def collection(fitted):
     name = export_backbone(fitted.network_.backbone, size=SIZE)
-    return bundle_of(fitted, name)
+    return collection_of(fitted, name)
 
 
-def bundle_of(fitted, name):
-    fingerprint = backbones.load(name).fingerprint
-    return Bundle(fitted.encoder_, backbone=name, backbone_fingerprint=fingerprint)
+def collection_of(fitted, name):
+    return Collection.from_parts(fitted.encoder_, backbone=name)
 
 
-def assert_same_codes(fitted, bundle, items):
-    features, expected = bundle.features(pictures), fitted.extract(items)
+def filled(collection):
+    return Collection.create(None, list(pictures), encoder=collection)
+
+
+def assert_same_codes(fitted, collection, items):
+    features, expected = collection.features(pictures), fitted.extract(items)
     np.testing.assert_allclose(features, expected, atol=1e-4 * np.abs(expected).max())
     clear = np.abs(fitted.encoder_.project(expected)).min(axis=1) > 1e-3
     assert clear.mean() > 0.8
-    codes = bundle.encode(pictures)
+    codes = collection.encode(pictures)
     assert np.array_equal(codes[clear], fitted.encode(items)[clear])
 
 
-def test_codes_are_those_of_the_learner(fitted, bundle):
-    assert_same_codes(fitted, bundle, images)
+def test_codes_are_those_of_the_learner(fitted, collection):
+    assert_same_codes(fitted, collection, images)
 
 
-def test_normalised_outside(bundle):
+def test_normalised_outside(collection):
     """Given float32 items, `mean` and `std` at export do what was done to them."""
     mean, std = (np.array(x, np.float32).reshape(3, 1, 1) for x in (MEAN, STD))
     items = (images / np.float32(255) - mean) / std
     fitted = fitted_to(items)
     name = export_backbone(fitted.network_.backbone, size=SIZE, mean=MEAN, std=STD)
-    assert name != bundle.backbone
-    assert_same_codes(fitted, bundle_of(fitted, name), items)
+    assert name != collection.backbone
+    assert_same_codes(fitted, collection_of(fitted, name), items)
 
 
 @pytest.mark.parametrize("kind", ["paths", "images"])
-def test_any_kind_of_image(bundle, tmp_path, kind):
+def test_any_kind_of_image(collection, tmp_path, kind):
     items = [Image.fromarray(picture) for picture in pictures[::8]]
     for number, image in enumerate(items):
         image.save(tmp_path / f"{number}.png")
     if kind == "paths":
         items = [tmp_path / f"{number}.png" for number in range(len(items))]
-    expected = bundle.encode(pictures[::8])
-    np.testing.assert_array_equal(bundle.encode(items), expected)
+    expected = collection.encode(pictures[::8])
+    np.testing.assert_array_equal(collection.encode(items), expected)
 
 
-def test_pixels_to_train_on_are_those_of_files(fitted, bundle):
+def test_pixels_to_train_on_are_those_of_files(fitted, collection):
     large = rng.integers(0, 256, (3, 50, 70, 3), dtype=np.uint8)
     expected = fitted.extract(backbones.pixels(large, SIZE))
     tolerance = 1e-4 * np.abs(expected).max()
-    np.testing.assert_allclose(bundle.features(large), expected, atol=tolerance)
+    np.testing.assert_allclose(collection.features(large), expected, atol=tolerance)
 
 
 WITHOUT_TORCH = """
 import os, sys
 sys.modules["torch"] = sys.modules["onnx"] = sys.modules["sklearn"] = None
-from fewbits.bundle import Bundle
-bundle, cache = Bundle.load(sys.argv[1]), os.environ["FEWBITS_CACHE"]
+from fewbits import Collection
+collection, cache = Collection.open(sys.argv[1]), os.environ["FEWBITS_CACHE"]
 os.environ["FEWBITS_CACHE"] = sys.argv[1]
 try:
-    bundle.search(sys.argv[2:], k=1)
+    collection.search(sys.argv[2:], k=1)
 except FileNotFoundError as error:
     assert "there is no network" in str(error)
 os.environ["FEWBITS_CACHE"] = cache
-print(bundle.item_kind, bundle.search(sys.argv[2:], k=1).ids.ravel().tolist())
+print(collection.kind, collection.search(sys.argv[2:], k=1).ids.ravel().tolist())
 """
 
 
-def test_searched_in_a_process_without_torch(bundle, tmp_path):
-    bundle.with_items(pictures).save(tmp_path / "bundle")
+def test_searched_in_a_process_without_torch(collection, tmp_path):
+    filled(collection).save(tmp_path / "c")
     paths = [tmp_path / f"{row}.png" for row in (0, 25, 79)]
     for path in paths:
         Image.fromarray(pictures[int(path.stem)]).save(path)
     run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, tmp_path / "bundle", *paths],
+        [sys.executable, "-c", WITHOUT_TORCH, tmp_path / "c", *paths],
         capture_output=True,
         text=True,
         check=True,
     )
     kind, ids = run.stdout.split(" ", 1)
-    expected = bundle.with_items(pictures).search([pictures[i] for i in (0, 25, 79)], 1)
+    expected = filled(collection).search([pictures[i] for i in (0, 25, 79)], k=1)
     assert (kind, ids.strip()) == ("images", str(expected.ids.ravel().tolist()))
     assert [y[i] for i in expected.ids.ravel()] == [0, 1, 3]
 
 
-def test_the_command_line(bundle, tmp_path):
-    bundle.with_items(pictures).save(tmp_path / "bundle")
+def test_the_command_line(collection, tmp_path):
+    filled(collection).save(tmp_path / "c")
     Image.fromarray(pictures[5]).save(tmp_path / "5.png")
-    command = ["search", str(tmp_path / "bundle"), str(tmp_path / "5.png")]
+    command = ["search", str(tmp_path / "c"), str(tmp_path / "5.png")]
     assert CliRunner().invoke(app, command).exit_code == 0
 
 
-def test_the_same_weights_have_the_same_name(fitted, bundle, capfd):
+def test_the_same_weights_have_the_same_name(fitted, collection, capfd):
     net = nn.Sequential(*fitted.network_.backbone).train()
     before = {name: value.clone() for name, value in net.state_dict().items()}
-    assert export_backbone(net, size=SIZE) == bundle.backbone
+    assert export_backbone(net, size=SIZE) == collection.backbone
     assert net.training  # and it is as it was
     assert all(torch.equal(before[k], v) for k, v in net.state_dict().items())
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_source_in_the_file(bundle, cache):
-    file = cache / f"{bundle.backbone}.onnx"
+def test_no_source_in_the_file(collection, cache):
+    file = cache / f"{collection.backbone}.onnx"
     assert __file__.encode() not in file.read_bytes()
 
 

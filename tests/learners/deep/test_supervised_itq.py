@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+import fewbits
 from fewbits.encoders import LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
@@ -16,7 +17,6 @@ from fewbits.learners.deep import (
     TrainingConfig,
 )
 from fewbits.learners.deep.losses import CSQ
-from fewbits.training import fit_bundle
 
 N_CLASSES, D = 12, 20
 rng = np.random.default_rng(0)
@@ -159,17 +159,18 @@ def test_validation_chooses_a_share_and_trains_a_network_a_fold(monkeypatch):
     assert 3 <= len(fitted) <= 7
 
 
-def test_a_bundle_classifies_by_it():
+def test_a_collection_classifies_by_it():
     few = {"supervision": 0.9, "training.max_epochs": 15, "n_iter": 5}
     source = Input("vectors", X, y, "made")
-    bundle = fit_bundle(source, method="deep-supervised-itq", n_bits=32, parameters=few)
-    assert len(bundle.codebook) == N_CLASSES
-    found = bundle.codebook.names[bundle.classify(X).rows]
-    assert np.mean(found == y) > 0.8
+    collection = fewbits.fit(
+        source, learner="deep-supervised-itq", bits=32, parameters=few
+    )
+    assert len(collection.codebook) == N_CLASSES
+    assert np.mean(collection.classify(X).classes == y) > 0.8
 
 
 def test_mistakes():
-    with pytest.raises(ArgumentError, match="from 0 to 1, or 'validated', got 'auto'"):
+    with pytest.raises(ArgumentError, match="supervision must be 'validated'"):
         learnt("auto")
     with pytest.raises(ArgumentError, match="supervision must be"):
         learnt(1.5)

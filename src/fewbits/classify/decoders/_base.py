@@ -105,7 +105,7 @@ class ScoreDecoder(Decoder):
     Attributes
     ----------
     reads_log_odds : bool
-        Whether `fewbits.bundle.Bundle.classify` calibrates scores before, where it can.
+        Whether `fewbits.Collection.classify` calibrates scores before, where it can.
     """
 
     reads_log_odds: ClassVar[bool] = False

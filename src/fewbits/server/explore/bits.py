@@ -321,8 +321,8 @@ def _typical(
 
 def _values(codes: CodeArray, bit: int) -> NDArray[np.uint8]:
     """Return the values of one bit, without unpacking the others."""
-    values: NDArray[np.uint8] = codes[:, bit // 8] >> np.uint8(7 - bit % 8)
-    values = values & np.uint8(1)
+    shift, one = np.uint8(7 - bit % 8), np.uint8(1)
+    values: NDArray[np.uint8] = codes[:, bit // 8] >> shift & one
     return values
 
 

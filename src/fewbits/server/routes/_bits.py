@@ -34,11 +34,10 @@ async def bit(
 
     collection = served.collection
     check_bit(collection, bit)
-    work = partial(bit_examples, collection)
-    examples = await served.cached("examples of bits", work, heavy=True)
-    meaning = await served.run_heavy(
-        partial(meaning_of_bit, collection, bit, k=k, label=label, examples=examples)
-    )
+    look = partial(bit_examples, collection)
+    examples = await served.cached("examples of bits", look, heavy=True)
+    work = partial(meaning_of_bit, collection, bit, k=k, label=label, examples=examples)
+    meaning = await served.run_heavy(work)
     use = (await _use_of_bits(served, True))["bits"][bit]
     names = list((await _names(served)).get(bit, (None, None)))
     return Json({**use, "names": names, **meaning})

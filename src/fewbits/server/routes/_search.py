@@ -228,8 +228,8 @@ def _items(served: Served, body: ItemsBody, request: Request) -> Response:
         positions = collection.positions_of(body.ids, missing_ok=body.missing_ok)
     elif len(positions) and positions.max() >= len(collection):
         raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
-    if body.filter is not None:
-        mask = np.asarray(collection.mask(body.filter))
+    mask = collection.mask(body.filter)
+    if mask is not None:
         positions = positions[mask[positions]]
     if len(np.unique(positions)) < len(positions):
         raise ArgumentError("ask for each item once")

@@ -1,0 +1,32 @@
+"""``fewbits get``."""
+
+from typing import Annotated
+
+import typer
+
+from fewbits.cli._options import CollectionPath, Shown, json_option
+from fewbits.cli._printing import print_hits, print_json
+
+
+def get(
+    collection: CollectionPath,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of items.")],
+    columns: Shown = None,
+    as_json: Annotated[
+        bool, json_option("Print one line of JSON for each item.")
+    ] = False,
+) -> None:
+    """Show the columns of items of COLLECTION.
+
+    Example: fewbits get my-collection 4711 4712 --columns title
+    """
+    from fewbits.collection import Collection
+
+    opened = Collection.open(collection)
+    chosen = [opened.typed_id(text) for text in ids]
+    rows = opened.get(chosen, columns or None)
+    items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
+    if as_json:
+        print_json(*items)
+    else:
+        print_hits("", items)

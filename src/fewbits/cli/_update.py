@@ -1,0 +1,40 @@
+"""``fewbits update``."""
+
+from typing import Annotated
+
+import typer
+
+from fewbits.cli._add import print_change
+from fewbits.cli._options import CollectionPath, Id, Timeout, json_option
+
+
+def update(
+    collection: CollectionPath,
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl.",
+        ),
+    ],
+    id: Id = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to change; may be repeated. Default: all of TABLE."),
+    ] = None,
+    timeout: Timeout = None,
+    as_json: Annotated[
+        bool, json_option("Print the numbers of items as one JSON object.")
+    ] = False,
+) -> None:
+    """Change columns of items of COLLECTION, whose codes and order stay.
+
+    A column that the collection has not is added, and is null for all other items.
+
+    Example: fewbits update my-collection prices.csv --id sku --columns price
+    """
+    from fewbits.collection import Collection
+
+    opened = Collection.open(collection)
+    n = opened.update(table, id=id, columns=columns or None, timeout=timeout)
+    print_change(collection, opened, as_json, updated=n)
