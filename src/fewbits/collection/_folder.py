@@ -162,7 +162,7 @@ def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
     if name not in manifest["files"]:
         raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}")
     entry = manifest["files"][name]
-    path = folder / entry["path"]
+    path: Path = folder / entry["path"]
     if path.parent != folder or path.name != entry["path"]:
         raise ArtefactError(f"{folder / MANIFEST} names a file outside: {path}")
     try:

@@ -181,7 +181,8 @@ def read(
         )
     if len(items) == 0:
         raise ArgumentError(f"{items.source} holds no items")
-    n_labels = len(items) if items.labels is None else np.shape(items.labels)[0]
+    labels = items.labels if items.labels is not None else items
+    n_labels = labels.shape[0] if hasattr(labels, "shape") else len(labels)
     if n_labels != len(items):
         raise ArgumentError(
             f"{items.source} holds {len(items)} items and {n_labels} labels"
