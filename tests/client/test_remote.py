@@ -1,8 +1,8 @@
-"""A remote bundle answers as the local one does."""
+"""A collection behind an address answers as the local one does."""
 
 import dataclasses
-import re
-from contextlib import nullcontext
+import inspect
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pandas as pd
@@ -11,80 +11,132 @@ import pytest
 from PIL import Image
 
 import fewbits
+from fewbits import Collection
 from fewbits.classify.decoders import Bounded
-from fewbits.encoders import LinearEncoder
+from fewbits.client import RemoteCollection
+from fewbits.collection import Classified, DuplicateGroups, Hits
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError, ServiceError
+from fewbits.learners import LSH
 from fewbits.server import Settings
-from tests.server._images import image_bundle
-from tests.server._running import served, small_bundle, vectors
+from tests.server._images import image_collection
+from tests.server._running import ENCODER, served, small_collection, vectors
 
 Q = vectors(23, seed=1)
 
 
+@contextmanager
+def remote_of(source, **settings):
+    with served(source, Settings(**settings)) as url, fewbits.open(url) as remote:
+        yield remote
+
+
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("remote") / "b"
-    small_bundle(keep_vectors="float32").save(folder)
-    return fewbits.Bundle.load(folder)
+    folder = tmp_path_factory.mktemp("remote") / "c"
+    return small_collection(path=folder, keep_vectors="float32", label=None)
 
 
 @pytest.fixture(scope="module", params=["whole", "in parts"])
 def remote(local, request):
     few = {} if request.param == "whole" else {"max_queries": 5}
-    with served(local, Settings(**few)) as url, fewbits.connect(url) as remote:
+    with remote_of(local, **few) as remote:
         yield remote
 
 
 def same(found, wanted):
-    assert type(found) is type(wanted)
-    if isinstance(found, np.ndarray):
+    """Compare answers by what they hold, and the types of that."""
+    if isinstance(wanted, np.ndarray):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         assert found.tolist() == wanted.tolist()
-    elif dataclasses.is_dataclass(found):
-        for each in dataclasses.fields(found):
-            same(getattr(found, each.name), getattr(wanted, each.name))
-    elif isinstance(found, tuple):
+    elif isinstance(wanted, Hits):
+        for name in ("ids", "distances", "out_of_distribution"):
+            same(getattr(found, name), getattr(wanted, name))
+        assert (found.metric, len(found)) == (wanted.metric, len(wanted))
+        assert found.to_list() == wanted.to_list()
+        assert found.to_arrow().equals(wanted.to_arrow())
+    elif isinstance(wanted, Classified):
+        for field in dataclasses.fields(wanted):
+            same(getattr(found, field.name), getattr(wanted, field.name))
+    elif isinstance(wanted, DuplicateGroups):
+        for name in ("ids", "offsets", "n_pairs"):
+            same(getattr(found, name), getattr(wanted, name))
+    elif isinstance(wanted, tuple):
         assert len(found) == len(wanted)
         for mine, other in zip(found, wanted, strict=True):
             same(mine, other)
+    elif hasattr(wanted, "to_arrow"):
+        assert found.to_arrow().equals(wanted.to_arrow())
+        assert found.to_list() == wanted.to_list()
+    elif isinstance(wanted, pa.Table):
+        assert found.equals(wanted)
     else:
+        assert type(found) is type(wanted)
         assert found == wanted
 
 
-CALLS = {
-    "summary": (),
-    "encode": (Q,),
-    "search": (Q, 7),
-    "search_records": (Q, 4),
-    "range_search": (Q, 9),
-    "classify": (Q,),
-    "duplicates": (6,),
-    "search_reranked": (Q, 6),
-    "estimate_recall": (5,),
-}
-OPTIONS = [
-    ("search", {"filter": "kind = 'red' and year > 2005"}),
-    ("search", {"allowed": [3, 5, 90]}),
-    ("search", {"allowed": pd.Series([3, 5, 90]), "filter": "bit(2) = 1"}),
-    ("search_records", {"rerank": True}),
-    ("search_records", {"group_by": "year", "filter": "kind = 'red'"}),
-    ("range_search", {"filter": "kind = 'red'"}),
-    ("classify", {"decoder": "nearest"}),
-    ("classify", {"decoder": Bounded(radius=9)}),
-    ("duplicates", {"max_vector_distance": 7.5}),
-    ("duplicates", {"filter": "kind = 'red'"}),
+CODES = ENCODER.encode(Q)
+CALLS = [
+    ("summary", (), {}),
+    ("search", (Q, 7), {}),
+    ("search", (), {"vectors": Q, "k": 3, "rerank": False}),
+    ("search", (), {"ids": [4, 9, 4], "k": 3}),
+    ("search", (), {"ids": np.array([4, 9]), "radius": 9}),
+    ("search", (), {"codes": CODES, "k": 3, "columns": ["year"]}),
+    ("search", (Q, 7), {"columns": []}),
+    ("search", (Q,), {"filter": "kind = 'red' and year > 2005", "rerank": False}),
+    ("search", (Q, 5), {"allowed": [3, 5, 90]}),
+    ("search", (Q, 5), {"allowed": pd.Series([3, 5, 90]), "filter": "bit(2) = 1"}),
+    ("search", (Q, 5), {"filter": "year > 3000"}),
+    ("search", (Q, 6), {"rerank": True, "shortlist": 20}),
+    ("search", (Q, 6), {"group_by": "year", "filter": "kind = 'red'"}),
+    ("search", (Q,), {"radius": 9}),
+    ("search", (Q, 2), {"radius": 9, "filter": "kind = 'red'"}),
+    ("search", (Q,), {"radius": 0}),
+    ("search", (Q, 300), {}),
+    ("like", (Q[:2], Q[2:3]), {"good_ids": [4, 9], "bad_ids": [1], "k": 5}),
+    ("like", (), {"good_ids": [4], "columns": ["kind"], "n_random": 50, "C": 3.0}),
+    ("like", (), {"good_ids": [4], "filter": "kind = 'red'", "allowed": range(50)}),
+    ("classify", (Q,), {}),
+    ("classify", (), {"ids": [4, 9]}),
+    ("classify", (Q,), {"decoder": "nearest"}),
+    ("classify", (Q,), {"decoder": Bounded(radius=9), "top": 2}),
+    ("classify", (Q,), {"label": "kind", "k": 3}),
+    ("classify", (Q,), {"label": "kind", "linear": True}),
+    ("encode", (Q,), {}),
+    ("encode", (), {"ids": [4, 9]}),
+    ("encode", (), {"codes": CODES}),
+    ("duplicates", (6,), {}),
+    ("duplicates", (0,), {}),
+    ("duplicates", (6,), {"max_vector_distance": 7.5}),
+    ("duplicates", (6,), {"filter": "kind = 'red'", "allowed": range(90)}),
+    ("recall", (5,), {}),
+    ("recall", (5,), {"queries": Q[:5], "n_queries": 4, "confidence": 0.9}),
+    ("recall", (5,), {"vectors": vectors()[:, :], "n_queries": 9, "shortlist": 50}),
+    ("get", ([4, 9],), {}),
+    ("get", ([4, 9], ["year"]), {}),
+    ("get", ([4, 9], []), {}),
+    ("to_arrow", (), {}),
+    ("to_arrow", (["year"],), {"filter": "year > 2005"}),
+    ("to_arrow", (), {"filter": "year > 3000"}),
+    ("column", ("kind",), {}),
+    ("__len__", (), {}),
+    ("__contains__", (4,), {}),
+    ("__contains__", (4000,), {}),
+    ("__getitem__", (4,), {}),
 ]
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_every_verb(local, remote, name):
-    same(getattr(remote, name)(*CALLS[name]), getattr(local, name)(*CALLS[name]))
+@pytest.mark.parametrize(("name", "arguments", "options"), CALLS)
+def test_calls(local, remote, name, arguments, options):
+    found = getattr(remote, name)(*arguments, **options)
+    same(found, getattr(local, name)(*arguments, **options))
 
 
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_options(local, remote, name, options):
-    found = getattr(remote, name)(*CALLS[name], **options)
-    same(found, getattr(local, name)(*CALLS[name], **options))
+def test_facts_of_it(local, remote):
+    names = ("columns", "kind", "backbone", "item_column", "label_column", "version")
+    for name in (*names, "id_name", "has_text_ids", "ids"):
+        same(getattr(remote, name), getattr(local, name))
+    assert [*remote] == [*local]
 
 
 @pytest.mark.parametrize(
@@ -95,34 +147,21 @@ def test_options(local, remote, name, options):
 def test_items_of_other_types(local, remote, items):
     same(remote.encode(items), local.encode(items))
     same(remote.search(items, 3), local.search(items, 3))
+    same(remote.search(items, radius=8), local.search(items, radius=8))
+
+
+def test_nothing_is_asked(local, remote):
+    same(remote.search(codes=CODES[:0]), local.search(codes=CODES[:0]))
+    same(remote.search(ids=[]), local.search(ids=[]))
 
 
 def test_scalars_of_numpy(local, remote):
     k, radius = np.int64(3), np.uint8(9)
     same(remote.search(Q, k), local.search(Q, 3))
-    same(remote.range_search(Q, radius), local.range_search(Q, 9))
+    same(remote.search(Q, radius=radius), local.search(Q, radius=9))
     same(remote.duplicates(np.int32(2)), local.duplicates(2))
-    same(
-        remote.search(Q, 3, allowed=[*np.arange(5)]),
-        local.search(Q, 3, allowed=range(5)),
-    )
-    same(remote.search(Q, 4, group_by="kind"), local.search(Q, 4, group_by="kind"))
-    for wrong in (0, np.int64(-1), 2.5):
-        with pytest.raises(ArgumentError, match="k must be"):
-            remote.search(Q, wrong)
-
-
-@pytest.mark.parametrize("k", [1, 300])
-def test_more_than_there_is(local, remote, k):
-    same(remote.search(Q, k), local.search(Q, k))
-
-
-def test_search_by_example(local, remote):
-    options = {"ids": [4, 9], "not_ids": [1], "k": 5}
-    same(
-        remote.search_by_example(Q[:2], Q[2:3], **options),
-        local.search_by_example(Q[:2], Q[2:3], **options),
-    )
+    allowed = [*np.arange(5)]
+    same(remote.search(Q, 3, allowed=allowed), local.search(Q, 3, allowed=range(5)))
 
 
 @pytest.mark.parametrize(
@@ -130,29 +169,49 @@ def test_search_by_example(local, remote):
     [
         ("search", (Q[:, :3],), {}),
         ("search", (Q[0],), {}),
+        ("search", (), {}),
+        ("search", (Q,), {"ids": [4]}),
         ("search", (Q, 0), {}),
+        ("search", (Q, np.int64(-1)), {}),
+        ("search", (Q, 2.5), {}),
         ("search", (Q,), {"filter": "no such column = 1"}),
         ("search", (Q,), {"allowed": [10**6]}),
-        ("search_records", (Q,), {"group_by": "none"}),
-        ("range_search", (Q, -1), {}),
+        ("search", (Q,), {"group_by": "none"}),
+        ("search", (Q,), {"columns": ["none"]}),
+        ("search", (Q,), {"columns": "kind"}),
+        ("search", (Q,), {"radius": -1}),
+        ("search", (Q,), {"radius": 3, "rerank": True}),
+        ("search", (Q,), {"rerank": False, "shortlist": 9}),
+        ("search", (), {"ids": [10**6]}),
+        ("search", (), {"ids": ["a"]}),
+        ("search", (), {"texts": ["a"]}),
+        ("search", (), {"codes": CODES[:, :2]}),
         ("encode", (np.full((1, 32), np.nan),), {}),
         ("classify", (Q,), {"decoder": "none"}),
-        ("search_by_example", (), {}),
-        ("search_by_example", (), {"ids": [4], "not_ids": [4]}),
+        ("classify", (Q,), {"label": "kind", "decoder": "soft"}),
+        ("like", (), {}),
+        ("like", (), {"good_ids": [4], "bad_ids": [4]}),
+        ("like", (), {"good_ids": [4], "k": 0}),
         ("duplicates", (-1,), {}),
+        ("recall", (0,), {}),
+        ("recall", (5,), {"confidence": 1.0}),
+        ("get", ([10**6],), {}),
+        ("get", ([4], ["none"]), {}),
         ("delete", (), {}),
+        ("update", (None,), {}),
     ],
 )
 def test_errors_are_the_same(local, remote, name, arguments, options):
-    with pytest.raises(FewbitsError) as wanted:
-        getattr(local, name)(*arguments, **options)
-    with pytest.raises(FewbitsError) as found:
-        getattr(remote, name)(*arguments, **options)
-    assert found.type is wanted.type
-    assert "\n" not in str(found.value)
+    errors = []
+    for collection in (local, remote):
+        with pytest.raises(FewbitsError) as caught:
+            list(getattr(collection, name)(*arguments, **options))
+        errors.append(caught.value)
+    assert type(errors[0]) is type(errors[1])
+    assert "\n" not in str(errors[1])
 
 
-def test_what_only_a_local_bundle_takes(remote):
+def test_what_only_a_local_collection_takes(remote):
     import pyarrow.compute as pc
 
     with pytest.raises(ArgumentError, match="conditions as texts"):
@@ -161,14 +220,35 @@ def test_what_only_a_local_bundle_takes(remote):
         remote.search(Q, allowed=[True] * 200)
 
 
-def test_every_verb_of_a_bundle_is_here_or_is_told_why_not():
-    _, _, told = fewbits.client.Remote.__doc__.partition("Not available remotely:")
-    told = {*re.findall(r"`(\w+)`", told)} - {"facts", "summary"}
-    names = {x.name for x in dataclasses.fields(fewbits.Bundle)}
-    names |= {x for x in dir(fewbits.Bundle) if x[0] != "_"}
-    here = {x for x in dir(fewbits.client.Remote) if x[0] != "_"}
-    assert told == names - here
-    assert {"verify", "compact", "duplicate_groups", "delete_and_count"} <= here
+def public(kind):
+    return {name for name in dir(kind) if name[0] != "_"}
+
+
+def test_every_method_is_here_or_says_why_not(remote):
+    lacking = public(Collection) - public(RemoteCollection)
+    assert {"search", "like", "add", "upsert", "recall"}.isdisjoint(lacking)
+    for name in sorted(lacking):
+        with pytest.raises(ArgumentError, match=name) as caught:
+            getattr(remote, name)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(AttributeError):
+        remote.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "name", sorted(public(Collection) & public(RemoteCollection) - {"facts", "verify"})
+)
+def test_arguments_are_the_same(name):
+    local, remote = (getattr(x, name) for x in (Collection, RemoteCollection))
+    if isinstance(local, property):
+        assert isinstance(remote, property)
+        return
+    local, remote = (
+        [(p.name, p.kind, p.default) for p in inspect.signature(x).parameters.values()]
+        for x in (local, remote)
+    )
+    # What a server cannot call, and positions in an order that may change.
+    assert [p for p in local if p[0] not in ("progress", "positions")] == remote
 
 
 @pytest.mark.parametrize(
@@ -177,172 +257,216 @@ def test_every_verb_of_a_bundle_is_here_or_is_told_why_not():
     ids=["all", "filtered", "confirmed"],
 )
 def test_groups_of_duplicates(local, remote, options):
-    found, wanted = (x.duplicate_groups(9, **options) for x in (remote, local))
+    found, wanted = (x.duplicates(9, **options).groups() for x in (remote, local))
     assert len(wanted) > 1
-    for name in ("offsets", "members", "n_pairs"):
-        same(getattr(found, name), getattr(wanted, name))
-    same(found.ids, local.collection.ids_at(wanted.members))
-    for bundle in (remote, local):
+    same(found, wanted)
+    for collection in (remote, local):
         with pytest.raises(ArgumentError, match="more than 1 pairs"):
-            bundle.duplicate_groups(9, max_pairs=1, **options)
+            collection.duplicates(9, **options).groups(max_pairs=1)
 
 
 def test_groups_of_duplicates_are_bounded(local):
-    n = len(local.duplicate_groups(9).members)
+    n = len(local.duplicates(9).groups().ids)
     for most, fits in ((n, True), (n - 1, False)):
-        with served(local, Settings(max_hits=most)) as url:
-            remote = fewbits.connect(url)
-            with nullcontext() if fits else pytest.raises(ArgumentError, match="most"):
-                assert len(remote.duplicate_groups(9).members) == n
-            remote.close()
+        refused = nullcontext() if fits else pytest.raises(ArgumentError, match="most")
+        with remote_of(local, max_hits=most) as remote, refused:
+            assert len(remote.duplicates(9).groups().ids) == n
 
 
 def test_verify(tmp_path):
-    folder = tmp_path / "b"
-    small_bundle().save(folder)
-    with served(folder) as url, fewbits.connect(url) as remote:
-        same(remote.verify(), fewbits.Bundle.verify(folder))
-        (rows,) = folder.glob("items-*/seg-*.arrow")
+    folder = tmp_path / "c"
+    small_collection(path=folder)
+    with remote_of(folder) as remote:
+        assert remote.verify() == Collection.verify(folder)
+        (rows,) = folder.glob("*/seg-*.arrow")
         rows.write_bytes(rows.read_bytes()[:-8])
-        found = remote.verify()
+        found, wanted = remote.verify(), Collection.verify(folder)
         assert not found.is_intact
-        wanted = fewbits.Bundle.verify(folder)  # there by its whole path
-        (damage, *more) = wanted.damages
         assert found.damages[0].file == str(rows.relative_to(folder))
-        assert damage.file == str(rows)
-        assert len(found.damages) == 1 + len(more)
+        assert wanted.damages[0].file == str(rows)
         assert (found.number, found.n_bytes) == (wanted.number, wanted.n_bytes)
     with (
-        served(small_bundle()) as url,
-        fewbits.connect(url) as remote,
+        remote_of(small_collection()) as remote,
         pytest.raises(ServiceError, match="in memory"),
     ):
         remote.verify()
 
 
 def test_compact(tmp_path):
-    folder = tmp_path / "b"
-    small_bundle().save(folder)
-    with (
-        served(folder, Settings(writable=True)) as url,
-        fewbits.connect(url) as remote,
-    ):
+    folder = tmp_path / "c"
+    small_collection(path=folder)
+    with remote_of(folder, writable=True) as remote:
         for ids in ([3], [5, 9]):
-            assert remote.delete_and_count(ids)[1] == len(ids)
-        assert remote.delete_and_count([3, 7], missing_ok=True)[1] == 1
+            assert remote.delete(ids) == len(ids)
+        assert remote.delete([3, 7], missing_ok=True) == 1
         with pytest.raises(ArgumentError):
             remote.delete([3])
         before = remote.search(Q, 9)
-        assert remote.compact(timeout=5) is remote
+        remote.compact(timeout=5)
         same(remote.search(Q, 9), before)
-        compacted = fewbits.Bundle.load(folder).collection
-        assert (len(compacted), len(compacted.runs)) == (196, 1)
-        assert compacted.runs[0].part.n_rows == 196
+        usage = Collection.open(folder).usage()
+        assert (len(remote), usage["n_dead_rows"], usage["n_segments"]) == (196, 0, 1)
 
 
 def test_read_only(remote):
     with pytest.raises(ServiceError, match="--writable"):
         remote.compact()
     with pytest.raises(ServiceError, match="--writable") as caught:
-        remote.add(Q)
+        remote.add(Q, columns={"kind": ["x"] * 23, "year": [1] * 23})
     assert (caught.value.status, caught.value.code) == (403, "read_only")
 
 
-def test_changes(local, tmp_path):
-    small_bundle().save(tmp_path / "a")
-    small_bundle().save(tmp_path / "b")
-    there, settings = tmp_path / "b", Settings(writable=True, max_body_bytes=4096)
-    bundle = fewbits.Bundle.load(tmp_path / "a")
-    with served(there, settings) as url, fewbits.connect(url) as remote:
-        for step in zip(*map(_growing, (bundle, remote)), strict=True):
-            assert step[1].facts["n_items"] == len(step[0].items)
-            same(step[1].search(Q, 9), step[0].search(Q, 9))
-            same(step[1].search_records(Q[:3], 9), step[0].search_records(Q[:3], 9))
+def test_changes(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    with remote_of(tmp_path / "b", writable=True, max_body_bytes=4096) as remote:
+        for one, other in zip(changes(local), changes(remote), strict=True):
+            assert one == other
+            assert len(local) == len(remote)
+            same(remote.search(Q, 9), local.search(Q, 9))
+            same(remote.to_arrow(), local.to_arrow())
 
 
-def _growing(bundle):
+def changes(collection):
+    """Change a collection step by step; yield what each step returns."""
     columns = {"kind": ["blue"] * 2, "year": [1, 2]}
-    bundle = bundle.add(Q[:2], ids=[500, 501], columns=columns)
-    yield bundle
-    bundle = bundle.upsert(Q[3:5], ids=np.array([501, 502]), columns=columns)
-    yield bundle
+    yield collection.add(Q[:2], ids=[500, 501], columns=columns)
+    yield collection.add(codes=CODES[2:4], ids=[502, 503], columns=columns)
+    yield collection.upsert(Q[3:5], ids=np.array([501, 502]), columns=columns)
     table = {"v": [*Q[5:7]], "kind": ["x", "y"], "year": [3, 4], "key": [600, 601]}
     for frame in (pd.DataFrame(table), pa.table(table)):
-        bundle = bundle.upsert(frame, vectors="v", id="key")
-        yield bundle
+        yield collection.upsert(frame, column="v", id="key")
     blank = {"kind": pa.nulls(1), "year": pa.nulls(1, pa.large_string())}
-    bundle = bundle.add(Q[7:8], ids=[700], columns=blank)
-    yield bundle
-    bundle = bundle.delete([500])
-    yield bundle
-    bundle = bundle.delete(filter="year = 2019")
-    yield bundle
-    bundle = bundle.delete([501, 502], filter="year = 2")
-    yield bundle
+    yield collection.add(Q[7:8], ids=[700], columns=blank)
+    yield collection.update(pa.table({"id": [500, 600], "year": [7, 8]}))
+    yield collection.update(None, ids=[500], columns={"kind": ["green"], "note": ["n"]})
+    yield collection.delete([500])
+    yield collection.delete(filter="year = 2019")
+    yield collection.delete([501, 502], filter="year = 2")
+    yield collection.delete([501, 10**6], missing_ok=True)
+    many = vectors(300, seed=5)
+    more = {"kind": ["m"] * 300, "year": [5] * 300, "note": [None] * 300}
+    yield collection.add(many, ids=np.arange(1000, 1300), columns=more)
 
 
 def test_mistakes_of_changes(tmp_path):
-    small_bundle().save(tmp_path / "b")
-    settings = Settings(writable=True)
-    with served(tmp_path / "b", settings) as url, fewbits.connect(url) as remote:
+    small_collection(path=tmp_path / "c")
+    columns = {"kind": ["x"], "year": [1]}
+    with remote_of(tmp_path / "c", writable=True) as remote:
         with pytest.raises(ArgumentError, match="no column 'kind'"):
             remote.add(Q[:1], ids=[900], columns={"year": [1]})
-        columns = {"kind": ["x"], "year": [1], "more": [2]}
         with pytest.raises(ArgumentError, match="'more'"):
-            remote.add(Q[:1], ids=[900], columns=columns)
+            remote.add(Q[:1], ids=[900], columns={**columns, "more": [2]})
         with pytest.raises(ArgumentError, match="entry for each"):
             remote.add(Q[:2], ids=[900])
+        with pytest.raises(ArgumentError, match="entry for each"):
+            remote.update(None, ids=[1, 2], columns={"year": [1]})
+        with pytest.raises(ArgumentError, match="3"):
+            remote.add(Q[:1], ids=[3], columns=columns)
+        with pytest.raises(ArgumentError, match="is about a table"):
+            remote.add(Q[:1], id="kind", columns=columns)
         with pytest.raises(TypeError, match="colour"):
             remote.add(Q[:2], colour=3)
-        assert remote.summary()["n_items"] == 200
+        assert len(remote) == 200
 
 
-def test_text_ids(tmp_path):
-    bundle = small_bundle(ids=[f"a{i}" for i in range(200)])
-    with served(bundle) as url, fewbits.connect(url) as remote:
-        same(remote.search(Q, 300), bundle.search(Q, 300))
-        same(remote.range_search(Q, 9), bundle.range_search(Q, 9))
-        same(remote.duplicates(6), bundle.duplicates(6))
+def test_text_ids():
+    collection = small_collection(ids=[f"a{i}" for i in range(200)])
+    with remote_of(collection) as remote:
+        for options in ({"k": 300}, {"radius": 9}, {"radius": 0}):
+            same(remote.search(Q, **options), collection.search(Q, **options))
+        same(remote.search(ids=["a7"], k=3), collection.search(ids=["a7"], k=3))
+        same(remote.duplicates(6), collection.duplicates(6))
+        same(remote.duplicates(6).groups(), collection.duplicates(6).groups())
+        same(remote.like(good_ids=["a7"]), collection.like(good_ids=["a7"]))
+        same(remote.to_arrow(), collection.to_arrow())
+
+
+def test_columns_of_all_types():
+    days = pa.array([1, None] * 100, pa.date32())
+    columns = {
+        "day": days,
+        "score": [float("nan"), 1.5] * 100,
+        "tags": [["a"], []] * 100,
+        "kind": pa.array(["x", "y"] * 100).dictionary_encode(),
+        "rank": [*range(200)],
+    }
+    collection = small_collection(columns=columns)
+    with remote_of(collection) as remote:
+        for found, wanted in (
+            (remote.search(Q, 3), collection.search(Q, 3)),
+            (remote.like(good_ids=[3]), collection.like(good_ids=[3])),
+        ):
+            assert found.to_arrow().schema == wanted.to_arrow().schema
+            assert str(found.to_list()) == str(wanted.to_list())
+        assert str(remote.get([0, 1])) == str(collection.get([0, 1]))
+
+
+def test_a_novelty_radius():
+    X = np.repeat(np.eye(4), 25, axis=0) + 0.01 * vectors(100)[:, :4]
+    encoder = LSH(32, random_state=0).fit(X).encoder_
+    table = pa.table({"v": [*X], "class": np.repeat([*"abcd"], 25)})
+    col = Collection.create(None, table, column="v", label="class", encoder=encoder)
+    with remote_of(col, max_queries=3) as remote:
+        found, wanted = (x.search(X[::10] - 0.5) for x in (remote, col))
+        assert wanted.out_of_distribution is not None
+        same(found, wanted)
 
 
 def test_texts(tmp_path):
     pytest.importorskip("wordllama")
-    wide = LinearEncoder(np.random.default_rng(0).normal(size=(256, 16)), np.zeros(16))
     texts = ["a broken arm", "a broken leg", "cannot sleep", "headache"]
-    bundle = fewbits.Bundle(wide, backbone="wordllama-256").with_items(
-        texts, columns={"text": texts}
-    )
-    with served(bundle) as url, fewbits.connect(url) as remote:
-        asked = ["arm", "sleepless"]
-        same(remote.search_records(asked, 3), bundle.search_records(asked, 3))
+    table = pa.table({"key": ["a", "b", "c", "d"], "text": texts})
+    options = {"id": "key", "column": "text", "bits": 16, "backbone": "wordllama-256"}
+    local = Collection.create(tmp_path / "a", table, **options)
+    Collection.create(tmp_path / "b", table, **options)
+    (tmp_path / "new.csv").write_text("key,text\ne,a sore throat\nf,fever\n")
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for collection in (local, remote):
+            assert collection.add(tmp_path / "new.csv") == 2
+            assert collection.upsert(pa.table({"key": ["f"], "text": ["cough"]})) == 1
+            assert collection.add(["dizzy"], ids=["g"]) == 1
+        for wanted, found in (
+            (x.search(["arm", "sleepless"], 3) for x in (local, remote)),
+            (
+                x.search(["arm"], 3, filter="text like '%broken%'")
+                for x in (local, remote)
+            ),
+            (x.like(good=["a broken arm"], bad=["cough"]) for x in (local, remote)),
+        ):
+            same(found, wanted)
+        same(remote.to_arrow(), local.to_arrow())
         with pytest.raises(ArgumentError):
             remote.search("arm")
 
 
 def test_images(tmp_path, monkeypatch):
-    bundle, paths = image_bundle(tmp_path, monkeypatch)
-    with served(bundle) as url, fewbits.connect(url) as remote:
+    collection, paths = image_collection(tmp_path, monkeypatch)
+    with remote_of(collection, writable=True) as remote:
         asked = [paths[0], str(paths[1]), Image.open(paths[2])]
-        same(remote.search(asked, 3), bundle.search(asked, 3))
+        same(remote.search(asked, 3), collection.search(asked, 3))
         assert remote.search(asked, 1).distances.ravel().tolist() == [0, 0, 0]
+        grey = Image.new("RGB", (32, 32), (90, 90, 90))
+        same(remote.like([grey], k=2), collection.like([grey], k=2))
         (tmp_path / "no.png").write_bytes(b"no image")
         with pytest.raises(FeatureError):
             remote.encode([tmp_path / "no.png"])
+        with pytest.raises(ArgumentError, match="where they lie"):
+            remote.add(paths)
 
 
 def test_nobody_answers():
     with pytest.raises(ServiceError, match="does not answer"):
-        fewbits.connect("http://127.0.0.1:9")
-    for address in ("no address", "localhost:8491"):
-        with pytest.raises(ServiceError, match="begins with http://"):
-            fewbits.connect(address)
+        fewbits.open("http://127.0.0.1:9")
+    with pytest.raises(ServiceError, match="begins with http://"):
+        fewbits.open("ftp://127.0.0.1:9")
 
 
 def test_a_token(local):
     token = "a-token-of-many-letters"
     with served(local, Settings(token=token)) as url:
         with pytest.raises(ServiceError) as caught:
-            fewbits.connect(url)
+            fewbits.open(url)
         assert caught.value.status == 401
-        with fewbits.connect(url, token) as remote:
+        with fewbits.open(url, token=token) as remote:
             assert remote.summary() == local.summary()

@@ -3,9 +3,11 @@
 import numpy as np
 from PIL import Image
 
+from fewbits import Collection, backbones
 from fewbits._images import open_rgb
 from fewbits.backbones import Backbone
-from fewbits.bundle import Bundle
+from fewbits.collection._model import Model
+from fewbits.collection.collection import _Version
 from fewbits.encoders import LinearEncoder
 
 
@@ -20,15 +22,15 @@ class Thumbnail(Backbone):
         return np.stack([np.asarray(x, np.float32).ravel() for x in small]) - 128
 
 
-def image_bundle(folder, monkeypatch, n=6):
-    """Return a bundle of pictures, and their paths."""
-    monkeypatch.setattr("fewbits.backbones.load", lambda name: Thumbnail())
+def image_collection(folder, monkeypatch, n=6, **options):
+    """Return a collection of pictures, and their paths."""
+    monkeypatch.setenv("FEWBITS_CACHE", str(folder / "cache"))
+    monkeypatch.setattr(backbones, "load", lambda name: Thumbnail())
     rng, paths = np.random.default_rng(0), []
     for i in range(n):
         pixels = np.kron(rng.integers(0, 255, (4, 4, 3)), np.ones((8, 8, 1)))
         paths.append(folder / f"{i}.png")
         Image.fromarray(pixels.astype(np.uint8)).save(paths[-1])
-    encoder = LinearEncoder(np.eye(16), np.zeros(16))
-    columns = {"path": list(map(str, paths))}
-    bundle = Bundle(encoder, backbone="thumbnail").with_items(paths, columns=columns)
-    return bundle, paths
+    model = Model(LinearEncoder(np.eye(16), np.zeros(16)), "thumbnail")
+    encoder = Collection(_Version(model, None), None)
+    return Collection.create(None, paths, encoder=encoder, **options), paths

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.errors import ArtefactError
 from fewbits.server._live import Live
-from tests.server._running import small_bundle, vectors
+from tests.server._running import small_collection, vectors
 
 Q = vectors(3, seed=9)
 
@@ -14,12 +14,12 @@ Q = vectors(3, seed=9)
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "a folder" / "b"
-    small_bundle(keep_vectors="float32").save(folder)
+    small_collection(path=folder, keep_vectors="float32")
     return folder
 
 
 def spoil(folder, pattern):
-    path = max(folder.glob(f"items-*/{pattern}"))  # of manifests the newest
+    path = max(folder.glob(f"*/{pattern}"))  # of manifests the newest
     data = np.frombuffer(path.read_bytes(), np.uint8).copy()
     end = max(len(data) - 1024, len(data) // 2)
     data[min(512, end - 1) : end] ^= 255  # all columns; the frame stays
@@ -44,7 +44,7 @@ def test_damage_is_told_by_health_and_repaired(folder, client_of):
     assert health(client)["status"] == "degraded"
     # Nothing was put right by rows that come, nor by another look at the folder.
     live = client.app.state.service.live
-    Bundle.load(folder).add(Q[:1], columns={"kind": ["red"], "year": [1]})
+    Collection.open(folder).add(Q[:1], columns={"kind": ["red"], "year": [1]})
     live.refresh()
     live.refresh()
     assert health(client)["status"] == "degraded"
@@ -52,7 +52,7 @@ def test_damage_is_told_by_health_and_repaired(folder, client_of):
     assert not verified["intact"]
     for answer in (found.json(), health(client), verified):
         assert str(folder.parent) not in str(answer)
-    Bundle.repair(folder, drop_rows=True)
+    Collection.repair(folder, drop_rows=True)
     assert live.refresh()
     assert health(client)["status"] == "ok"
     found = client.post("/v1/search", json={"vectors": Q.tolist(), "rerank": True})
@@ -93,14 +93,14 @@ def test_damage_that_verifying_finds(folder, client_of):
     verified = client.post("/v1/verify").json()
     assert (verified["intact"], name in str(verified["damages"])) == (False, True)
     assert health(client)["status"] == "degraded"
-    assert Bundle.repair(folder).is_complete
+    assert Collection.repair(folder).is_complete
     assert client.post("/v1/verify").json()["intact"]
     assert health(client)["status"] == "ok"
 
 
 def test_a_manifest_that_is_damaged_while_it_is_served(folder, client_of):
     client = client_of(folder)
-    path = max(folder.glob("items-*/manifest-*"))
+    path = max(folder.glob("*/manifest-*"))
     path.write_bytes(b"{}")
     assert not client.post("/v1/verify").json()["intact"]
     with pytest.raises(ArtefactError, match="verify --repair"):
@@ -113,4 +113,4 @@ def test_a_message_of_another_folder_is_no_damage_of_this(folder):
     inside = f"{folder / 'items-1' / 'seg-2.arrow'} is damaged"
     assert live.names_file(inside)
     assert live.public(inside) == "items-1/seg-2.arrow is damaged"
-    assert live.public(f"{folder} is not a bundle") == "b is not a bundle"
+    assert live.public(f"{folder} is no collection") == "b is no collection"

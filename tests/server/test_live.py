@@ -1,4 +1,4 @@
-"""New snapshots and new bundles go live; no request fails, nothing is held."""
+"""New snapshots and new collections go live; no request fails, nothing is held."""
 
 import gc
 import os
@@ -11,12 +11,14 @@ import httpx
 import numpy as np
 import pytest
 
-from fewbits.bundle import Bundle
+from fewbits import Collection
 from fewbits.learners import LSH
 from fewbits.server import Settings
 from fewbits.server._live import Live
-from tests.server._running import N_BITS, served, small_bundle, vectors
+from fewbits.store import Store
+from tests.server._running import N_BITS, served, small_collection, vectors
 from tests.server._sizes import NIGHTLY
+from tests.server._web import web
 
 SWAPS = 1000 if NIGHTLY else 12
 Q = vectors(3, seed=9)
@@ -40,7 +42,7 @@ class Asking(threading.Thread):
                     self.wrong.append(answer.text)
                     continue
                 self.seen.add(answer.headers["Fewbits-Snapshot"])
-                hits = answer.json()["results"][0]["hits"]
+                hits = answer.json()["hits"][0]
                 distances = [hit["distance"] for hit in hits]
                 if len(hits) != 3 or distances != sorted(distances):
                     self.wrong.append(answer.text)
@@ -53,26 +55,25 @@ def descriptors():
 
 
 def step(folder, i):
-    """Change the folder as another process would: rows, or the whole bundle."""
+    """Change the folder as another process would: rows, or the whole collection."""
     if i % 5 == 4:
-        bundle = small_bundle(200)
-        if i % 10 == 9:
-            X = vectors(200)
-            bundle = Bundle(LSH(N_BITS, random_state=i).fit(X).encoder_).with_items(X)
-            bundle = bundle.add(X[:2], ids=[1000, 1001])
-        bundle.save(folder)
+        if i % 10 != 9:
+            small_collection(path=folder, overwrite=True)
+            return
+        X = vectors(200)
+        encoder = LSH(N_BITS, random_state=i).fit(X).encoder_
+        col = Collection.create(folder, X, encoder=encoder, overwrite=True)
+        col.add(X[:2], ids=[1000, 1001])
         return
-    bundle = Bundle.load(folder)
-    known = {name: [name] for name in bundle.collection.columns}
-    if "year" in known:
-        known["year"] = [i]
-    bundle.upsert(Q[:1], ids=[10_000 + i], columns=known)
+    col = Collection.open(folder)
+    columns = {name: [i if name == "year" else name] for name in col.columns}
+    col.upsert(Q[:1], ids=[10_000 + i], columns=columns)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc")
 def test_swaps_under_load(tmp_path):
     folder = tmp_path / "b"
-    small_bundle().save(folder)
+    small_collection(path=folder)
     with served(folder, Settings(refresh_seconds=0.01)) as url:
         asking = [Asking(url) for _ in range(3)]
         for each in asking:
@@ -87,7 +88,7 @@ def test_swaps_under_load(tmp_path):
             each.stopped = True
         for each in asking:
             each.join(30)
-        health = httpx.get(f"{url}/v1/health").json()
+        health = web.get(f"{url}/v1/health").json()
     assert [wrong for each in asking for wrong in each.wrong] == []
     assert health["status"] == "ok"
     assert len(set().union(*(each.seen for each in asking))) > SWAPS / 2
@@ -98,7 +99,7 @@ def _awaited(url, before):
     """Wait until another snapshot is live."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        now = httpx.get(f"{url}/v1/health").json()["snapshot"]
+        now = web.get(f"{url}/v1/health").json()["snapshot"]
         if now != before:
             return now
         time.sleep(0.005)
@@ -106,63 +107,67 @@ def _awaited(url, before):
 
 
 def test_a_snapshot_stays_as_it_is_for_whoever_holds_it(tmp_path):
-    small_bundle().save(tmp_path / "b")
+    small_collection(path=tmp_path / "b")
     live = Live(tmp_path / "b")
     held = live.snapshot
-    found = held.bundle.search(Q, 5)
+    found = held.collection.search(Q, 5)
     assert not live.refresh()
-    Bundle.load(tmp_path / "b").delete(filter="year < 2015").compact()
+    col = Collection.open(tmp_path / "b")
+    col.delete(filter="year < 2015")
+    col.compact()
     assert live.refresh()
-    assert len(live.snapshot.bundle.collection) == 50
+    assert len(live.snapshot.collection) == 50
     assert live.snapshot.version != held.version
-    again = held.bundle.search(Q, 5)
+    again = held.collection.search(Q, 5)
     np.testing.assert_array_equal(again.ids, found.ids)
 
 
 def test_a_folder_that_breaks_leaves_the_old_snapshot(tmp_path):
-    small_bundle().save(tmp_path / "b")
+    small_collection(path=tmp_path / "b")
     live = Live(tmp_path / "b")
     before = live.snapshot
     shutil.copytree(tmp_path / "b", tmp_path / "copy")
-    (tmp_path / "b" / "bundle.json").write_text("{}")
+    (tmp_path / "b" / "collection.json").write_text("{}")
     assert not live.refresh()
     assert live.snapshot is before
     assert "damaged" in live.fault
-    shutil.copy(tmp_path / "copy" / "bundle.json", tmp_path / "b" / "bundle.json")
+    shutil.copy(
+        tmp_path / "copy" / "collection.json", tmp_path / "b" / "collection.json"
+    )
     assert not live.refresh()
     assert live.fault is None
     shutil.rmtree(tmp_path / "b")
     assert not live.refresh()
     assert live.fault
-    live.snapshot.bundle.encode(Q)
+    live.snapshot.collection.encode(Q)
 
 
 def test_health_says_what_is_wrong(tmp_path):
-    small_bundle().save(tmp_path / "b")
+    small_collection(path=tmp_path / "b")
     with served(tmp_path / "b", Settings(refresh_seconds=0.01)) as url:
-        (tmp_path / "b" / "bundle.json").write_text("{}")
+        (tmp_path / "b" / "collection.json").write_text("{}")
         end = time.monotonic() + 20
         health = {"status": "ok"}
         while health["status"] == "ok" and time.monotonic() < end:
-            health = httpx.get(f"{url}/v1/health").json()
+            health = web.get(f"{url}/v1/health").json()
         assert health["status"] == "degraded"
         assert "damaged" in health["reason"]
         body = {"vectors": Q.tolist()}
-        assert httpx.post(f"{url}/v1/search", json=body).status_code == 200
+        assert web.post(f"{url}/v1/search", json=body).status_code == 200
 
 
 def test_reads_do_not_wait_for_writes(tmp_path):
-    small_bundle().save(tmp_path / "b")
+    small_collection(path=tmp_path / "b")
     settings = Settings(writable=True, refresh_seconds=0.01)
     with served(tmp_path / "b", settings) as url:
-        store = Bundle.load(tmp_path / "b").collection.store
-        with store.writer():  # another process writes, and takes its time
+        (rows,) = (tmp_path / "b").glob("rows-*")
+        with Store.open(rows).writer():  # another process writes, and takes its time
             body = {"vectors": Q.tolist()}
-            assert httpx.post(f"{url}/v1/search", json=body).status_code == 200
-            locked = httpx.post(
+            assert web.post(f"{url}/v1/search", json=body).status_code == 200
+            locked = web.post(
                 f"{url}/v1/delete", json={"ids": [1], "timeout": 0.01}, timeout=30
             )
         assert locked.status_code == 409
         assert locked.json()["error"]["code"] == "locked"
-        done = httpx.post(f"{url}/v1/delete", json={"ids": [1]})
+        done = web.post(f"{url}/v1/delete", json={"ids": [1]})
         assert done.json()["n_items"] == 199

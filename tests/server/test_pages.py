@@ -2,13 +2,13 @@
 
 import pytest
 
-from fewbits.collection.pages import write_attributes
 from tests.server._running import small_collection
 
 
 def test_pages_that_are_there_are_linked_and_shown(client_of, tmp_path):
-    collection = small_collection(path=tmp_path / "b", keep_vectors="float32")
-    write_attributes(collection, tmp_path / "b" / "attributes.html", label="kind")
+    small_collection(path=tmp_path / "b")
+    page = "<!doctype html><title>Käse</title>"
+    (tmp_path / "b" / "attributes.html").write_text(page, "utf-8")
     client = client_of(tmp_path / "b")
     assert client.get("/v1/facts").json()["pages"] == {
         "attributes": "v1/pages/attributes"
@@ -16,7 +16,7 @@ def test_pages_that_are_there_are_linked_and_shown(client_of, tmp_path):
     answer = client.get("/v1/pages/attributes")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.text == (tmp_path / "b" / "attributes.html").read_text("utf-8")
+    assert answer.text == page
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
     assert "script-src" not in policy

@@ -18,9 +18,10 @@ from tests.server._running import (
     logged,
     process,
     served,
-    small_bundle,
+    small_collection,
     vectors,
 )
+from tests.server._web import web
 
 TOKEN = "0123456789-a-long-token"
 ROWS = vectors(2).tolist()
@@ -29,7 +30,7 @@ ROWS = vectors(2).tolist()
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("process") / "b"
-    small_bundle().save(folder)
+    small_collection(path=folder)
     return folder
 
 
@@ -38,10 +39,10 @@ def test_logs_are_lines_of_json_without_secrets(folder, tmp_path):
     with process(folder, "--token-file", tmp_path / "token") as (url, run, lines):
         headers = {"Authorization": f"Bearer {TOKEN}"}
         body = {"vectors": ROWS, "filter": "kind = 'a secret'"}
-        answer = httpx.post(f"{url}/v1/search", json=body, headers=headers)
+        answer = web.post(f"{url}/v1/search", json=body, headers=headers)
         assert answer.status_code == 200
-        httpx.get(f"{url}/?token={TOKEN}")
-        httpx.get(f"{url}/v1/health?q=a-secret")
+        web.get(f"{url}/?token={TOKEN}")
+        web.get(f"{url}/v1/health?q=a-secret")
     assert run.returncode == 0
     found = logged(lines)
     requests = [each for each in found if each["event"] == "request"]
@@ -61,21 +62,21 @@ def test_sigterm_drains(folder):
     """A request that has begun is answered; later ones are refused."""
     with process(folder) as (url, run, _):
         answers = []
-        body = {"vectors": [ROWS[0]] * 2000, "k": 200}
+        body = {"vectors": [ROWS[0]] * 500, "k": 200}
 
         def ask():
-            answers.append(httpx.post(f"{url}/v1/search", json=body, timeout=60))
+            answers.append(web.post(f"{url}/v1/search", json=body, timeout=60))
 
         asking = threading.Thread(target=ask)
         asking.start()
         busy = "fewbits_requests_in_progress 2.0"  # this one, and that for metrics
-        _wait_until(lambda: answers or busy in httpx.get(f"{url}/metrics").text)
+        _wait_until(lambda: answers or busy in web.get(f"{url}/metrics").text)
         run.send_signal(signal.SIGTERM)
         asking.join(60)
         assert run.wait(60) == 0
     assert [answer.status_code for answer in answers] == [200]
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{url}/v1/health")
+        web.get(f"{url}/v1/health")
 
 
 def _wait_until(condition):
@@ -86,32 +87,19 @@ def _wait_until(condition):
 
 
 def test_another_process_adds_rows(folder, tmp_path):
-    small_bundle().save(tmp_path / "b")
-    with process(tmp_path / "b") as (url, _, _lines), fewbits.connect(url) as remote:
+    small_collection(path=tmp_path / "b")
+    with process(tmp_path / "b") as (url, _, _lines), fewbits.open(url) as remote:
         columns = {"kind": ["new"], "year": [1]}
-        fewbits.Bundle.load(tmp_path / "b").add(
-            vectors(1, seed=7), ids=[999], columns=columns
-        )
-        _wait_until(lambda: remote.summary()["n_items"] == 201)
+        col = fewbits.open(tmp_path / "b")
+        col.add(vectors(1, seed=7), ids=[999], columns=columns)
+        _wait_until(lambda: remote.refresh() or len(remote) == 201)
         assert remote.search(vectors(1, seed=7), 1).ids.tolist() == [[999]]
-
-
-def test_shards(folder):
-    with (
-        served(small_bundle()) as one,
-        process("--shards", one, one) as (url, _, _lines),
-    ):
-        body = {"vectors": ROWS[:1], "k": 2}
-        found = httpx.post(f"{url}/v1/search", json=body).json()
-        hits = found["results"][0]["hits"]
-        assert [hit["id"] for hit in hits] == [0, 0]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--host", "0.0.0.0"], "set a token"),
-        (["no-folder"], "give one BUNDLE"),
         (["--token-file", "no-file"], "no-file"),
         (["--port", "70000"], "port"),
     ],
@@ -123,10 +111,10 @@ def test_mistakes(folder, options, message):
     assert len(result.output.strip().splitlines()) == 1
 
 
-def test_no_bundle(tmp_path):
+def test_no_collection(tmp_path):
     result = CliRunner().invoke(app, ["serve", str(tmp_path)])
     assert result.exit_code == 2
-    assert "not a bundle" in result.output
+    assert "no collection" in result.output
 
 
 def test_an_unknown_setting(folder, monkeypatch):
@@ -137,7 +125,7 @@ def test_an_unknown_setting(folder, monkeypatch):
 
 
 def test_a_port_that_is_taken(folder):
-    with served(small_bundle()) as url:
+    with served(small_collection()) as url:
         port = url.rpartition(":")[2]
         command = [Path(sys.executable).with_name("fewbits"), "serve", folder]
         run = subprocess.run(
@@ -165,7 +153,7 @@ main()
 
 def test_importing_fewbits_needs_no_server():
     code = (
-        "import sys, fewbits, fewbits.cli, fewbits.engine, fewbits.client.wire;"
+        "import sys, fewbits, fewbits.cli, fewbits.collection, fewbits.client.wire;"
         "print(sorted({'fastapi', 'uvicorn', 'httpx', 'pydantic'} & {*sys.modules}))"
     )
     run = subprocess.run(

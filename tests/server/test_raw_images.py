@@ -7,33 +7,33 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.server._images import image_bundle
+from tests.server._images import image_collection
 
 PNG = {"Content-Type": "image/png"}
 
 
 @pytest.fixture
 def client(client_of, tmp_path, monkeypatch):
-    bundle, paths = image_bundle(tmp_path, monkeypatch)
-    client = client_of(bundle)
+    collection, paths = image_collection(tmp_path, monkeypatch)
+    client = client_of(collection)
     client.paths = paths
     return client
 
 
 def test_an_image_finds_what_it_finds_in_base64(client):
     data = client.paths[2].read_bytes()
-    asked = {"k": 3, "explain": True, "filter": "path like '%.png'"}
+    asked = {"k": 3, "filter": "path like '%.png'"}
     sent = base64.b64encode(data).decode()
     wanted = client.post("/v1/search", json={"images": [sent], **asked})
     found = client.post("/v1/search", content=data, params=asked, headers=PNG)
     assert found.status_code == 200, found.text
     assert found.json() == wanted.json()
-    assert found.json()["results"][0]["hits"][0]["id"] == 2
+    assert found.json()["hits"][0][0]["id"] == 2
 
 
 @pytest.mark.parametrize(
     ("path", "params"),
-    [("encode", {}), ("range-search", {"radius": 3}), ("search", {})],
+    [("encode", {}), ("search", {"radius": 3}), ("search", {}), ("search", {"k": 2})],
 )
 def test_other_routes(client, path, params):
     data = client.paths[1].read_bytes()
@@ -60,7 +60,7 @@ def test_an_image_that_is_too_large_for_json_is_sent_by_itself(client):
 @pytest.mark.parametrize(
     ("params", "told"),
     [
-        ({"k": "0"}, "k: "),
+        ({"k": "0"}, "k must be at least 1"),
         ({"k": "x"}, "k: "),
         ({"kk": "1"}, "unknown field 'kk' (did you mean 'k'?)"),
         ([("k", "1"), ("k", "2")], "give 'k' once"),

@@ -1,8 +1,10 @@
-"""Routes against the engine that the command line uses."""
+"""Routes answer what the methods of the collection do."""
 
 import base64
+import errno
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -11,166 +13,203 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
-from fewbits import engine
+from fewbits import Collection
 from fewbits._json import to_json
-from fewbits.bundle import Bundle
-from fewbits.client.wire import ARROW, BYTES, read_stream
-from tests.server._images import image_bundle
-from tests.server._running import ENCODER, N_BITS, small_bundle, vectors
+from fewbits.classify.decoders import Bounded
+from fewbits.client.wire import ARROW, BYTES, read_stream, write_stream
+from fewbits.server import create_app
+from tests.server._images import image_collection
+from tests.server._running import ENCODER, N_BITS, small_collection, vectors
 
-BUNDLE = small_bundle()
+COLLECTION = small_collection()
 Q = vectors(5, seed=1)
 ROWS = Q.tolist()
+KINDS = ("vectors", "codes", "ids")
 
 
 def post(client, path, headers=None, **body):
     return client.post(f"/v1/{path}", json=body, headers=headers)
 
 
-def plain(response):
-    return json.loads(to_json(response.to_dict()))
+def plain(answer):
+    return json.loads(to_json(answer.to_dict()))
 
 
-SEARCHES = [
-    {},
-    {"k": 3},
-    {"k": 1000},
-    {"filter": "kind = 'red'"},
-    {"allowed": [5, 6, 7]},
-    {"group_by": "year", "k": 4},
-    {"columns": ["year"]},
-    {"explain": True, "k": 2},
-]
+def hits_of(client, **body):
+    answer = post(client, "search", **body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["hits"]
 
 
 @pytest.mark.parametrize("n", [1, 5])
-@pytest.mark.parametrize("options", SEARCHES)
-def test_search(client, n, options):
-    request = engine.SearchRequest(Q[:n].astype(float), **options)
-    found = post(client, "search", vectors=ROWS[:n], **options)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"k": 3, "columns": ["year"]},
+        {"k": 1000},
+        {"filter": "kind = 'red'", "allowed": [5, 6, 7]},
+        {"group_by": "year", "k": 4},
+        {"radius": 9},
+        {"radius": 9, "k": 2},
+        {"radius": 0},
+        {"rerank": False},
+    ],
+)
+def test_search(client, n, kind, options):
+    codes = ENCODER.encode(Q[:n])
+    local = {"vectors": Q[:n], "codes": codes, "ids": [4, 9, 7, 8, 0][:n]}[kind]
+    sent = {"vectors": ROWS[:n], "codes": [c.tobytes().hex() for c in codes]}
+    found = post(client, "search", **{kind: sent.get(kind, local)}, **options)
     assert found.status_code == 200
-    assert found.json() == plain(engine.search(BUNDLE, request))
+    assert found.json() == plain(COLLECTION.search(**{kind: local}, **options))
+    assert found.json()["version"] == COLLECTION.version
 
 
-def test_search_by_items_and_codes(client):
-    codes = BUNDLE.collection.codes[[4, 9]]
-    texts = [code.tobytes().hex() for code in codes]
-    by_id = post(client, "search", ids=[4, 9], k=3).json()
-    by_code = post(client, "search", codes=texts, k=3).json()
-    hits = [each["hits"] for each in by_id["results"]]
-    assert hits == [each["hits"] for each in by_code["results"]]
-    assert [each[0]["id"] for each in hits] == [4, 9]
-    assert [each["query"] for each in by_id["results"]] == ["4", "9"]
-    assert [each["query"] for each in by_code["results"]] == texts
+def test_search_by_arrow(client):
+    table = pa.table({"vectors": [*Q]})
+    sent = write_stream(table, '{"k": 3}')
+    headers = {"Content-Type": ARROW, "Accept": ARROW}
+    answer = client.post("/v1/search", content=sent, headers=headers)
+    found, fields = read_stream(answer.content)
+    wanted = COLLECTION.search(Q, 3)
+    assert found.equals(wanted.to_arrow())
+    assert json.loads(fields) == {
+        "metric": "hamming",
+        "version": COLLECTION.version,
+        "n_queries": 5,
+        "k": 3,
+        "out_of_distribution": None,
+    }
 
 
-def test_histogram_counts_all_items(client):
-    found = post(client, "search", vectors=ROWS[:1], explain=True, k=200).json()
-    (result,) = found["results"]
-    distances = [hit["distance"] for hit in result["hits"]]
-    wanted = np.bincount(distances, minlength=N_BITS + 1).tolist()
-    assert result["histogram"] == wanted
-    assert sum(wanted) == 200
-    for hit in result["hits"]:
-        apart = int(result["code"], 16) ^ int(hit["code"], 16)
-        assert apart.bit_count() == hit["distance"]
+def test_more_within_a_radius_than_may_be_answered(client_of):
+    client = client_of(max_k=50)
+    for options in ({"radius": N_BITS}, {"radius": N_BITS, "k": 51}, {"k": 51}):
+        answer = post(client, "search", vectors=ROWS[:1], **options)
+        assert answer.status_code == 422
+        assert "50" in answer.json()["error"]["message"]
+    assert len(hits_of(client, vectors=ROWS[:1], radius=N_BITS, k=50)[0]) == 50
 
 
-@pytest.mark.parametrize("radius", [0, 9, 32])
-def test_range_search(client, radius):
-    request = engine.RangeRequest(Q, radius)
-    found = post(client, "range-search", vectors=ROWS, radius=radius).json()
-    assert found == plain(engine.range_search(BUNDLE, request))
-    assert not found["truncated"]
-
-
-def test_range_search_is_cut_off(client):
-    body = {"vectors": ROWS, "radius": 12}
-    whole = post(client, "range-search", **body).json()
-    cut = post(client, "range-search", **body, limit=3).json()
-    assert cut["truncated"]
-    for few, all_hits in zip(cut["results"], whole["results"], strict=True):
-        assert few["hits"] == all_hits["hits"][:3]
+def test_explain(client):
+    found = post(client, "explain", vectors=ROWS[:2], k=200).json()
+    assert [found["metric"], found["codes"]] == [
+        "hamming",
+        [code.tobytes().hex() for code in ENCODER.encode(Q[:2])],
+    ]
+    for code, hits, counts in zip(
+        found["codes"], found["hits"], found["histograms"], strict=True
+    ):
+        distances = [hit["distance"] for hit in hits]
+        assert counts == np.bincount(distances, minlength=N_BITS + 1).tolist()
+        assert sum(counts) == 200
+        for hit in hits:
+            apart = int(code, 16) ^ int(hit["code"], 16)
+            assert apart.bit_count() == hit["distance"]
+    some = post(client, "explain", vectors=ROWS[:1], filter="kind = 'red'").json()
+    assert sum(some["histograms"][0]) == 100
+    assert post(client, "explain", vectors=ROWS * 4).status_code == 422
 
 
 def test_encode(client):
     codes = ENCODER.encode(Q)
+    texts = [code.tobytes().hex() for code in codes]
     found = post(client, "encode", vectors=ROWS)
-    assert found.json() == {
-        "n_bits": N_BITS,
-        "codes": [code.tobytes().hex() for code in codes],
-    }
+    assert found.json() == {"n_bits": N_BITS, "codes": texts}
     packed = post(client, "encode", {"Accept": BYTES}, vectors=ROWS)
     assert packed.content == codes.tobytes()
-    table, fields = read_stream(
-        post(client, "encode", {"Accept": ARROW}, vectors=ROWS).content
-    )
+    stream = post(client, "encode", {"Accept": ARROW}, vectors=ROWS).content
+    table, fields = read_stream(stream)
     assert b"".join(table["_code"].to_pylist()) == codes.tobytes()
     assert json.loads(fields) == {"n_bits": N_BITS}
+    stored = post(client, "encode", ids=[4]).json()["codes"]
+    assert stored == [COLLECTION.codes[4].tobytes().hex()]
 
 
 def test_items(client):
-    found = post(client, "items", ids=[7, 3]).json()
-    assert found == plain(engine.items(BUNDLE, engine.ItemsRequest([7, 3])))
-    assert found == post(client, "items", positions=[7, 3]).json()
-    assert found["items"][0]["columns"] == {"kind": "green", "year": 2007}
+    found = post(client, "items", ids=[7, 3]).json()["items"]
+    assert [each["id"] for each in found] == [7, 3]
+    assert [each["columns"] for each in found] == COLLECTION.get([7, 3])
+    codes = [code.tobytes().hex() for code in COLLECTION.codes[[7, 3]]]
+    assert [each["code"] for each in found] == codes
+    assert found == post(client, "items", positions=[7, 3]).json()["items"]
+    some = post(client, "items", positions=[7, 3, 6], filter="kind = 'red'").json()
+    assert [each["id"] for each in some["items"]] == [6]
+    known = post(client, "items", ids=[7, 10**6], missing_ok=True).json()["items"]
+    assert known == found[:1]
+    assert post(client, "items", ids=[7, 10**6]).status_code == 422
+    assert post(client, "items", positions=[200]).status_code == 422
+    assert post(client, "items", positions=[1], ids=[1]).status_code == 422
 
 
 def test_items_as_files(client):
     body = {"ids": [7, 3]}
     csv = post(client, "items", {"Accept": "text/csv"}, **body)
     kind = "application/vnd.apache.parquet"
-    columns = post(client, "items", {"Accept": kind}, **body)
-    table = parquet.read_table(io.BytesIO(columns.content))
+    table = parquet.read_table(
+        io.BytesIO(post(client, "items", {"Accept": kind}, **body).content)
+    )
     stream = post(client, "items", {"Accept": ARROW}, **body).content
     assert table.equals(read_stream(stream)[0])
     frame = pd.read_csv(io.BytesIO(csv.content), dtype={"_code": str})
-    assert frame["_id"].tolist() == table["_id"].to_pylist() == [7, 3]
+    assert frame["id"].tolist() == table["id"].to_pylist() == [7, 3]
     assert frame["year"].tolist() == table["year"].to_pylist()
     codes = [code.hex() for code in table["_code"].to_pylist()]
     assert frame["_code"].tolist() == codes
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/csv", ARROW])
-def test_items_are_bounded(client, monkeypatch, kind):
+def test_an_item_is_asked_for_once(client, kind):
     twice = post(client, "items", {"Accept": kind}, positions=[3, 7, 3])
     assert twice.status_code == 422
     assert "once" in twice.json()["error"]["message"]
-    monkeypatch.setattr("fewbits.server._exports._MOST_BYTES", 100)
-    monkeypatch.setattr("fewbits.server._exports._FEW", 1)
-    many = post(client, "items", {"Accept": kind}, positions=[*range(100)])
+
+
+def test_bytes_of_items_are_bounded(client_of):
+    long = pa.array(["x" * 1_400_000] * 200, pa.large_string())
+    collection = Collection.create(
+        None, vectors(200), encoder=ENCODER, columns={"text": long}
+    )
+    client = client_of(collection)
+    many = post(client, "items", {"Accept": ARROW}, positions=[*range(200)])
     assert many.status_code == 422
     assert "in parts" in many.json()["error"]["message"]
+    few = post(client, "items", {"Accept": ARROW}, positions=[*range(20)])
+    assert few.status_code == 200
 
 
-def test_classify(client):
-    request = engine.ClassifyRequest(Q.astype(float), decoder="nearest")
-    wanted = plain(engine.classify(BUNDLE, request))
-    assert post(client, "classify", vectors=ROWS, decoder="nearest").json() == wanted
-    votes = engine.ClassifyRequest(Q.astype(float), labels="kind", k=3)
-    found = post(client, "classify", vectors=ROWS, labels="kind", k=3).json()
-    assert found == plain(engine.classify(BUNDLE, votes))
-    bounded = {"name": "bounded", "radius": 2}
-    assert post(client, "classify", vectors=ROWS, decoder=bounded).status_code == 200
+@pytest.mark.parametrize(
+    ("sent", "local"),
+    [
+        ({"decoder": "nearest"}, {"decoder": "nearest"}),
+        (
+            {"decoder": {"name": "bounded", "radius": 2}},
+            {"decoder": Bounded(radius=2)},
+        ),
+        ({"label": "kind", "k": 3}, {"label": "kind", "k": 3}),
+        ({"label": "kind", "linear": True}, {"label": "kind", "linear": True}),
+        ({"top": 2}, {"top": 2}),
+    ],
+)
+def test_classify(client, sent, local):
+    found = post(client, "classify", vectors=ROWS, **sent)
+    assert found.status_code == 200, found.text
+    assert found.json() == plain(COLLECTION.classify(Q, **local))
 
 
 def test_items_are_reranked_and_classified_by_id(client_of):
-    client = client_of(small_bundle(keep_vectors="float32"))
+    client = client_of(small_collection(keep_vectors="float32"))
     assert client.get("/v1/facts").json()["item_features"]
     X = vectors(200)[[4, 9]].tolist()
-    asked = [
-        post(client, "search", rerank=True, k=3, **each).json()["results"]
-        for each in ({"ids": [4, 9]}, {"vectors": X})
+    by_id = hits_of(client, ids=[4, 9], rerank=True, k=3)
+    by_vector = hits_of(client, vectors=X, rerank=True, k=4)
+    assert [[hit["id"] for hit in hits[1:]] for hits in by_vector] == [
+        [hit["id"] for hit in hits] for hits in by_id
     ]
-    by_id, by_vector = [[each["hits"] for each in results] for results in asked]
-    assert by_id == by_vector
-    found = post(client, "classify", ids=[4, 9]).json()["results"]
-    raw = post(client, "classify", vectors=X).json()["results"]
-    assert [each["item"] for each in found] == ["4", "9"]
-    assert [each["class"] for each in found] == [each["class"] for each in raw]
-    stream = post(client, "classify", {"Accept": ARROW}, ids=[4]).content
-    distances = read_stream(stream)[0]["distances"].to_pylist()
-    assert distances == [found[0]["distance"]]
+    found = post(client, "classify", ids=[4, 9]).json()
+    assert found == post(client, "classify", vectors=X).json()
 
 
 @pytest.mark.parametrize(
@@ -181,16 +220,26 @@ def test_codes_alone_have_no_scores(client, path, options):
     assert not client.get("/v1/facts").json()["item_features"]
     refused = post(client, path, ids=[4], **options)
     assert refused.status_code == 422
-    assert "keeps none: give raw items" in refused.json()["error"]["message"]
+    assert "keeps none" in refused.json()["error"]["message"]
     assert post(client, path, ids=[4]).status_code == 200
 
 
-def test_like_and_duplicates(client):
-    wanted = engine.like(BUNDLE, engine.LikeRequest(ids=[1, 2], not_ids=[3], k=4))
-    found = post(client, "like", ids=[1, 2], not_ids=[3], k=4).json()
-    assert found == {**plain(wanted), "none_fits": wanted.none_fits}
-    pairs = engine.duplicates(BUNDLE, engine.DuplicatesRequest(6))
-    assert post(client, "duplicates", radius=6).json() == plain(pairs)
+def test_like_duplicates_and_recall(client_of):
+    collection = small_collection(keep_vectors="float32")
+    client = client_of(collection)
+    options = {"good_ids": [1, 2], "bad_ids": [3], "k": 4}
+    found = post(client, "like", good={"vectors": ROWS[:1]}, **options).json()
+    assert found == plain(collection.like(Q[:1], **options))
+    pairs = collection.duplicates(6, max_vector_distance=8.0)
+    sent = {"radius": 6, "max_vector_distance": 8.0}
+    answer = post(client, "duplicates", **sent)
+    assert answer.json() == {"pairs": pairs.to_list()}
+    stream = post(client, "duplicates", {"Accept": ARROW}, **sent).content
+    assert read_stream(stream)[0].equals(pairs.to_arrow())
+    options = {"k": 3, "n_queries": 4}
+    found = post(client, "recall", queries={"vectors": ROWS}, **options).json()
+    estimates = collection.recall(queries=Q, **options)
+    assert found == {"estimates": [each.to_dict() for each in estimates]}
 
 
 def test_facts(client):
@@ -199,46 +248,55 @@ def test_facts(client):
     assert (facts["n_items"], facts["n_bits"], facts["id_type"]) == (200, 32, "integer")
     assert kind == {"name": "kind", "type": "string", "is_class": True, "n_distinct": 2}
     assert year == {"name": "year", "type": "int64", "is_class": True, "n_distinct": 20}
-    assert facts["summary"] == BUNDLE.summary()
+    assert facts["summary"] == COLLECTION.summary()
     assert facts["limits"]["max_k"] == 10_000
+    assert (facts["id_name"], facts["id_column"]) == ("id", None)
 
 
 def test_values_that_json_does_not_know(client_of):
     days = pa.array([1, None], pa.date32())
-    bundle = Bundle(ENCODER).with_items(
-        Q[:2], columns={"day": days, "score": [float("nan"), 1.5], "tags": [["a"], []]}
-    )
-    client = client_of(bundle)
+    columns = {"day": days, "score": [float("nan"), 1.5], "tags": [["a"], []]}
+    collection = Collection.create(None, Q[:2], encoder=ENCODER, columns=columns)
+    client = client_of(collection)
     found = post(client, "items", ids=[0, 1]).json()["items"]
-    first = {"day": "1970-01-02", "score": None, "tags": ["a"]}
     assert [each["columns"] for each in found] == [
-        first,
+        {"day": "1970-01-02", "score": None, "tags": ["a"]},
         {"day": None, "score": 1.5, "tags": []},
     ]
+    (hits,) = hits_of(client, vectors=ROWS[:1], k=1)
+    assert hits[0]["columns"] == found[0]["columns"]
     csv = post(client, "items", {"Accept": "text/csv"}, ids=[0, 1]).text
     assert '"[""a""]"' in csv
 
 
 def test_changes(client_of, tmp_path):
-    small_bundle().save(tmp_path / "b")
-    client = client_of(tmp_path / "b", writable=True)
+    small_collection(path=tmp_path / "c")
+    client = client_of(tmp_path / "c", writable=True)
     before = client.get("/v1/health").headers["Fewbits-Snapshot"]
     row = {"_id": 900, "_vector": ROWS[0], "kind": "new", "year": 1}
     added = post(client, "add", rows=[row]).json()
-    assert added["n_items"] == 201
+    assert (added["n_changed"], added["n_items"]) == (1, 201)
     assert added["snapshot"] != before
     found = post(client, "search", vectors=ROWS[:1], k=1)
     assert found.headers["Fewbits-Snapshot"] == added["snapshot"]
-    assert found.json()["results"][0]["hits"] == [
-        {"id": 900, "distance": 0, "columns": {"kind": "new", "year": 1}}
-    ]
+    hit = {"rank": 1, "id": 900, "distance": 0, "columns": {"kind": "new", "year": 1}}
+    assert found.json()["hits"] == [[hit]]
     row = {"key": 900, "v": ROWS[1], "kind": "newer", "year": 2}
-    assert post(client, "upsert", rows=[row], id="key", vectors="v").json() == {
-        "n_items": 201,
-        "snapshot": client.get("/v1/health").json()["snapshot"],
-    }
-    assert post(client, "delete", filter="year = 2").json()["n_items"] == 200
-    assert len(Bundle.load(tmp_path / "b").collection) == 200
+    upserted = post(client, "upsert", rows=[row], id="key", column="v").json()
+    now = client.get("/v1/health").json()["snapshot"]
+    assert upserted == {"n_changed": 1, "n_items": 201, "snapshot": now}
+    code = ENCODER.encode(Q[2:3])[0].tobytes().hex()
+    row = {"_id": 901, "hash": code, "kind": "a code", "year": 3}
+    answer = post(client, "add", rows=[row], codes="hash")
+    assert answer.json().get("n_changed") == 1, answer.text
+    assert hits_of(client, codes=[code], k=1)[0][0]["id"] == 901
+    updated = post(client, "update", rows=[{"id": 901, "kind": "changed"}]).json()
+    assert updated["n_changed"] == 1
+    assert hits_of(client, codes=[code], k=1)[0][0]["columns"]["kind"] == "changed"
+    deleted = post(client, "delete", filter="year = 2").json()
+    assert (deleted["n_changed"], deleted["n_items"]) == (1, 201)
+    assert post(client, "compact").json()["n_items"] == 201
+    assert len(Collection.open(tmp_path / "c")) == 201
 
 
 @pytest.mark.parametrize("path", ["add", "upsert"])
@@ -252,6 +310,7 @@ def test_changes(client_of, tmp_path):
         {"rows": [{"_id": 900, "kind": "x", "year": 1}]},
         {"rows": [{"_id": 900, "_vector": ROWS[0], "kind": "x", "year": "old"}]},
         {"rows": [{"_id": 900, "_vector": ROWS[0], "_text": "a"}]},
+        {"rows": [{"_id": 900, "_code": "00", "kind": "x", "year": 1}]},
         {"rows": [{"a": 1}, {"b": 2}]},
         {"rows": [{"_id": 900, "_vector": ROWS[0], "kind": "x", "year": 1, "z": 1}]},
     ],
@@ -271,12 +330,41 @@ def test_read_only(client):
         assert answer.json()["error"]["code"] == "read_only"
 
 
+@pytest.mark.parametrize("path", ["add", "upsert", "update", "delete", "compact"])
+def test_a_full_disk(client_of, tmp_path, monkeypatch, path):
+    small_collection(path=tmp_path / "c")
+    client = client_of(tmp_path / "c", writable=True)
+    real = os.open
+
+    def full(name, flags, *args, **options):
+        if flags & os.O_CREAT and str(tmp_path) in str(name):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(name))
+        return real(name, flags, *args, **options)
+
+    row = {"_id": 1, "_vector": ROWS[0], "kind": "new", "year": 1}
+    bodies = {
+        "add": {"rows": [{**row, "_id": 900}]},
+        "upsert": {"rows": [row]},
+        "update": {"rows": [{"id": 1, "year": 3}]},
+        "delete": {"ids": [1]},
+    }
+    post(client, "delete", ids=[0])  # which `compact` takes off the disk
+    monkeypatch.setattr(os, "open", full)
+    answer = post(client, path, **bodies.get(path, {}))
+    assert answer.status_code == 507, answer.text
+    assert answer.json()["error"]["code"] == "disk_full"
+    assert str(tmp_path) not in answer.text
+    assert len(hits_of(client, ids=[1])[0]) == 10
+    monkeypatch.setattr(os, "open", real)
+    assert post(client, path, **bodies.get(path, {})).status_code == 200
+
+
 def test_images(client_of, tmp_path, monkeypatch):
-    bundle, paths = image_bundle(tmp_path, monkeypatch)
-    client = client_of(bundle)
+    collection, paths = image_collection(tmp_path, monkeypatch)
+    client = client_of(collection)
     sent = base64.b64encode(paths[2].read_bytes()).decode()
-    found = post(client, "search", images=[sent], k=1).json()
-    assert found["results"][0]["hits"][0]["id"] == 2
+    assert hits_of(client, images=[sent], k=1)[0][0]["id"] == 2
+    assert post(client, "like", good={"images": [sent]}, k=1).status_code == 200
     answer = client.get("/v1/items/2/image")
     assert answer.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(answer.content)).size == (32, 32)
@@ -287,11 +375,8 @@ def test_images(client_of, tmp_path, monkeypatch):
 
 
 def test_pictures_of_ids_with_slashes(client_of, tmp_path, monkeypatch):
-    bundle, paths = image_bundle(tmp_path, monkeypatch, n=2)
-    columns = {"path": list(map(str, paths))}
-    client = client_of(
-        bundle.with_items(paths, ids=["a/b", "a/image"], columns=columns)
-    )
+    collection, _ = image_collection(tmp_path, monkeypatch, 2, ids=["a/b", "a/image"])
+    client = client_of(collection)
     for id in ("a/b", "a%2Fb", "a/image"):
         assert client.get(f"/v1/items/{id}/image").status_code == 200
     assert client.get("/v1/items/a/image").status_code == 404
@@ -301,8 +386,23 @@ def test_no_picture_of_what_is_no_image(client):
     assert client.get("/v1/items/2/image").status_code == 404
 
 
-def test_a_bundle_without_items(client_of):
-    client = client_of(Bundle(ENCODER))
+def test_a_collection_without_rows(client_of, tmp_path):
+    encoder = Collection.create(None, Q, encoder=ENCODER)
+    empty = Collection.create(None, encoder=encoder, schema=pa.schema([]))
+    client = client_of(empty)
+    assert client.get("/v1/facts").json()["n_items"] == 0
+    assert post(client, "encode", vectors=ROWS).status_code == 200
+    assert hits_of(client, vectors=ROWS) == [[]] * 5
+    assert post(client, "duplicates", radius=1).json() == {"pairs": []}
+    assert post(client, "items", ids=[1]).status_code == 422
+
+
+def test_an_encoder_alone(client_of):
+    from fewbits.learners import LSH
+
+    X = vectors()
+    client = client_of(Collection.from_learner(LSH(N_BITS, random_state=0).fit(X), X))
+    assert client.get("/v1/health").json()["status"] == "ok"
     assert client.get("/v1/facts").json()["n_items"] == 0
     assert post(client, "encode", vectors=ROWS).status_code == 200
     for path, body in [
@@ -310,7 +410,9 @@ def test_a_bundle_without_items(client_of):
         ("duplicates", {"radius": 1}),
         ("items", {"ids": [1]}),
     ]:
-        assert post(client, path, **body).status_code == 422
+        answer = post(client, path, **body)
+        assert answer.status_code == 422
+        assert "no rows yet" in answer.json()["error"]["message"]
 
 
 def test_metrics(client_of):
@@ -326,3 +428,15 @@ def test_metrics(client_of):
     assert "fewbits_items 200.0" in text
     assert "fewbits_waiting 0.0" in text
     assert "fewbits_snapshot_age_seconds" in text
+
+
+def test_the_explorer_loads(client):
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    for name in ("app.js", "icon.svg", "views.js", "theme.js"):
+        assert client.get(f"/{name}").status_code == 200
+    paths = create_app(small_collection(20)).openapi()["paths"]
+    for path in ("/v1/bits", "/v1/quality", "/v1/map", "/v1/bits/1"):
+        assert client.get(path).status_code == 200
+    assert {"/v1/bits", "/v1/quality", "/v1/map"} < {*paths}

@@ -5,12 +5,13 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
+from fewbits import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server import Settings, create_app, read_token
 from fewbits.server._run import check_public
 from fewbits.server._security import Gate
-from tests.server._images import image_bundle
-from tests.server._running import small_bundle, vectors
+from tests.server._images import image_collection
+from tests.server._running import small_collection, vectors
 
 TOKEN = "0123456789-a-long-token"
 ROWS = vectors(2).tolist()
@@ -24,7 +25,7 @@ def routes(app):
 
 @pytest.fixture(scope="module")
 def closed():
-    app = create_app(small_bundle(), Settings(token=TOKEN, writable=True))
+    app = create_app(small_collection(), Settings(token=TOKEN, writable=True))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
 
@@ -245,7 +246,7 @@ def traversals():
 
 
 def test_no_path_leads_out(client_of, tmp_path, monkeypatch):
-    client = client_of(image_bundle(tmp_path, monkeypatch)[0])
+    client = client_of(image_collection(tmp_path, monkeypatch)[0])
     found = [*traversals()]
     assert len(found) >= 200
     for path in found:
@@ -259,16 +260,16 @@ def test_no_path_leads_out(client_of, tmp_path, monkeypatch):
 def test_names_of_files_and_addresses_are_not_followed(
     client_of, tmp_path, monkeypatch, field
 ):
-    bundle, paths = image_bundle(tmp_path, monkeypatch)
-    client = client_of(bundle)
+    collection, paths = image_collection(tmp_path, monkeypatch)
+    client = client_of(collection)
     for name in (str(paths[0]), f"file://{paths[0]}", "http://127.0.0.1:9/a.png"):
         answer = client.post("/v1/search", json={field: [name]})
         assert answer.status_code == 422
 
 
 def test_images_are_not_added_by_path(client_of, tmp_path, monkeypatch):
-    bundle, paths = image_bundle(tmp_path, monkeypatch)
-    client = client_of(bundle, writable=True)
+    collection, paths = image_collection(tmp_path, monkeypatch)
+    client = client_of(collection, writable=True)
     rows = [{"path": str(paths[0]), "_id": 9}]
     answer = client.post("/v1/add", json={"rows": rows})
     assert answer.status_code == 422
@@ -296,7 +297,7 @@ def test_a_fault_tells_nothing(client_of, monkeypatch, caplog):
     def broken(*_):
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr("fewbits.server.routes._facts.facts_of", broken)
+    monkeypatch.setattr(Collection, "summary", broken)
     answer = client_of().get("/v1/facts")
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "internal_error"

@@ -4,17 +4,18 @@ import asyncio
 import threading
 
 import pytest
-from fewbits.server._served import Served
 
 from fewbits.server import Settings
 from fewbits.server._live import Live
-from fewbits.server._service import Service
+from fewbits.server._service import Served, Service
 from fewbits.server._work import TooSlow
-from tests.server._running import small_bundle
+from tests.server._running import small_collection
 
 
 def served(**settings):
-    service = Service(Live(small_bundle()), Settings(**{"time_limit": 5.0, **settings}))
+    service = Service(
+        Live(small_collection()), Settings(**{"time_limit": 5.0, **settings})
+    )
     return Served(service, service.live.snapshot)
 
 
@@ -99,8 +100,8 @@ def test_another_snapshot_has_its_own_results():
         given = served()
         assert await given.cached("key", lambda: 1) == 1
         live = given.service.live
-        live.change(lambda bundle: bundle.delete([0]))
+        live.change(lambda collection: collection.delete([0]))
         after = Served(given.service, live.snapshot)
-        return await after.cached("key", lambda: 2), len(given.bundle.collection)
+        return await after.cached("key", lambda: 2), len(given.collection)
 
     assert asyncio.run(main()) == (2, 200)

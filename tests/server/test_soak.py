@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fewbits
-from tests.server._running import process, small_bundle, vectors
+from tests.server._running import process, small_collection, vectors
 from tests.server._sizes import NIGHTLY
 
 SECONDS = float(os.environ.get("FEWBITS_SOAK_SECONDS", 600 if NIGHTLY else 3))
@@ -36,7 +36,7 @@ class Load(threading.Thread):
         self.stopped, self.count, self.wrong = False, 0, []
 
     def run(self):
-        with fewbits.connect(self.url) as remote, httpx.Client(timeout=30) as client:
+        with fewbits.open(self.url) as remote, httpx.Client(timeout=30) as client:
             while not self.stopped:
                 try:
                     self.step(remote, client)
@@ -50,9 +50,9 @@ class Load(threading.Thread):
         if kind == 0:
             remote.search(Q, 9, filter="year > 2005")
         elif kind == 1:
-            remote.search_records(Q, 3, rerank=True)
+            remote.search(Q, 3, rerank=True).to_list()
         elif kind == 2:
-            remote.range_search(Q, 9)
+            remote.search(Q, radius=9)
         elif kind == 3:
             remote.classify(Q)
         elif kind == 4:
@@ -60,15 +60,16 @@ class Load(threading.Thread):
             columns = {"kind": ["x"], "year": [1990]}
             remote.upsert(Q[:1], ids=[key], columns=columns)
         elif kind == 5:
-            body = {"vectors": Q.tolist(), "k": 3, "explain": len(Q) < 9}
-            assert client.post(f"{self.url}/v1/search", json=body).status_code == 200
+            body = {"vectors": Q.tolist(), "k": 3}
+            path = "explain" if len(Q) < 9 else "search"
+            assert client.post(f"{self.url}/v1/{path}", json=body).status_code == 200
         else:
             assert client.post(f"{self.url}/v1/search", json={}).status_code == 422
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc")
 def test_memory_and_descriptors_stay(tmp_path, record_property):
-    small_bundle(keep_vectors="float32").save(tmp_path / "b")
+    small_collection(path=tmp_path / "b", keep_vectors="float32")
     with process(tmp_path / "b", "--writable") as (url, run, _):
         load = [Load(url, seed) for seed in range(3)]
         for each in load:

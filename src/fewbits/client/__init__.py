@@ -51,5 +51,10 @@ def open(
         from fewbits.client._connection import Connection
         from fewbits.client._remote import RemoteCollection
 
-        return RemoteCollection(Connection(address, token, timeout))
+        connection = Connection(address, token, timeout)
+        try:
+            return RemoteCollection(connection)
+        except BaseException:
+            connection.close()
+            raise
     return Collection.open(address)

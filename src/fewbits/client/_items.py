@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_array, as_table, is_frame, named_array
+from fewbits._arrow import as_array, is_frame, named_array
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
@@ -63,53 +63,130 @@ def parts(column: Any, most: int, max_bytes: int) -> Iterator[Any]:
     """Yield a column in pieces that one request may have."""
     size = max(1, column.nbytes // max(1, len(column)))
     step = max(1, min(most, max_bytes // 2 // size))
-    for start in range(0, len(column), step):
+    for start in range(0, max(1, len(column)), step):
         yield column.slice(start, step)
 
 
 def rows_table(
-    items: Any, facts: dict[str, Any], options: dict[str, Any]
+    data: Any, facts: dict[str, Any], **options: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Return new rows as a table, and the options that go with it."""
-    import pyarrow as pa
+    """Return new rows as a table, and the options that go with it.
 
-    if unknown := sorted({*options} - {"column", "id", "ids", "columns", "skip_blank"}):
-        raise TypeError(f"new rows take no option {unknown[0]!r}")
-    ids, columns = options.get("ids"), options.get("columns")
-    if is_frame(items):
+    Parameters
+    ----------
+    data, **options
+        Of `fewbits.Collection.add`.
+    facts : dict
+        Of the collection.
+    """
+    ids, columns = options.pop("ids"), options.pop("columns")
+    codes = options["codes"]
+    if codes is not None and not isinstance(codes, str):
+        if data is not None:
+            raise ArgumentError("give codes as an array, or data, not both")
+        data, options["codes"] = Input("codes", as_codes(codes), None, "codes"), None
+    if is_frame(data) or isinstance(data, str | Path):
         if ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
                 "a table brings its own ids and columns: name them by id= and columns="
             )
-        fields = {name: value for name, value in options.items() if value}
-        for name, value in fields.items():
-            if isinstance(value, tuple):
-                fields[name] = list(value)
-        return as_table(items), fields
-    for name in ("column", "id", "skip_blank"):
-        if options.get(name):
-            raise ArgumentError(f"{name} is for rows that are a table")
-    if isinstance(items, Input):
-        items, ids, columns = items.values, items.ids, items.stored_columns()
-    kind, column = item_column(items, facts, None)
-    made = {"_text" if kind == "texts" else "_vector": column}
-    if ids is not None:
-        made["_id"] = _column(ids)
-    made |= {name: _column(values) for name, values in (columns or {}).items()}
-    if len({len(each) for each in made.values()}) != 1:
+        options["columns"] = None if columns is None else list(columns)
+        if is_frame(data):
+            names = options["column"]
+            listed = names is None or isinstance(names, str)
+            options["column"] = names if listed else list(names)
+            return sent_table(data), {k: v for k, v in options.items() if v}
+        data = _read(data, facts, options)
+    else:
+        for name, value in options.items():
+            if value:
+                raise ArgumentError(
+                    f"{name} is about a table, and these items are none: give ids= and "
+                    "columns= beside them"
+                )
+    source = data if isinstance(data, Input) else None
+    if source is not None:
+        ids = source.ids if ids is None else ids
+        columns = {**source.stored_columns(), **(columns or {})}
+        data = source.values
+    if source is not None and source.kind == "codes" != facts["kind"]:
+        name, items = "_code", code_column(data)
+    else:
+        kind, items = item_column(data, facts, None)
+        name = "_text" if kind == "texts" else "_vector"
+    made = {name: items} | ({} if ids is None else {"_id": as_values(ids)})
+    return table_of({**made, **(columns or {})}), {}
+
+
+def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> Input:
+    """Read a file here, as a collection here would."""
+    from fewbits.inputs import read
+
+    texts = [x["name"] for x in facts["columns"] if "string" in x["type"]]
+    id = options["id"] or facts["id_column"]
+    if id is not None and facts["id_type"] == "string":
+        texts.append(id)
+    own = facts["item_column"] if facts["kind"] == "texts" else None
+    named = own if options["codes"] is None else None
+    options = {**options, "id": id, "column": options["column"] or named}
+    return read(
+        path,
+        **options,
+        names=facts["feature_names"] or ([] if own is None else [own]),
+        as_text=texts,
+        kind=facts["kind"] if options["codes"] is None else None,
+    )
+
+
+def table_of(columns: Mapping[str, Any]) -> Any:
+    """Return columns as a table, each of its own type."""
+    import pyarrow as pa
+
+    from fewbits._arrow import typed_column
+
+    own = pa.Array, pa.ChunkedArray
+    made = {
+        name: values if isinstance(values, own) else typed_column(values)
+        for name, values in columns.items()
+    }
+    if len({len(column) for column in made.values()}) != 1:
         raise ArgumentError("ids and columns need an entry for each item")
-    return pa.table(made), {}
+    return pa.table(made)
+
+
+def sent_table(frame: Any) -> Any:
+    """Return a data frame as a table of the types that a server takes."""
+    import pyarrow as pa
+
+    from fewbits._arrow import plain_column, stored_column, typed_table
+
+    table = typed_table(frame)
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        coded = pa.types.is_dictionary(kind) or isinstance(kind, pa.BaseExtensionType)
+        columns.append(plain_column(column) if coded else stored_column(column))
+    return pa.table(columns, names=table.column_names)
+
+
+def code_column(codes: Any) -> Any:
+    """Return packed codes as a column of bytes."""
+    import pyarrow as pa
+
+    codes = np.ascontiguousarray(codes, np.uint8)
+    return pa.array([code.tobytes() for code in codes], pa.binary())
 
 
 def plain_ids(ids: Any) -> list[Any]:
     """Return ids as a list."""
     if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
         raise ArgumentError(f"expected a list of ids, got {ids!r}")
-    found: Sequence[Any] = _column(ids).to_pylist()
+    found: Sequence[Any] = as_values(ids).to_pylist()
     return list(found)
 
 
-def _column(values: Any) -> Any:
+def as_values(values: Any) -> Any:
+    """Return ids, or the values of a column, as a column."""
     import pyarrow as pa
 
     from fewbits._arrow import as_column, is_column

@@ -13,7 +13,16 @@ from fewbits._checks import check_k, check_radius
 from fewbits._typing import CodeArray
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
 from fewbits.client._connection import Connection
-from fewbits.client._items import item_column, parts, plain_ids, rows_table
+from fewbits.client._items import (
+    code_column,
+    item_column,
+    parts,
+    plain_ids,
+    rows_table,
+    sent_table,
+    table_of,
+    vector_column,
+)
 from fewbits.collection import (
     Classified,
     DuplicateGroups,
@@ -27,17 +36,28 @@ from fewbits.store import Report
 
 _KINDS = ("texts", "vectors", "images", "ids", "codes")
 _ROWS = 10_000  # of the collection that are read at a time
+_FOLDER = "open its folder where it lies"
+_NEWEST = "a server answers from the newest version"
+_MODEL = "the encoder and its classes stay on the server, ask encode() and classify()"
+_BY_IDS = "ask for items by their ids, or by search()"
 #: What only a local collection can do, and what to do instead.
 _LOCAL = {
-    "save": "copy its folder where it lies",
-    "prefix": "open it where it lies",
-    "reencode": "run 'fewbits reencode' where it lies",
-    "versions": "a server answers from the newest version",
-    "at": "a server answers from the newest version",
-    "vectors": "vectors stay on the server",
+    **dict.fromkeys(
+        ("save", "path", "file_names", "disk_bytes", "usage", "repair"), _FOLDER
+    ),
+    **dict.fromkeys(("prefix", "reencode", "last_verified", "create"), _FOLDER),
+    **dict.fromkeys(("versions", "at", "frozen"), _NEWEST),
+    **dict.fromkeys(("encoder", "codebook", "calibration", "rejection"), _MODEL),
+    **dict.fromkeys(("features", "check_codes_of", "from_learner"), _MODEL),
+    **dict.fromkeys(
+        ("vectors", "vectors_at", "vector_form", "knows_features"), _FOLDER
+    ),
+    **dict.fromkeys(("take", "positions_of", "mask", "group_numbers"), _BY_IDS),
     "codes": "ask for those of some items: encode(ids=)",
-    "encoder": "the encoder stays on the server: encode() asks it",
-    "codebook": "class codes stay on the server: classify() asks it",
+    "labels": "ask for column()",
+    "schema": "ask for to_arrow().schema",
+    "typed_id": "ids are whole numbers or texts, see has_text_ids",
+    "open": "fewbits.open() opens both",
     "warm": "the server does so by itself",
 }
 
@@ -47,8 +67,9 @@ class RemoteCollection:
 
     It has the methods of `fewbits.Collection`, with the same arguments, answers and
     errors, but for those that need the files: each says so in a line. Conditions are
-    texts, and `allowed` are ids. A call with many items is several requests, between
-    which the collection may change.
+    texts, `allowed` are ids, and images go without the paths by which `like` knows
+    items. A call with many items is several requests, between which the collection may
+    change.
 
     Parameters
     ----------
@@ -101,6 +122,29 @@ class RemoteCollection:
     def kind(self) -> str:
         """What the items are: "texts", "images", "vectors" or "codes"."""
         return str(self.facts["kind"])
+
+    @property
+    def backbone(self) -> str | None:
+        """Id of the backbone that makes features of the items; None of vectors."""
+        name: str | None = self.facts["backbone"]
+        return name
+
+    @property
+    def item_column(self) -> str | None:
+        """The column with texts or paths of images; None of vectors, or if not kept."""
+        name: str | None = self.facts["item_column"]
+        return name
+
+    @property
+    def label_column(self) -> str | None:
+        """The column with labels, None where there is none."""
+        name: str | None = self.facts["label_column"]
+        return name
+
+    @property
+    def has_text_ids(self) -> bool:
+        """True if ids are texts, False if they are whole numbers."""
+        return bool(self.facts["id_type"] == "string")
 
     @property
     def columns(self) -> list[str]:
@@ -167,7 +211,7 @@ class RemoteCollection:
             )
             for table in self._tables(*items, hits)
         ]
-        return _hits(answers, text_ids=self._has_text_ids)
+        return _hits(answers, text_ids=self.has_text_ids)
 
     def like(
         self,
@@ -190,13 +234,13 @@ class RemoteCollection:
         -------
         Hits
         """
-        answer = self._connection.post(
+        answer = self._connection.table(
             "/v1/like",
             good=self._examples(good),
             bad=self._examples(bad),
             good_ids=plain_ids(good_ids) or None,
             bad_ids=plain_ids(bad_ids) or None,
-            k=check_k(k),
+            k=k,
             filter=_text_filter(filter),
             allowed=None if allowed is None else _allowed(allowed),
             columns=_names(columns),
@@ -204,22 +248,7 @@ class RemoteCollection:
             C=C,
             random_state=random_state,
         )
-        (hits,) = answer["hits"]
-        kind = object if self._has_text_ids else np.int64
-        ids = np.fromiter((hit["id"] for hit in hits), kind, len(hits))
-        margins = np.array([hit["distance"] for hit in hits], np.float32)
-        records = [hit["columns"] for hit in hits]
-        names = self.columns if columns is None else list(columns)
-
-        def table() -> Any:
-            import pyarrow as pa
-
-            return pa.table(
-                {name: [record[name] for record in records] for name in names}
-            )
-
-        version = answer["version"]
-        return Hits(ids[None], margins[None], answer["metric"], version, table)
+        return _hits([answer], text_ids=self.has_text_ids)
 
     def classify(
         self,
@@ -280,18 +309,10 @@ class RemoteCollection:
         ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
         """
         width = self.facts["bytes_per_code"]
-        kind, column = self._items(items, texts, vectors, images, ids, codes)
-        pieces = [np.empty((0, width), np.uint8)]
-        if kind == "ids":
-            for table in self._rows(ids, ()):
-                pieces.append(_codes_of(table["_code"], width))
-            return np.concatenate(pieces)
-        if kind == "codes":
-            return _codes_of(column, width)
-        for table in self._tables(kind, column, 1):
-            answer, _ = self._connection.table("/v1/encode", table)
-            pieces.append(_codes_of(answer["_code"], width))
-        return np.concatenate(pieces)
+        query = self._items(items, texts, vectors, images, ids, codes)
+        tables = self._tables(*query, 1)
+        pieces = [self._connection.table("/v1/encode", table)[0] for table in tables]
+        return np.concatenate([_codes_of(piece["_code"], width) for piece in pieces])
 
     def duplicates(
         self,
@@ -328,21 +349,15 @@ class RemoteCollection:
     ) -> tuple[RecallEstimate, ...]:
         """Estimate the recall of each way to search, see `fewbits.Collection.recall`.
 
-        A server draws items of the collection as queries, and takes the vectors that it
-        keeps.
-
         Returns
         -------
         tuple of RecallEstimate
         """
-        if queries is not None or vectors is not None:
-            raise ArgumentError(
-                "a server draws its own items as queries, and takes kept vectors: "
-                "leave out queries and vectors"
-            )
         answer = self._connection.post(
             "/v1/recall",
-            k=check_k(k),
+            k=k,
+            queries=None if queries is None else self._examples(queries),
+            vectors=None if vectors is None else vector_column(vectors).to_pylist(),
             n_queries=n_queries,
             shortlist=shortlist,
             confidence=confidence,
@@ -352,25 +367,79 @@ class RemoteCollection:
 
     # Changes.
 
-    def add(self, data: Any, *, timeout: float | None = None, **options: Any) -> int:
-        """Add items, see `fewbits.Collection.add`; many rows go in several steps.
+    def add(
+        self,
+        data: Any = None,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+        timeout: float | None = None,
+    ) -> int:
+        """Add items, see `fewbits.Collection.add`.
+
+        Files are read here, and many rows go in several steps.
 
         Returns
         -------
         int
             How many were added.
         """
-        return self._send_rows("/v1/add", data, timeout, options)
+        return self._send_rows(
+            "/v1/add",
+            data,
+            timeout,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+        )
 
-    def upsert(self, data: Any, *, timeout: float | None = None, **options: Any) -> int:
-        """Add items, in place of those of their ids, see `fewbits.Collection.upsert`.
+    def upsert(
+        self,
+        data: Any = None,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+        timeout: float | None = None,
+    ) -> int:
+        """Add items in place of those of their ids, see `fewbits.Collection.upsert`.
+
+        Files are read here, and many rows go in several steps.
 
         Returns
         -------
         int
             How many were added.
         """
-        return self._send_rows("/v1/upsert", data, timeout, options)
+        return self._send_rows(
+            "/v1/upsert",
+            data,
+            timeout,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+        )
 
     def update(
         self,
@@ -388,19 +457,16 @@ class RemoteCollection:
         int
             How many were changed.
         """
-        import pyarrow as pa
-
-        from fewbits._arrow import as_table
-
+        names: list[str] | None = None
         if data is None and ids is not None and isinstance(columns, Mapping):
             id = self.id_name
-            data, columns = pa.table({id: plain_ids(ids), **columns}), None
+            table = table_of({id: plain_ids(ids), **columns})
         elif data is None or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
             )
-        names = _names(columns)  # type: ignore[arg-type]
-        table = as_table(data)
+        else:
+            table, names = sent_table(data), _names(columns)
         answer = self._connection.post_table(
             "/v1/update", table, id=id, columns=names, timeout=timeout
         )
@@ -468,20 +534,39 @@ class RemoteCollection:
     def __getitem__(self, id: Any) -> dict[str, Any]:
         return self.get([id])[0]
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    def batches(
+        self, columns: Sequence[str] | None = None, *, filter: Any = None
+    ) -> Iterator[Any]:
         """Yield Arrow tables of ids and columns, in the order of the items."""
-        for start in range(0, len(self), _ROWS):
-            positions = list(range(start, min(start + _ROWS, len(self))))
+        names, condition = _names(columns), _text_filter(filter)
+        n = len(self)
+        for start in range(0, max(1, n), _ROWS):
+            positions = list(range(start, min(start + _ROWS, n)))
             answer, _ = self._connection.table(
-                "/v1/items", positions=positions, columns=_names(columns)
+                "/v1/items", positions=positions, columns=names, filter=condition
             )
             yield answer.drop_columns("_code")
 
-    def to_arrow(self, columns: Sequence[str] | None = None) -> Any:
-        """Return ids and columns as one Arrow table."""
+    def to_arrow(
+        self, columns: Sequence[str] | None = None, *, filter: Any = None
+    ) -> Any:
+        """Return ids and columns as one Arrow table, see `batches`."""
         import pyarrow as pa
 
-        return pa.concat_tables(self.batches(columns))
+        return pa.concat_tables(self.batches(columns, filter=filter))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column as an array of objects."""
+        values = self.to_arrow([name])[name].to_pylist()
+        return np.fromiter(values, object, len(values))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the ids, in the order in which items were added."""
+        return iter(self.ids.tolist())
+
+    def __contains__(self, id: Any) -> bool:
+        fields = {"ids": plain_ids([id]), "columns": [], "missing_ok": True}
+        return bool(len(self._connection.table("/v1/items", **fields)[0]))
 
     @property
     def ids(self) -> NDArray[Any]:
@@ -497,10 +582,6 @@ class RemoteCollection:
 
     # Requests.
 
-    @property
-    def _has_text_ids(self) -> bool:
-        return bool(self.facts["id_type"] == "string")
-
     def _items(self, *values: Any) -> tuple[str, Any]:
         """Return the kind of a query and its items as an Arrow column."""
         import pyarrow as pa
@@ -513,8 +594,7 @@ class RemoteCollection:
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
-            codes = np.ascontiguousarray(items, np.uint8)
-            return kind, pa.array([code.tobytes() for code in codes], pa.binary())
+            return kind, code_column(items)
         return item_column(items, self.facts, kind)
 
     def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:
@@ -538,9 +618,11 @@ class RemoteCollection:
         return {kind: values}
 
     def _send_rows(
-        self, path: str, data: Any, timeout: float | None, options: dict[str, Any]
+        self, path: str, data: Any, timeout: float | None, **options: Any
     ) -> int:
-        table, fields = rows_table(data, self.facts, options)
+        if options.pop("images") is not None or self.kind == "images":
+            raise ArgumentError("images are added where they lie: 'fewbits add'")
+        table, fields = rows_table(data, self.facts, **options)
         limit, n_changed = self.facts["limits"]["max_body_bytes"], 0
         for part in parts(table, len(table) or 1, limit):
             send = partial(self._connection.post_table, path, part)
@@ -593,8 +675,8 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
     import pyarrow as pa
 
     n_queries = sum(others["n_queries"] for _, others in answers)
-    k = max((others["k"] for _, others in answers), default=0)
-    last = answers[-1][1] if answers else {"metric": "hamming", "version": 0}
+    k = max(others["k"] for _, others in answers)
+    last = answers[-1][1]
     bits = last["metric"] == "hamming"
     kind, far = (np.int32, -1) if bits else (np.float32, np.inf)
     distances = np.full((n_queries, k), far, kind)
@@ -615,7 +697,7 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
         start += others["n_queries"]
         if others.get("out_of_distribution") is not None:
             unknown.append(np.array(others["out_of_distribution"], np.bool_))
-    whole = pa.concat_tables(tables) if tables else pa.table({})
+    whole = pa.concat_tables(tables)
     beyond = np.concatenate(unknown) if unknown else None
     return Hits(ids, distances, last["metric"], last["version"], lambda: whole, beyond)
 

@@ -163,7 +163,7 @@ def _same_rows(
     if is_vectors:
         return candidates[_same_vectors(rows, items, candidates)]
     written = os.path.abspath if model.kind == "images" else str
-    names = {written(item) for item in items}
+    names = {written(item) for item in items if isinstance(item, str | Path)}
     values = rows.column(str(column), candidates)
     return candidates[np.array([written(value) in names for value in values], np.bool_)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, as_table, is_frame, is_text
+from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
@@ -59,7 +59,7 @@ def read_rows(
     data = as_frame(data)
     beside = columns if isinstance(columns, Mapping) else as_frame(columns)
     if is_frame(beside):
-        table = as_table(beside)
+        table = typed_table(beside)
         beside = {name: table[name] for name in table.column_names}
     if has_columns(data):
         if ids is not None or isinstance(beside, Mapping):
@@ -324,7 +324,7 @@ def update_table(
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
             )
-        table = as_table(data)
+        table = typed_table(data)
         id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(

@@ -162,7 +162,9 @@ class Hits(Sequence[list[Hit]]):
         values = query, rank + 1, pa.array(ids, kind), self.distances[query, rank]
         table = pa.table(dict(zip(OWN, values, strict=True)))
         for name in self.columns.column_names:
-            shown = f"column.{name}" if name in OWN else name
+            shown = name
+            while shown in table.column_names:
+                shown = f"column.{shown}"
             table = table.append_column(shown, self.columns[name])
         return table
 

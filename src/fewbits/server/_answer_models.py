@@ -191,6 +191,7 @@ class Facts(Answer):
         description="Columns that damage keeps from being read."
     )
     id_name: str
+    id_column: str | None
     id_type: Literal["integer", "string"]
     vectors: bool
     item_features: bool = Field(

@@ -90,6 +90,8 @@ def _rows(served: Served, body: Any) -> tuple[Any, dict[str, Any]]:
     own = [name for name in _ITEMS if name in table.column_names]
     _check_columns(collection, table, body)
     if not own:
+        if "_id" in table.column_names:
+            options.setdefault("id", "_id")
         return table, {**options, **waiting}
     if len(own) > 1 or options:
         raise ArgumentError(f"rows with {own[0]} take no other column of items")

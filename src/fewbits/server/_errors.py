@@ -119,13 +119,14 @@ def as_api_error(error: Exception) -> ApiError:
 
 
 def answer_to(error: Exception, request: Request) -> Response:
-    """Return an error as an answer; damage is logged, and told without its folder."""
+    """Return an error as an answer without our folder; damage is logged."""
     told = as_api_error(error)
     service = getattr(request.app.state, "service", None)
     if isinstance(error, ArtefactError) and service is not None:
         log("damage", level=logging.ERROR, error=str(error))
         if service.live.names_file(str(error)):
             service.live.set_damage(str(error))
+    if service is not None:
         told.message = service.live.public(told.message)
     return told.response()
 

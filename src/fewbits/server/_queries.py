@@ -89,15 +89,23 @@ def query_of(body: Body, settings: Settings) -> Query:
     if len(values) != 1:
         raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
     ((kind, items),) = values.items()
-    if not 1 <= len(items) <= settings.max_queries:
+    least = 0 if table is not None else 1  # of none a matrix has no width in JSON
+    if not least <= len(items) <= settings.max_queries:
         raise ArgumentError(
             f"give 1 to {settings.max_queries:,} {kind}, got {len(items):,}"
         )
     if table is not None:
-        items = as_array(items, kind) if kind == "vectors" else items.to_pylist()
+        items = _matrix_of(items) if kind == "vectors" else items.to_pylist()
         if kind in ("texts", "ids") and None in items:
             raise ArgumentError(f"{kind} may not be null")
     return Query(kind, items)
+
+
+def _matrix_of(column: Any) -> NDArray[Any]:
+    """Return a column of lists as a matrix, whose width is known of no rows, too."""
+    if not len(column) and hasattr(column.type, "list_size"):
+        return np.empty((0, column.type.list_size))
+    return as_array(column, "vectors")
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
@@ -126,7 +134,7 @@ def as_codes(texts: Any, n_bits: int) -> NDArray[np.uint8]:
             raise CodeError(
                 f"a code of {n_bits} bits has {n * width} {unit}, got {n * len(row)}"
             )
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
+    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width)
 
 
 def _check_pixels(images: Sequence["Upload"], most: int) -> None:

@@ -111,6 +111,7 @@ def _facts(served: "Served") -> dict[str, Any]:
         "label_column": collection.label_column,
         **_columns(served),
         "id_name": collection.id_name,
+        "id_column": collection.facts.id_column,
         "id_type": "string" if collection.has_text_ids else "integer",
         "vectors": collection.vector_form is not None,
         "item_features": collection.knows_features,

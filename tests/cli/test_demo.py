@@ -3,17 +3,13 @@
 import json
 import os
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from fewbits import demo
 from fewbits.collection import Collection
-from fewbits.cli import app
-from fewbits.demo import _icd10
-from fewbits.learners import ITQ
+from tests.cli._calling import run
 
 
 @pytest.fixture(scope="module")
@@ -43,21 +39,20 @@ def check(rows, gain):
 
 
 def told_by(folder, gain):
-    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(folder)])
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    told = json.loads(result.stdout)
+    told = json.loads(run("demo", "--json", "-o", folder))
     check(told["comparison"], gain)
     return {answer["question"]: answer for answer in told["answers"]}
 
 
 def test_on_a_slice(data, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "load", lambda: data)
-    monkeypatch.setattr(_icd10, "ITQ", partial(ITQ, n_iter=5))
     # 2,000 rows are too few for neighbours to teach much.
     answers = told_by(tmp_path / "d", gain=-0.03)
     assert [*answers] == [*demo.QUESTIONS]
-    (answer,) = demo.ask(Collection.open(tmp_path / "d"), [data.items[0]])
+    opened = Collection.open(tmp_path / "d")
+    assert opened.ids.tolist() == data.keys
+    assert demo.made(tmp_path / "d")
+    (answer,) = demo.ask(opened, [data.items[0]])
     assert answer.texts[0] == data.items[0]
     assert answer.distances[0] == 0
 

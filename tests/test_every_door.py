@@ -1,0 +1,494 @@
+"""One vocabulary: each option does the same in Python, in JSON and in a command.
+
+An option that has no case here, or is missing behind a door, fails the tests.
+"""
+
+import base64
+import inspect
+import json
+import shutil
+import warnings
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+from pyarrow import parquet
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from fewbits import Collection, backbones
+from fewbits._json import to_json
+from fewbits.backbones import Backbone
+from fewbits.classify import Codebook
+from fewbits.classify.decoders import DECODERS, Bounded, Decoder
+from fewbits.cli import app
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import FewbitsError, outcome_of
+from fewbits.ood import learn_rejection
+from fewbits.server import Settings, create_app
+from tests.server._images import Thumbnail
+from tests.server._running import learnt
+
+N, WIDTH = 60, 16
+ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))
+X = np.random.default_rng(0).normal(size=(N, WIDTH)).astype(np.float32)
+X += 3 * (np.arange(N)[:, None] % 3 == np.arange(WIDTH) % 3)
+Q = X[:4] + np.float32(0.3)
+CODES = ENCODER.encode(Q)
+WORDS = ("arm", "leg", "shark", "bite", "sleep", "fever", "cough", "broken")
+TEXTS = [f"{WORDS[i % 8]} {WORDS[i * i % 7]} {i}" for i in range(N)]
+CHANGES = ("add", "upsert", "update", "delete")
+
+
+class Letters(Backbone):
+    """Counts of sixteen letters."""
+
+    id, kind, n_features, fingerprint = "letters", "texts", WIDTH, "1" * 64
+
+    def extract(self, items, *, progress=None):
+        counts = [[text.count(x) for x in "abcdefghiklmnors"] for text in items]
+        return np.array(counts, np.float32) - 0.5
+
+
+# The collections, and what each method is called with.
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    root = tmp_path_factory.mktemp("doors")
+    known = {"letters": Letters(), "thumbnail": Thumbnail()}
+    table = {
+        "key": [*range(100, 100 + N)],
+        "kind": ["red", "green", "blue"] * (N // 3),
+        "year": [2000 + i % 7 for i in range(N)],
+    }
+    paths = [str(root / f"{i}.png") for i in range(N)]
+    rng = np.random.default_rng(0)
+    for path in paths:
+        pixels = np.kron(rng.integers(0, 255, (4, 4, 3)), np.ones((8, 8, 1)))
+        Image.fromarray(pixels.astype(np.uint8)).save(path)
+    book = Codebook(ENCODER.encode(X[:3]), WIDTH, ["red", "green", "blue"])
+    rejection = learn_rejection(X, table["kind"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FEWBITS_CACHE", str(root / "cache"))
+        patch.setattr(backbones, "load", known.__getitem__)
+        options = {"id": "key", "label": "kind", "keep_vectors": "float32"}
+        encoder = learnt(ENCODER, book, rejection)
+        data = pa.table({**table, "v": [*X]})
+        vectors = root / "vectors"
+        Collection.create(vectors, data, column="v", encoder=encoder, **options)
+        texts = root / "texts"
+        options |= {"bits": WIDTH}
+        data = pa.table({**table, "text": TEXTS})
+        Collection.create(texts, data, column="text", backbone="letters", **options)
+        images = root / "images"
+        data = pa.table({**table, "path": paths})
+        Collection.create(images, data, images="path", backbone="thumbnail", **options)
+        yield {"vectors": vectors, "texts": texts, "images": images, "paths": paths}
+
+
+def rows(**columns):
+    """Return a table of two new rows."""
+    new = {"key": [900, 901], "v": [*Q[:2]], "kind": ["x", "y"], "year": [1, 2]}
+    return pa.table({k: v for k, v in {**new, **columns}.items() if v is not None})
+
+
+HEX = [code.tobytes().hex() for code in CODES]
+ITEMS = {"texts": ["broken arm", "shark bite"]}
+#: What a call has beside the options of a case.
+BASES = {
+    "search": {"vectors": Q},
+    "classify": {"vectors": Q},
+    "like": {"good_ids": [100, 103]},
+    "duplicates": {"radius": 3},
+    "recall": {"k": 3},
+    "add": {"data": rows()},
+    "upsert": {"data": rows(key=[100, 901])},
+    "update": {"data": pa.table({"key": [101, 102], "year": [7, 8]})},
+    "delete": {},
+}
+#: The cases of each option; a pair names the collection, if it is not of vectors.
+CASES = {
+    "search": {
+        "queries": [("texts", {"queries": ITEMS["texts"]})],
+        "k": [{"k": 3}, {"k": 0}, {"k": 1000}, {"k": 2**40}],
+        "texts": [("texts", ITEMS), ITEMS],
+        "vectors": [
+            {"vectors": Q[:1]},
+            ("texts", {"vectors": Q}),
+            {"vectors": Q[:, :3]},
+        ],
+        "images": [("images", {"images": 2}), {"images": 2}],
+        "ids": [{"ids": [100, 107]}, {"ids": [7]}],
+        "codes": [{"codes": CODES}, {"codes": CODES[:, :1]}],
+        "radius": [{"radius": 4}, {"radius": 4, "k": 2}, {"radius": -1}],
+        "filter": [{"filter": "kind = 'red' and bit(2) = 1"}, {"filter": "none = 1"}],
+        "allowed": [{"allowed": [100, 117]}, {"allowed": [7]}],
+        "group_by": [{"group_by": "kind"}, {"group_by": "none"}, {"group_by": "key"}],
+        "rerank": [
+            {"rerank": False},
+            {"rerank": True, "codes": CODES},
+            {"rerank": True, "radius": 3},
+        ],
+        "shortlist": [
+            {"shortlist": 5, "k": 5},
+            {"shortlist": 0},
+            {"shortlist": 5, "rerank": False},
+        ],
+        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+    },
+    "classify": {
+        "items": [("texts", {"items": ITEMS["texts"], "label": "kind"})],
+        "texts": [("texts", {**ITEMS, "label": "kind"}), ITEMS],
+        "vectors": [{"vectors": Q[:1]}, {"vectors": Q[:, :3]}],
+        "images": [("images", {"images": 2, "label": "kind"}), {"images": 2}],
+        "ids": [{"ids": [100, 107]}, {"ids": [7]}],
+        "codes": [{"codes": CODES}, {"codes": CODES[:, :1]}],
+        "label": [{"label": "year"}, {"label": "none"}],
+        "k": [{"k": 3, "label": "year"}, {"k": 0, "label": "year"}, {"k": 3}],
+        "linear": [{"linear": True, "label": "year"}, {"linear": True}],
+        "decoder": [
+            {"decoder": "nearest"},
+            {"decoder": Bounded(radius=2)},
+            {"decoder": "none"},
+        ],
+        "max_false_reject_rate": [
+            {"max_false_reject_rate": 0.2},
+            {"max_false_reject_rate": 2.0},
+        ],
+        "max_false_accept_rate": [
+            {"max_false_accept_rate": 0.3},
+            {"max_false_accept_rate": 0.3, "max_false_reject_rate": 0.3},
+        ],
+        "top": [{"top": 2}, {"top": -1}],
+    },
+    "like": {
+        "good": [("texts", {"good": ["shark bite"]})],
+        "bad": [("texts", {"bad": ["shark bite"]})],
+        "good_ids": [{"good_ids": [100, 104]}, {"good_ids": [7]}],
+        "bad_ids": [{"bad_ids": [101]}, {"bad_ids": [100]}],
+        "k": [{"k": 3}, {"k": 0}],
+        "filter": [{"filter": "year > 2003"}, {"filter": "none = 1"}],
+        "allowed": [{"allowed": [104, 105]}, {"allowed": [7]}],
+        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+        "n_random": [{"n_random": 5}, {"n_random": -1}],
+        "C": [{"C": 0.01}, {"C": -1.0}],
+        "random_state": [{"random_state": 3, "n_random": 5}, {"random_state": -1}],
+    },
+    "duplicates": {
+        "radius": [{"radius": 0}, {"radius": 2}, {"radius": -1}],
+        "max_vector_distance": [
+            {"max_vector_distance": 4.0},
+            {"max_vector_distance": -1.0},
+        ],
+        "filter": [{"filter": "kind = 'red'"}, {"filter": "none = 1"}],
+        "allowed": [{"allowed": [100, 103, 106, 109]}, {"allowed": [7]}],
+    },
+    "recall": {
+        "k": [{"k": 5}, {"k": 0}, {"k": 1000}],
+        "queries": [{"queries": Q}, {"queries": Q[:1]}],
+        "vectors": [{"vectors": -X + 2 * X}, {"vectors": X[:3]}],
+        "n_queries": [{"n_queries": 9}, {"n_queries": 1}],
+        "shortlist": [{"shortlist": 4}, {"shortlist": 0}],
+        "confidence": [{"confidence": 0.5}, {"confidence": 1.0}],
+        "random_state": [{"random_state": 3, "n_queries": 9}, {"random_state": -1}],
+    },
+    "add": {
+        "data": [{"data": rows(kind=["x", "z"])}, {"data": rows(key=[100, 901])}],
+        "column": [
+            {"data": rows(w=[*Q[2:]]), "column": "w", "columns": ["kind", "year"]},
+            {"column": "none"},
+        ],
+        "images": [
+            ("images", {"data": rows(v=None, path=["0.png"] * 2), "images": "path"})
+        ],
+        "codes": [
+            {"data": rows(v=None, hash=HEX[:2]), "codes": "hash"},
+            {"data": rows(v=None, hash=HEX[:2]), "codes": "none"},
+        ],
+        "id": [{"data": rows(key=None, sku=[7, 8]), "id": "sku"}, {"id": "none"}],
+        "label": [{"label": "kind"}, {"label": "none"}],
+        "columns": [
+            {"data": rows(note=["a", "b"]), "columns": ["kind", "year"]},
+            {"columns": ["none"]},
+        ],
+        "skip_blank": [
+            {"data": rows(kind=["x", " "]), "label": "kind", "skip_blank": True},
+            {"data": rows(kind=["x", " "]), "label": "kind"},
+        ],
+        "timeout": [{"timeout": 1.5}],
+    },
+    "update": {
+        "data": [
+            {"data": pa.table({"key": [101], "kind": ["new"]})},
+            {"data": pa.table({"key": [7], "year": [7]})},
+        ],
+        "id": [
+            {"data": pa.table({"sku": [101], "year": [3]}), "id": "sku"},
+            {"id": "none"},
+        ],
+        "columns": [
+            {
+                "data": pa.table({"key": [101], "year": [3], "kind": ["z"]}),
+                "columns": ["kind"],
+            },
+            {"columns": ["none"]},
+        ],
+        "timeout": [{"timeout": 1.5}],
+    },
+    "delete": {
+        "ids": [{"ids": [100, 101]}, {"ids": [7]}, {}],
+        "filter": [
+            {"filter": "kind = 'red'"},
+            {"filter": "kind = 'red'", "ids": [100, 101]},
+            {"filter": "none = 1"},
+        ],
+        "missing_ok": [{"ids": [7, 100], "missing_ok": True}],
+        "timeout": [{"ids": [100], "timeout": 1.5}],
+    },
+}
+CASES["upsert"] = {
+    name: [case for case in cases if case != {"data": rows(key=[100, 901])}]
+    for name, cases in CASES["add"].items()
+}
+#: Arguments that only Python has, for all methods.
+IN_PYTHON = {
+    "progress": "is a function",
+    "ids": "stand in the table of new rows, see `id`",  # of `add` and `update`
+}
+#: Arguments that JSON has not, or calls otherwise.
+NOT_IN_JSON = {
+    "queries": "are named by their kind: texts, vectors, images",  # of `search`
+    "items": "are named by their kind: texts, vectors, images",
+    "data": "is called rows",
+    "images": "lie where the collection does: 'fewbits add'",  # of new rows
+}
+#: Arguments that are words of a command, or its --input.
+WORDS_OF_COMMANDS = {"queries", "items", "texts", "images", "data"}
+
+
+def calls():
+    for method, options in CASES.items():
+        for option, cases in options.items():
+            for number, case in enumerate(cases):
+                home, case = case if isinstance(case, tuple) else ("vectors", case)
+                yield pytest.param(
+                    method, option, home, case, id=f"{method}-{option}-{number}"
+                )
+
+
+def argument_names(method):
+    return {*inspect.signature(getattr(Collection, method)).parameters} - {"self"}
+
+
+def is_only_in_python(method, name):
+    return name == "progress" or (
+        name == "ids" and method in ("add", "upsert", "update")
+    )
+
+
+def has_json(method, name):
+    if name in ("queries", "images"):
+        return method != {"queries": "search", "images": "add"}[name] and not (
+            name == "images" and method == "upsert"
+        )
+    return name not in ("items", "data")
+
+
+# The doors.
+
+
+def arguments_of(method, home, case, homes):
+    kinds = {"queries", "items", "texts", "vectors", "images", "ids", "codes"}
+    base = dict(BASES[method])
+    if method in ("search", "classify") and kinds & {*case}:
+        base.pop("vectors")
+    if home == "images" and "data" in case:
+        paths = [homes["paths"][int(x[0])] for x in case["data"]["path"].to_pylist()]
+        case = {**case, "data": rows(v=None, path=paths)}
+    elif "images" in case:
+        case = {**case, "images": homes["paths"][: case["images"]]}
+    return {**base, **case}
+
+
+def by_python(method, folder, arguments):
+    collection = Collection.open(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            answer = getattr(collection, method)(**arguments)
+            if method == "duplicates":
+                answer = answer.to_list()
+        except FewbitsError as error:
+            return outcome_of(error).code, None
+    if method in CHANGES:
+        answer = [answer, rows_of(folder)]
+    elif method == "recall":
+        answer = [estimate.to_dict() for estimate in answer]
+    elif hasattr(answer, "to_dict"):
+        answer = answer.to_dict()
+    return "ok", json.loads(to_json(answer))
+
+
+def by_json(method, folder, arguments, kind):
+    body = {}
+    for name, value in arguments.items():
+        if name == "data":
+            body["rows"] = value.to_pylist()
+        elif name in ("good", "bad", "queries"):
+            body[name] = {kind: np.asarray(value).tolist()}
+        elif name == "images":
+            files = [open(path, "rb").read() for path in value]  # noqa: SIM115
+            body[name] = [base64.b64encode(data).decode() for data in files]
+        elif isinstance(value, Decoder):
+            names = {taker: name for name, taker in DECODERS.items()}
+            body[name] = {"name": names[type(value)], **asdict(value)}
+        elif name == "codes" and not isinstance(value, str):
+            body[name] = [code.tobytes().hex() for code in value]
+        else:
+            body[name] = value.tolist() if isinstance(value, np.ndarray) else value
+    service = create_app(folder, Settings(writable=True, max_k=2**31 - 1))
+    with TestClient(service, base_url="http://localhost") as client:
+        found = client.post(f"/v1/{method}", json=body)
+    answer = found.json()
+    if found.status_code != 200:
+        return answer["error"]["code"], answer["error"]["message"]
+    if method in CHANGES:
+        return "ok", [answer["n_changed"], json.loads(to_json(rows_of(folder)))]
+    return "ok", answer.get("estimates", answer.get("pairs", answer))
+
+
+def by_command(method, folder, arguments, tmp_path):
+    words, options = [], []
+    for name, value in arguments.items():
+        option = "--" + name.replace("_", "-")
+        if name == "data":
+            parquet.write_table(value, tmp_path / "rows.parquet")
+            words.append(tmp_path / "rows.parquet")
+        elif name in ("texts", "images", "items") or (
+            name == "queries" and not isinstance(value, np.ndarray)
+        ):
+            if method in ("add", "upsert"):
+                options += [option, value]
+            else:
+                words += value
+        elif name in ("vectors", "queries"):
+            np.save(tmp_path / f"{name}.npy", value)
+            option = "--input" if name == "queries" else option
+            options += [option, tmp_path / f"{name}.npy"]
+        elif isinstance(value, Decoder):
+            options += [option, "bounded", "--radius", value.radius]
+        elif isinstance(value, bool):
+            options.append(option if value else f"--no-{name}")
+        elif name == "codes" and not isinstance(value, str):
+            for code in value:
+                options += [option, code.tobytes().hex()]
+        elif isinstance(value, list):
+            for each in value:
+                options += [option, each]
+        else:
+            options += [option, value]
+    if method == "duplicates":
+        options.append("--pairs")
+    line = [method, folder, *words, *options, "--json"]
+    result = CliRunner().invoke(app, [str(word) for word in line])
+    if result.exit_code:
+        assert result.exit_code == 2, result.output
+        assert result.stderr.count("\n") == 1, result.stderr
+        return "refused", result.stderr
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    if method in CHANGES:
+        n_changed = next(lines[0][x] for x in lines[0] if x.endswith("ed"))
+        return "ok", [n_changed, json.loads(to_json(rows_of(folder)))]
+    if method == "recall":
+        return "ok", lines[0]["estimates"]
+    if method == "like":
+        return "ok", {**lines[0], "hits": [lines[0]["hits"]]}
+    if method == "search":
+        answer = {"metric": lines[0]["metric"], "version": lines[0]["version"]}
+        for name in ("hits", "out_of_distribution"):
+            if name in lines[0]:
+                answer[name] = [line[name] for line in lines]
+        return "ok", answer
+    if method == "classify":
+        for line in lines:
+            del line["item"]
+        return "ok", lines
+    return "ok", lines
+
+
+def rows_of(folder):
+    return Collection.open(folder).to_arrow().to_pylist()
+
+
+@pytest.mark.parametrize(("method", "option", "home", "case"), [*calls()])
+def test_an_option_does_the_same_through_every_door(
+    homes, tmp_path, method, option, home, case
+):
+    arguments = arguments_of(method, home, case, homes)
+    folders = [homes[home]] * 3
+    if method in CHANGES:
+        folders = [tmp_path / name for name in ("python", "json", "command")]
+        for folder in folders:
+            shutil.copytree(homes[home], folder)
+    outcome, answer = by_python(method, folders[0], arguments)
+    if all(has_json(method, name) or name == "data" for name in arguments):
+        found = by_json(method, folders[1], arguments, home)
+        assert found[0] == outcome, found
+        if outcome == "ok":
+            assert found[1] == answer
+    found = by_command(method, folders[2], arguments, tmp_path)
+    assert (found[0] == "ok") == (outcome == "ok"), found
+    if outcome == "ok":
+        answer = answer["results"] if method == "classify" else answer
+        assert found[1] == answer
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_every_option_has_a_case(method):
+    lacking = argument_names(method) - {*CASES[method]}
+    assert {x for x in lacking if not is_only_in_python(method, x)} == set()
+    assert {*CASES[method]} <= argument_names(method)
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_every_option_is_behind_every_door(homes, method):
+    described = create_app(homes["vectors"]).openapi()
+    body = described["paths"][f"/v1/{method}"]["post"]["requestBody"]
+    place = body["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
+    fields = {*described["components"]["schemas"][place]["properties"]}
+    command = get_command(app).commands[method]
+    options = {word for x in command.params for word in x.opts} | {
+        x.name for x in command.params
+    }
+    for name in argument_names(method):
+        if is_only_in_python(method, name):
+            assert name in IN_PYTHON
+            continue
+        assert (name in fields) == has_json(method, name), name
+        assert name in fields or name in NOT_IN_JSON, name
+        is_there = name in options or "--" + name.replace("_", "-") in options
+        assert is_there or name in WORDS_OF_COMMANDS, name
+    more = fields - argument_names(method) - {"rows"}
+    assert not more, f"JSON has fields that Python has not: {more}"
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_defaults_are_the_same(homes, method):
+    described = create_app(homes["vectors"]).openapi()["components"]["schemas"]
+    name = {"add": "Rows", "upsert": "Rows"}.get(method, method.title()) + "Body"
+    command = {x.name: x for x in get_command(app).commands[method].params}
+    parameters = inspect.signature(getattr(Collection, method)).parameters
+    for argument, field in described[name]["properties"].items():
+        if argument in parameters:
+            default = parameters[argument].default
+            default = None if default in ((), inspect.Parameter.empty) else default
+            assert field.get("default") == default, argument
+    for argument, option in command.items():
+        if argument in parameters and argument not in WORDS_OF_COMMANDS:
+            default = parameters[argument].default
+            default = None if default in ((), inspect.Parameter.empty) else default
+            assert option.default == default, argument
