@@ -180,7 +180,7 @@ def test_bytes_that_are_no_utf8(folder):
 @pytest.mark.parametrize("columns", [{}, {"COLUMNS": "80"}])
 def test_a_reader_that_leaves_early(columns):
     """As `head` does: no error, and exit code 0."""
-    words = ["search", "b", "-i", "q.npy", "-k", "2000"]
+    words = ["search", "b", "-i", "q.npy", "-k", "300"]
     words += [] if columns else ["--json"]
     env = {**os.environ, **columns}
     with subprocess.Popen(

@@ -181,11 +181,10 @@ def read(
         )
     if len(items) == 0:
         raise ArgumentError(f"{items.source} holds no items")
-    labels = items.labels if items.labels is not None else items
-    n_labels = labels.shape[0] if hasattr(labels, "shape") else len(labels)
-    if n_labels != len(items):
+    shape = getattr(items.labels, "shape", None)  # others are checked when learnt from
+    if shape is not None and shape[0] != len(items):
         raise ArgumentError(
-            f"{items.source} holds {len(items)} items and {n_labels} labels"
+            f"{items.source} holds {len(items)} items and {shape[0]} labels"
         )
     return items
 
