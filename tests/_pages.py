@@ -62,11 +62,11 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text("utf-8")
     return [
         Block(
-            found[2],
-            textwrap.dedent(found[3]),
-            1 + text.count("\n", 0, found.start()),
+            match[2],
+            textwrap.dedent(match[3]),
+            1 + text.count("\n", 0, match.start()),
         )
-        for found in _BLOCK.finditer(text)
+        for match in _BLOCK.finditer(text)
     ]
 
 
@@ -88,8 +88,8 @@ def run_page(page: Path) -> None:
 
 def _run_blocks(page: Path, servers: contextlib.ExitStack) -> None:
     names: dict[str, object] = {"__name__": "page"}
-    listed, address = blocks(page), SERVED
-    for block, after in zip(listed, [*listed[1:], None], strict=True):
+    every, address = blocks(page), SERVED
+    for block, after in zip(every, [*every[1:], None], strict=True):
         where = f"{name_of(page)}:{block.line}"
         text = block.text.replace(SERVED, address)
         if block.language == "python":
@@ -112,7 +112,7 @@ def run_python(code: str, names: dict[str, object], where: str) -> str:
 
 @contextlib.contextmanager
 def serving(command: str) -> Iterator[str]:
-    """Serve a bundle as a command says, at a free port; gives the address."""
+    """Serve a collection as a command says, at a free port; gives the address."""
     from fewbits.server import Settings
     from tests.server._running import served
 
@@ -132,7 +132,7 @@ def curl(arguments: list[str]) -> str:
         "POST" if data else "GET",
         f"http://{arguments[1]}",
         content="".join(data),
-        headers=dict(each.split(": ", 1) for each in headers),
+        headers=dict(header.split(": ", 1) for header in headers),
     )
     assert answer.status_code == 200, answer.text
     return f"{answer.text}\n"

@@ -12,8 +12,8 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS
 
 SOURCE = Path(__file__).parents[1] / "src" / "fewbits"
-SERVING = ["codes", "encoders", "index", "store", "bundle", "classify", "engine"]
-SERVING += ["inputs", "integrations.onnx"]
+SERVING = ["codes", "encoders", "index", "store", "collection", "classify"]
+SERVING += ["inputs", "client", "integrations.onnx"]
 LINT = """
 import sys
 from importlinter.cli import lint_imports

@@ -13,12 +13,14 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fewbits
 from fewbits._labels import as_classes, as_label_rows, as_labels
 from fewbits.analysis.bits import bit_report, class_profile, rank_bits
 from fewbits.analysis.bounds import ap_lower_bound, code_bound
 from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
 from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
 from fewbits.codes import hamming_topk
+from fewbits.collection.evaluation import evaluate
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import same_label
 from fewbits.evaluation.classification import (
@@ -31,7 +33,6 @@ from fewbits.evaluation.splits import novel_class_split, per_class_split, standa
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
-from fewbits.training import evaluate_bundle, fit_bundle
 from tests.learners._made import made
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -195,14 +196,14 @@ DOORS = {
     "ap_lower_bound": lambda y: ap_lower_bound(CODES, y, CODES, y, 8),
     "rank_bits": lambda y: rank_bits(X, y).order,
     "dendrogram_purity": lambda y: dendrogram_purity(TREE, y),
-    "fit_bundle": lambda y: (
-        fit_bundle(
-            source(y), method="cca-itq", n_bits=2, parameters={"n_iter": 1}
+    "fit": lambda y: (
+        fewbits.fit(
+            source(y), learner="cca-itq", bits=2, parameters={"n_iter": 1}
         ).encoder.fingerprint
     ),
-    "evaluate_bundle": lambda y: (
-        evaluate_bundle(
-            fit_bundle(Input("vectors", X, None, "here"), n_bits=4),
+    "evaluate": lambda y: (
+        evaluate(
+            fewbits.fit(Input("vectors", X, None, "here"), bits=4),
             source(y),
             source(y),
             k=2,

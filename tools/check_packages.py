@@ -31,9 +31,9 @@ IS_COMPILED = "from fewbits._kernels import _native"
 #: What `check_wheel` runs, from a user's folder.
 COMMANDS = (
     "--help",
-    "fit vectors.npy --method itq --bits 8 -o bundle",
-    "build bundle vectors.npy",
-    "search bundle --input vectors.npy -k 1 --json",
+    "fit vectors.npy --method itq --bits 8 -o collection",
+    "build collection vectors.npy",
+    "search collection --input vectors.npy -k 1 --json",
 )
 
 

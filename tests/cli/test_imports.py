@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fewbits.collection import Collection
-from fewbits.classify import Codebook
-from fewbits.encoders import LinearEncoder
+from fewbits.learners.deep import DeepHash
 
 RUN = """
 import json, sys
@@ -50,10 +49,11 @@ X = rng.normal(size=(20, 8)).astype(np.float32)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("imports")
-    encoder = LinearEncoder(np.eye(8), np.zeros(8))
-    classes = Codebook(encoder.encode(X[:3]), 8, ["ant", "bee", "cat"])
-    bundle = Bundle(encoder, codebook=classes)
-    bundle.with_items(X, columns={"year": [*range(20)]}).save(folder / "b")
+    y = np.repeat(["ant", "bee"], 10)
+    learner = DeepHash(8, random_state=0).fit(X, y)
+    encoder = Collection.from_learner(learner, X, y)
+    options = {"encoder": encoder, "columns": {"year": [*range(20)]}}
+    Collection.create(folder / "b", X, **options)
     np.save(folder / "q.npy", X[:2])
     np.save(folder / "x.npy", X)
     return folder
@@ -62,9 +62,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def texts(folder):
     pytest.importorskip("wordllama")
-    encoder = LinearEncoder(rng.normal(size=(256, 8)), np.zeros(8))
-    bundle = Bundle(encoder, backbone="wordllama-256")
-    bundle.with_items(["a cat", "a dog"]).save(folder / "t")
+    Collection.create(folder / "t", ["a cat", "a dog", "a bee"], bits=8)
     return folder / "t"
 
 

@@ -7,18 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from fewbits import inputs
-from fewbits._extras import install_hint
-from fewbits.backbones import _registry, _wordllama
-from fewbits.cli import app
+from tests.cli._calling import fail, invoke, run
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -46,9 +37,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("precious")
     for name in ("b", "empty", "broken"):
-        assert run("fit", "x.npy", "-o", name, "-b", 16).exit_code == 0
-    kept = ["--keep-vectors", "float32"]
-    assert run("build", "b", "x.npy", *kept).exit_code == 0
+        run("fit", "x.npy", "-o", name, "-b", 16)
+    run("build", "b", "x.npy", "--keep-vectors", "float32")
     next((tmp_path / "broken").glob("encoder-*")).write_text("damaged")
     return tmp_path
 
@@ -90,19 +80,20 @@ MISTAKES = {
     "encode b x.npy -o x.npy": "is the input",
     "encode b x.npy -o b/codes.npy": "is a collection",
     "encode b x.npy -o codes.txt": "a .npy file",
-    "like b --id 1 --seed -1": "random_state must be at least 0",
+    "like b --good-ids 1 --seed -1": "random_state must be at least 0",
     "fit x.npy -o other": "holds other files",
     "fit x.npy -o file.dat/n": "file.dat",
     "fit x.npy -o file.dat": "is a file",
-    "build b t.txt --overwrite": "holds texts, but this collection takes vectors",
-    "build b x.npy": "holds 60 items already: replace them with --overwrite",
-    "build b narrow.npy --overwrite": "expected 8 features, got 3",
-    "build b x.npy --overwrite --keep-vectors int4": "keep_vectors",
-    "build b x.npy --bits 8": "--bits needs --output",
-    "build b x.npy --bits 99 -o n": "between 1 and 16 bits, got 99",
-    "build b x.npy -o empty": "holds a collection already",
-    "build broken x.npy": "damaged",
-    "build other x.npy": "is not a collection",
+    "build b t.txt": "holds texts, but this collection takes vectors",
+    "build empty t.txt": "holds texts, but this collection takes vectors",
+    "build b x.npy -b 8": "has an encoder already: leave out --bits, or replace",
+    "build b x.npy --keep-vectors int8": "has rows already: leave out --keep-vectors",
+    "build b narrow.npy": "expected 8 features, got 3",
+    "build empty x.npy --keep-vectors int4": "keep_vectors",
+    "build n x.npy --index tree": "index must be",
+        "build n x.npy --bits 99 --encoder b": "between 1 and 16 bits, got 99",
+        "build broken x.npy": "damaged",
+    "build other x.npy": "holds other files",
     "encode b nan.npy -o c.npy": "row",
     "encode b x.npy -o none/c.npy": "there is no folder none",
     "encode b x.npy -o other": "is a folder",
@@ -113,11 +104,21 @@ MISTAKES = {
     "search b -i x.npy --filter bit(3)=2": "bit",
     "search b -i x.npy --filter bit(99)=1": "99",
     "search b -i x.npy --filter nope=1": "nope",
-    "like b --id x": "integers, got 'x'",
+    "like b --good-ids x": "integers, got 'x'",
     "inspect empty --bits": "holds no rows yet",
     "inspect b --attributes none/a.html": "there is no folder none for a.html",
     "inspect b --attributes a.txt": "pages are written to a .html file, got a.txt",
-    "inspect b --taxonomy a.html": "which --taxonomy relates: learn them from labels",
+    "inspect b --taxonomy a.html": "no class codes",
+    "get b 1 x": "integers, got 'x'",
+    "get b 99": "no item with id 99",
+    "get b 1 --columns nope": "no column 'nope'",
+    "search b --codes 0f": "has 4 hexadecimal digits, got '0f'",
+    "search b --codes wxyz": "has 4 hexadecimal digits, got 'wxyz'",
+    "search b --ids 99": "no item with id 99",
+    "search b --ids 1 -i x.npy": "give either",
+    "search b --ids 1 --shortlist 5 --no-rerank": "shortlist",
+    "search b --ids 1 --allowed x": "integers, got 'x'",
+    "update b x.npy": "x.npy is no table",
     "fit out_of_distribution -o n": "out_of_distribution holds no images",
     "data export magic a.csv": "no data set 'magic'; there are digits",
     "data export digits a.csv": "written to a .npz or .npy file, got a.csv",
@@ -141,23 +142,24 @@ MISTAKES = {
     "evaluate b x.npy x.npy -k 1000000000": "60 items have no",
     "search b cat --skip-blank": "--skip-blank needs --input, it is about a file",
     "classify b cat --column text": "--column needs --input",
-    "like b --id 1 --skip-blank": "--skip-blank needs --input",
-    "like b": "give texts or images, --id, or --input",
+    "like b --good-ids 1 --skip-blank": "--skip-blank needs --input",
+    "like b": "give texts or images, --good-ids, or --input",
     "like b cat": "cannot be typed",
-    "like b --id 99": "no item with id 99",
-    "like b --id 1 --bad-ids 1": "as a member and as none",
-    "like b --id 1 -k 0": "k must be at least 1",
-    "like empty --id 1": "holds no rows yet",
+    "like b --good-ids 99": "no item with id 99",
+    "like b --good-ids 1 --bad-ids 1": "as a member and as none",
+    "like b --good-ids 1 -k 0": "k must be at least 1",
+    "like empty --good-ids 1": "holds no rows yet",
     "inspect none": "is not a collection",
     "add none x.npy": "none is not a collection: there is no such folder",
     "upsert b x.npy": "give the ids of the rows, by id= or ids= (on the command",
-    "delete b": "give one of --id, --ids and --filter",
-    "delete b --id 1 --filter=": "give one of --id, --ids and --filter",
+    "delete b": "delete needs ids or a filter",
+    "delete b --ids 1 --input ids.txt": "give either --ids or --input",
+    "delete b --column id": "--column needs --input, it is about a file",
     "delete b --filter=": "the filter is empty",
-    "delete b --id 1 --timeout -3": "'--timeout'",
+    "delete b --ids 1 --timeout -3": "'--timeout'",
     "compact b --timeout nan": "'--timeout'",
-    "delete b 7": "extra argument(s) (7); ids are given by --id (see",
-    "delete b --id 99999": "there is no item with id 99999",
+    "delete b 7": "extra argument(s) (7); ids are given by --ids (see",
+    "delete b --ids 99999": "there is no item with id 99999",
     "magic": "No such command",
 }
 
@@ -169,56 +171,45 @@ def snapshot(folder):
 def test_mistakes(folder):
     before = snapshot(folder)
     for command, message in MISTAKES.items():
-        result = run(*command.split())
-        assert result.exit_code == 2, command
-        assert result.stdout == "", command
-        assert result.stderr.startswith("fewbits: error: "), command
-        assert result.stderr.count("\n") == 1, command
-        assert message in result.stderr, (command, result.stderr)
+        said = fail(*command.split())
+        assert message in said, (command, said)
         assert snapshot(folder) == before, command
         assert not (folder / "n").exists(), command
 
 
-def test_blank_text(folder):
-    assert run("fit", "t.txt", "-o", "texts", "-b", 16).exit_code == 0
-    assert run("build", "texts", "t.txt").exit_code == 0
-    result = run("search", "texts", "  ")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "blank text in row 0" in result.stderr
-
-
-def test_interrupt(folder, monkeypatch):
-    def interrupted(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(inputs, "read", interrupted)
-    result = run("fit", "x.npy", "-o", "n")
-    assert result.exit_code == 130
-    assert result.stderr == "fewbits: interrupted before anything was saved\n"
-
-
-def test_demo_without_wordllama(tmp_path, monkeypatch):
-    monkeypatch.setattr(_wordllama, "find_spec", lambda name: None)
-    _registry.read.cache_clear()
-    result = run("demo", "-o", tmp_path / "demo")
-    assert result.exit_code == 2
-    assert install_hint("text") in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "demo").exists()
+def test_an_extra_that_is_not_there(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert "pip install" in fail("export", "b", "b.onnx")
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
 def test_full_disk(folder):
-    result = run("encode", "b", "x.npy", "-o", "/dev/full")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "fewbits: error: /dev/full: No space left on device\n"
+    said = fail("encode", "b", "x.npy", "-o", "/dev/full")
+    assert said == "fewbits: error: /dev/full: No space left on device\n"
     assert Path("/dev/full").is_char_device()
 
 
 def test_folder_without_rights(folder, no_new_files):
-    result = run("encode", "b", "x.npy", "-o", "c.npy")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "fewbits: error: c.npy: Permission denied\n"
+    said = fail("encode", "b", "x.npy", "-o", "c.npy")
+    assert said == "fewbits: error: c.npy: Permission denied\n"
+
+
+def test_what_memory_cannot_hold(folder, monkeypatch):
+    def too_large(*_, **__):
+        raise MemoryError("Unable to allocate 1 TiB")
+
+    monkeypatch.setattr("fewbits.inputs.read", too_large)
+    said = fail("encode", "b", "x.npy", "-o", "c.npy")
+    assert said == "fewbits: error: not enough memory: Unable to allocate 1 TiB\n"
+
+
+def test_what_nobody_expects_is_no_mistake(folder, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("a fault of the program")
+
+    monkeypatch.setattr("fewbits.inputs.read", broken)
+    result = invoke("encode", "b", "x.npy", "-o", "c.npy")
+    assert isinstance(result.exception, RuntimeError)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes that can be closed")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -464,6 +465,9 @@ def python_values(column: Any) -> list[Any]:
     import pyarrow.types as types
 
     kind = column.type
+    if kind.id in _plain_kinds():
+        plain: list[Any] = column.to_pylist()
+        return plain
     if types.is_dictionary(kind) and not is_text(kind.value_type):
         column, kind = column.cast(kind.value_type), kind.value_type
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
@@ -486,6 +490,15 @@ def python_values(column: Any) -> list[Any]:
         return _iso(column)
     values: list[Any] = column.to_pylist()
     return values
+
+
+@cache
+def _plain_kinds() -> frozenset[int]:
+    """Return the numbers of types whose values Arrow gives as they are wanted."""
+    import pyarrow as pa
+
+    kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
+    return frozenset(kind.id for kind in kinds)
 
 
 def _rows_of_lists(chunk: Any) -> Iterator[Any]:

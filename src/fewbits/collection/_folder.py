@@ -46,7 +46,12 @@ _BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
 _ENCODER, _CODEBOOK = "encoder.safetensors", "codebook.safetensors"
 _CALIBRATION, _REJECTION = "calibration.safetensors", "rejection.safetensors"
 #: Types of the fields of a manifest, and of a file in it.
-_FIELDS: dict[str, Any] = {"encoder": dict, "facts": dict, "files": dict, "rows": str | None}
+_FIELDS: dict[str, Any] = {
+    "encoder": dict,
+    "facts": dict,
+    "files": dict,
+    "rows": str | None,
+}
 _FIELDS |= {"backbone": str | None, "backbone_fingerprint": str | None}
 _ENTRY = {"path": str, "bytes": int, "sha256": str}
 _NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -157,7 +162,7 @@ def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
     if name not in manifest["files"]:
         raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}")
     entry = manifest["files"][name]
-    path = folder / entry["path"]
+    path: Path = folder / entry["path"]
     if path.parent != folder or path.name != entry["path"]:
         raise ArtefactError(f"{folder / MANIFEST} names a file outside: {path}")
     try:

@@ -209,7 +209,10 @@ class Rows:
         """Yield each part with where its rows are in `rows`, and their places in it."""
         for part in self.parts:
             entry = part.entry
-            inside = np.flatnonzero((rows >= entry.first) & (rows <= entry.last))
+            there = rows >= entry.first
+            if len(self.parts) > 1:
+                there &= rows <= entry.last
+            inside = there.nonzero()[0]
             if not len(inside):
                 continue
             if entry.last - entry.first + 1 == entry.n_rows:

@@ -355,8 +355,9 @@ class Collection:
             When the parts are of other lengths, or a calibration has no codebook.
         """
         model = _given_model(encoder, None, None, backbone, "a collection")
-        parts = {"codebook": codebook, "calibration": calibration}
-        model = replace(model, **parts, rejection=rejection)
+        model = replace(
+            model, codebook=codebook, calibration=calibration, rejection=rejection
+        )
         return cls(_Version(model, None), None)
 
     @classmethod

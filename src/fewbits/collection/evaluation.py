@@ -26,6 +26,8 @@ from fewbits.evaluation.classification import knn_accuracy
 from fewbits.inputs import Input
 from fewbits.training import checked_labels
 
+__all__ = ["Evaluation", "evaluate"]
+
 Progress = Callable[[int, int], None]
 _COMPARED = 1 << 22  # numbers at a time
 

@@ -162,7 +162,9 @@ class Hits(Sequence[list[Hit]]):
         values = query, rank + 1, pa.array(ids, kind), self.distances[query, rank]
         table = pa.table(dict(zip(OWN, values, strict=True)))
         for name in self.columns.column_names:
-            shown = f"column.{name}" if name in OWN else name
+            shown = name
+            while shown in table.column_names:
+                shown = f"column.{shown}"
             table = table.append_column(shown, self.columns[name])
         return table
 
@@ -172,29 +174,25 @@ class Hits(Sequence[list[Hit]]):
 
     def _present(self) -> NDArray[np.bool_]:
         if self.ids.dtype == object:
-            return np.array([item is not None for item in self.ids.flat]).reshape(
-                self.ids.shape
-            )
+            present = [item is not None for item in self.ids.flat]
+            return np.array(present, np.bool_).reshape(self.ids.shape)
         return self.ids >= 0
 
     def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:
         """Yield for each query the rank, id, distance and columns of its hits."""
         present = self._present()
-        counts = np.count_nonzero(present, axis=1)
-        start = int(counts[: queries.start].sum())
+        start = int(present[: queries.start].sum()) if queries.start else 0
+        names = self.columns.column_names
         for first in range(queries.start, queries.stop, _BLOCK):
             block = slice(first, min(first + _BLOCK, queries.stop))
-            n = int(counts[block].sum())
+            counts = present[block].sum(axis=1).tolist()
+            n = sum(counts)
             table = self.columns.slice(start, n)
-            names, where = table.column_names, present[block]
             values = [python_values(column) for column in table.columns]
             rows: Any = zip(*values, strict=True) if names else [()] * n
-            hits = zip(
-                self.ids[block][where].tolist(),
-                self.distances[block][where].tolist(),
-                (dict(zip(names, row, strict=True)) for row in rows),
-                strict=True,
-            )
-            for count in counts[block].tolist():
-                yield [(rank, *next(hits)) for rank in range(1, count + 1)]
+            columns = iter([dict(zip(names, row, strict=True)) for row in rows])
+            ids, distances = self.ids[block].tolist(), self.distances[block].tolist()
+            for own, apart, count in zip(ids, distances, counts, strict=True):
+                # The ranks end first, so that nothing of the next query is taken.
+                yield list(zip(range(1, count + 1), own, apart, columns, strict=False))
             start += n

@@ -181,10 +181,10 @@ def read(
         )
     if len(items) == 0:
         raise ArgumentError(f"{items.source} holds no items")
-    n_labels = len(items) if items.labels is None else np.shape(items.labels)[0]
-    if n_labels != len(items):
+    shape = getattr(items.labels, "shape", None)  # others are checked when learnt from
+    if shape is not None and shape[0] != len(items):
         raise ArgumentError(
-            f"{items.source} holds {len(items)} items and {n_labels} labels"
+            f"{items.source} holds {len(items)} items and {shape[0]} labels"
         )
     return items
 
@@ -350,7 +350,7 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
     """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
 
     JSON lines begin with an object. Of other text, CSV is what is asked for a column,
-    or names one that a bundle was fitted to; anything else is a text per line.
+    or names one that a collection was learnt from; anything else is a text per line.
     """
     with peekable(raw) as file:
         head = file.peek(HEAD)

@@ -107,20 +107,27 @@ class ArrowFile:
         matrix: NDArray[Any] = self.checked.bytes[start : start + n_bytes].view(dtype)
         return matrix.reshape(self.n_rows, width)
 
-    def take(self, name: str, rows: IdArray) -> Any:
-        """Return some rows of a column, in any order; they may repeat.
+    def take(self, schema: Any, rows: IdArray) -> Any:
+        """Return some rows of the columns of a schema, in any order; they may repeat.
 
         Of a large column only the blocks that they lie in are checked, unless it is of
         a nested type, or one of categories.
         """
-        whole = self._whole.get(name)
-        if whole is None and self.unchecked(name).nbytes <= _SMALL:
-            whole = self.column(name)
-        if whole is not None:
-            return _taken(whole, rows)
-        if not self._check_rows(name, rows):
-            return _taken(self.column(name), rows)
-        return self._valid(_taken(self.unchecked(name), rows))
+        import pyarrow as pa
+
+        columns, names = [], schema.names
+        for name in names:
+            column = self._whole.get(name)
+            if column is None:
+                column = self.unchecked(name)
+                if column.nbytes <= _SMALL or not self._check_rows(name, rows):
+                    column = self.column(name)
+            columns.append(column)
+        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), rows)
+        for name, column in zip(names, taken.columns, strict=True):
+            if name not in self._whole:
+                self._valid(column)
+        return taken
 
     def _valid(self, column: Any) -> Any:
         """Return a column in which no value points outside, as with forged sums."""
@@ -215,16 +222,16 @@ def bytes_of_offset(kind: Any) -> int:
     return 8 if types.is_large_string(kind) or types.is_large_binary(kind) else 0
 
 
-def _taken(column: Any, rows: IdArray) -> Any:
-    """Return the rows; a few, as of one answer, without Arrow's functions.
+def _taken(batch: Any, rows: IdArray) -> Any:
+    """Return rows of a batch; a few, as of one answer, without Arrow's functions.
 
     Their import costs more than a search.
     """
     import pyarrow as pa
 
     if not 0 < len(rows) <= _FEW:
-        return column.take(pa.array(rows))
-    return pa.concat_arrays([column.slice(row, 1) for row in rows.tolist()])
+        return batch.take(pa.array(rows))
+    return pa.concat_batches([batch.slice(row, 1) for row in rows.tolist()])
 
 
 class SomeNumbers:

@@ -59,6 +59,7 @@ class Part:
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
+        self._schemas: dict[tuple[str, ...], Any] = {}  # of some columns
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
@@ -154,7 +155,7 @@ class Part:
         """Return the ids of some rows, int64, or objects that are texts; see `take`."""
         if self._id_numbers is not None:
             return self._id_numbers.take(rows)
-        texts = self._rows.take(ID, rows).to_pylist()
+        texts = self._rows.take(self._schema_of([ID]), rows).column(0).to_pylist()
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
@@ -194,9 +195,17 @@ class Part:
 
         if not names:
             return pa.table({ROW: pa.array(rows)}).select([])
-        schema = pa.schema([self._manifest.schema.field(name) for name in names])
-        columns = [self._rows.take(name, rows) for name in names]
-        return pa.table(columns, schema=schema)
+        return pa.Table.from_batches([self._rows.take(self._schema_of(names), rows)])
+
+    def _schema_of(self, names: Sequence[str]) -> Any:
+        """Return the fields of some columns."""
+        import pyarrow as pa
+
+        key = tuple(names)
+        if key not in self._schemas:
+            known = self._manifest.schema
+            self._schemas[key] = pa.schema([known.field(name) for name in names])
+        return self._schemas[key]
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""

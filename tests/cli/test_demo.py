@@ -3,17 +3,13 @@
 import json
 import os
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from fewbits import demo
 from fewbits.collection import Collection
-from fewbits.cli import app
-from fewbits.demo import _icd10
-from fewbits.learners import ITQ
+from tests.cli._calling import invoke
 
 
 @pytest.fixture(scope="module")
@@ -28,36 +24,37 @@ def data():
     )
 
 
-def check(rows, gain):
+def told_by(folder, bits, gain):
+    """Return the answers of the demo, whose codes find what they should."""
+    result = invoke("demo", "--json", "-o", folder, "--bits", bits)
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    rows = told["comparison"]
     by_name = {row["name"]: row for row in rows}
-    learnt, random = by_name["learnt 256 (ITQ)"], by_name["random 256 (LSH)"]
-    assert learnt["bytes_per_item"] == random["bytes_per_item"] == 32
-    assert learnt["recall"] > random["recall"]
-    short = by_name["learnt 64 (neighbours)"]
-    assert short["bytes_per_item"] == 8
-    assert short["recall"] > by_name["learnt 64 (ITQ)"]["recall"] + gain
-    lengths = [by_name[f"learnt {n} (ITQ)"]["recall"] for n in (64, 256, 512)]
-    assert lengths == sorted(lengths)
+    learnt, drawn = by_name[f"learnt {bits} (ITQ)"], by_name[f"random {bits} (LSH)"]
+    assert learnt["bytes_per_item"] == drawn["bytes_per_item"] == bits // 8
+    assert learnt["recall"] > drawn["recall"]
+    few = bits // 4
+    short = by_name[f"learnt {few} (neighbours)"]
+    assert short["bytes_per_item"] == few // 8
+    assert short["recall"] > by_name[f"learnt {few} (ITQ)"]["recall"] + gain
+    lengths = (few, bits, 2 * bits)
+    recalls = [by_name[f"learnt {n} (ITQ)"]["recall"] for n in lengths]
+    assert recalls == sorted(recalls)
     for row in rows[1:]:
         assert row["recall_reranked"] >= row["recall"]
-
-
-def told_by(folder, gain):
-    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(folder)])
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    told = json.loads(result.stdout)
-    check(told["comparison"], gain)
     return {answer["question"]: answer for answer in told["answers"]}
 
 
 def test_on_a_slice(data, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "load", lambda: data)
-    monkeypatch.setattr(_icd10, "ITQ", partial(ITQ, n_iter=5))
     # 2,000 rows are too few for neighbours to teach much.
-    answers = told_by(tmp_path / "d", gain=-0.03)
+    answers = told_by(tmp_path / "d", 64, gain=-0.03)
     assert [*answers] == [*demo.QUESTIONS]
-    (answer,) = demo.ask(Collection.open(tmp_path / "d"), [data.items[0]])
+    opened = Collection.open(tmp_path / "d")
+    assert opened.ids.tolist() == data.keys
+    assert demo.made(tmp_path / "d")
+    (answer,) = demo.ask(opened, [data.items[0]])
     assert answer.texts[0] == data.items[0]
     assert answer.distances[0] == 0
 
@@ -66,6 +63,6 @@ def test_on_a_slice(data, tmp_path, monkeypatch):
     os.environ.get("FEWBITS_NIGHTLY") != "1", reason="all diagnoses: make nightly"
 )
 def test_whole_run(tmp_path):
-    answers = told_by(tmp_path / "d", gain=0.1)
+    answers = told_by(tmp_path / "d", 256, gain=0.1)
     assert answers["quarterly earnings report of the bank"]["chapter"] is None
     assert answers["bitten by a shark"]["chapter"] is not None

@@ -1,0 +1,150 @@
+"""Columns of every type come back: from tables and files, after changes, in hits."""
+
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fewbits import Collection
+from fewbits.encoders import LinearEncoder
+
+X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]], np.float32)
+IDS = ["a", "b", "c"]
+ENCODER = LinearEncoder(np.eye(2), np.zeros(2))
+DAYS = [date(2020, 2, 28), date(2020, 2, 29), None]
+NOON = [datetime(2020, 7, 1, 12), None, datetime(1969, 12, 31, 23, 59)]
+CLOCK = [time(1, 2, 3), None, time(23, 59)]
+ORDINAL = pa.DictionaryArray.from_arrays(
+    pa.array([1, 0, None], pa.int8()), pa.array(["low", "high"]), ordered=True
+)
+COLUMNS = {
+    "decimal": pa.array([Decimal("1.10"), None, Decimal("-2")], pa.decimal128(10, 2)),
+    "wide decimal": pa.array([Decimal(10) ** 50, None, None], pa.decimal256(60, 2)),
+    "date": pa.array(DAYS),
+    "date64": pa.array(DAYS, pa.date64()),
+    "time of seconds": pa.array(CLOCK, pa.time32("s")),
+    "time": pa.array(CLOCK, pa.time64("us")),
+    "timestamp": pa.array(NOON, pa.timestamp("ms")),
+    "with time zone": pa.array(NOON, pa.timestamp("us", "Europe/Berlin")),
+    "nanoseconds": pa.array([1, None, 2**62], pa.timestamp("ns")),
+    "duration": pa.array([timedelta(seconds=1), None, timedelta(1)]),
+    "category": pa.array(["x", None, "y"]).dictionary_encode(),
+    "ordinal": ORDINAL,
+    "text": pa.array(["ä", None, ""]),
+    "large text": pa.array(["ä", None, ""], pa.large_string()),
+    "list": pa.array([[1, None], [], None], pa.list_(pa.int16())),
+    "large list": pa.array([["a"], None, []], pa.large_list(pa.string())),
+    "fixed list": pa.array([[1, 2]] * 3, pa.list_(pa.int8(), 2)),
+    "struct": pa.array([{"d": DAYS[0], "n": None}, None, {"d": None, "n": 1}]),
+    "map": pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int32())),
+    "bytes": pa.array([b"\xff\x00", None, b""]),
+    "large bytes": pa.array([b"\xff", None, b""], pa.large_binary()),
+    "fixed bytes": pa.array([b"ab", None, b"cd"], pa.binary(2)),
+    "truth": pa.array([True, None, False]),
+    "int8": pa.array([1, None, -128], pa.int8()),
+    "uint64": pa.array([2**64 - 1, None, 0], pa.uint64()),
+    "half": pa.array(np.array([0.5, 1, 2], np.float16)),
+    "infinity": pa.array([float("inf"), -0.0, 1e-320]),
+    "nulls": pa.nulls(3),
+    # Names of fields of hits, and of what others keep.
+    "distance": pa.array([1.5, None, 3]),
+    "id": pa.array([7, 7, 7]),
+    "score": pa.array(list("abc")),
+    "code": pa.array([b"\xff"] * 3),
+    "vector": pa.array([[1, 2]] * 3),
+}
+#: Parquet has no days in milliseconds, and no times in seconds.
+OF_PARQUET = {"date64": pa.date32(), "time of seconds": pa.time32("ms")}
+TABLE = pa.table({"embedding": pa.array(X.tolist()), "key": IDS, **COLUMNS})
+
+
+def written(kind, path):
+    if kind == "parquet":
+        pq.write_table(TABLE, path)
+        return path
+    new = pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream
+    with new(path, TABLE.schema) as writer:
+        writer.write_table(TABLE)
+    return path
+
+
+@pytest.fixture(scope="module", params=["table", "beside", "parquet", "arrow", "stream"])
+def source(request, tmp_path_factory):
+    """Return the kind of data, and the options that make a collection of it."""
+    if request.param == "beside":
+        return request.param, {"data": X, "ids": IDS, "columns": COLUMNS}
+    data = TABLE
+    if request.param != "table":
+        suffix = request.param.replace("stream", "arrow")
+        data = written(request.param, tmp_path_factory.mktemp("t") / f"t.{suffix}")
+    names = {"column": "embedding", "id": "key", "columns": [*COLUMNS]}
+    return request.param, {"data": data, **names}
+
+
+@pytest.fixture(scope="module")
+def col(source, home):
+    return home(Collection.create(None, encoder=ENCODER, **source[1]))
+
+
+@pytest.fixture(scope="module")
+def grown(source, home):
+    """Return a collection after rows came twice, and the first ones went."""
+    col = home(Collection.create(None, encoder=ENCODER, **source[1]))
+    col.delete(["b"])
+    col.upsert(**source[1])
+    col.compact()
+    return col
+
+
+def same_as(values):
+    """Return values that compare equal where they are the same, NaN and -0.0 too."""
+    return [repr(value) for value in values]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_comes_back(col, grown, source, name):
+    expected, kind = COLUMNS[name], COLUMNS[name].type
+    if source[0] == "parquet":
+        kind = OF_PARQUET.get(name, kind)
+    if pa.types.is_dictionary(kind):  # as wide as the values of all rows may need
+        kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    for one in (col, grown):
+        column = one.to_arrow([name])[name]
+        assert one.schema.field(name).type == column.type == kind
+        assert same_as(column.to_pylist()) == same_as(expected.to_pylist())
+        hits = one.search(X, 1, columns=[name])
+        shown = same_as(one.column(name).tolist())
+        assert same_as(some[0][name] for some in hits) == shown
+        assert same_as(row[name] for row in one.get(IDS)) == shown
+        assert same_as(one.take(np.arange(3))[name].to_pylist()) == same_as(
+            expected.to_pylist()
+        )
+
+
+def test_hits_keep_the_users_columns_apart(col):
+    for key, (hit,) in zip(IDS, col.search(X, 1), strict=True):
+        assert (hit.id, hit.distance, hit.rank) == (key, 0, 1)
+        assert hit["id"] == 7
+        assert [*hit.columns] == [*COLUMNS]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", "f2", "f4", "?", "M8[ns]", "m8[s]"])
+def test_arrays_as_columns_keep_their_types(home, dtype):
+    column = np.arange(3).astype(dtype)
+    col = home(Collection.create(None, X, encoder=ENCODER, columns={"c": column}))
+    kept = col.to_arrow()["c"]
+    assert kept.type == pa.array(column).type
+    np.testing.assert_array_equal(kept.to_numpy(), column)
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.String, pl.Enum(list("ab"))])
+def test_columns_of_polars_come_back(home, kind):
+    table = pl.DataFrame({"v": X.tolist(), "c": pl.Series(list("aba"), dtype=kind)})
+    col = home(Collection.create(None, table, encoder=ENCODER, column="v"))
+    assert col.column("c").tolist() == list("aba")
+    hits = col.search(X, filter="c = 'b'")
+    assert [[hit.id for hit in some] for some in hits] == [[1]] * 3
