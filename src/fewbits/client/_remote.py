@@ -24,6 +24,7 @@ from fewbits.client._items import (
     vector_column,
 )
 from fewbits.collection import (
+    KINDS,
     Classified,
     DuplicateGroups,
     DuplicatePairs,
@@ -34,7 +35,6 @@ from fewbits.collection.hits import OWN
 from fewbits.errors import ArgumentError
 from fewbits.store import Report
 
-_KINDS = ("texts", "vectors", "images", "ids", "codes")
 _ROWS = 10_000  # of the collection that are read at a time
 _FOLDER = "open its folder where it lies"
 _NEWEST = "a server answers from the newest version"
@@ -588,9 +588,9 @@ class RemoteCollection:
 
         given = [i for i, value in enumerate(values) if value is not None]
         if len(given) != 1:
-            raise ArgumentError(f"give exactly one of queries, {', '.join(_KINDS)}")
+            raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
         items = values[given[0]]
-        kind = (None, *_KINDS)[given[0]]
+        kind = (None, *KINDS)[given[0]]
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
