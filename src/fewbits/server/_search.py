@@ -85,7 +85,7 @@ def search(served: Served, body: Any, query: Query) -> Hits:
     options, most = search_options(body), settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
-        most = min(most, settings.max_hits // len(query))
+        most = min(most, settings.max_hits // max(1, len(query)))
         options["k"] = most + 1
     hits = collection.search(**query.arguments(collection, settings), **options)
     if unbounded and hits.ids.shape[1] > most:
