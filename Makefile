@@ -34,7 +34,7 @@ test-slow: $(VENV)/dev.stamp
 # reads the page too early, as answers come late or the page is slow. What holds for
 # whatever is drawn: ten times as many examples.
 nightly: $(VENV)/dev.stamp
-	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/demo \
+	FEWBITS_NIGHTLY=1 $(PYTEST) tests/store tests/server tests/cli/test_demo.py \
 	  tests/explorer/test_clothes.py tests/analysis tests/classify \
 	  tests/codes tests/evaluation tests/collection tests/index tests/inputs tests/kernels
 	FEWBITS_SLOW_ANSWERS=400 $(PYTEST) tests/explorer

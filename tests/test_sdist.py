@@ -56,7 +56,8 @@ def test_has_all_that_building_needs(names):
 def test_has_the_tests_of_the_package(names):
     published = {name for name in names if name.startswith("tests/")}
     whole = {name for name in files("tests", "*.py") if not name.startswith(LABORATORY)}
-    assert published == whole - PROSE | {"tests/slow.txt"}
+    kept = files("tests/collection/kept", "*.*")
+    assert published == whole - PROSE | kept | {"tests/slow.txt"}
 
 
 def test_has_nothing_else(names):

@@ -19,6 +19,7 @@ constexpr std::size_t kFewQueries = 11;     // for which sampling does not pay
 constexpr std::size_t kPass = 1024;         // queries that share a block's tables
 constexpr std::size_t kRowBlock = 16384;    // bytes of rows that a few queries share
 constexpr std::size_t kGrain = 4096;        // rows that one thread takes at least
+constexpr std::size_t kStart = 2 << 20;     // bytes for which a thread is worth starting
 constexpr std::size_t kGathered = 65536;    // allowed rows that many queries share,
 constexpr std::size_t kGatheredForFew = 4096;  // and that a few do
 constexpr std::size_t kSample = 32768;      // rows that first thresholds come from,
@@ -219,6 +220,7 @@ template <typename Make, typename Work>
 void search(CodeView queries, CodeView database, const Filter& filter,
             std::size_t n_threads, const Make& make, const Work& work) {
     const bool gather = gathers(queries, database, filter);
+    n_threads = std::min(n_threads, 1 + queries.rows * database.rows * database.bytes / kStart);
     const auto pass = [&](std::size_t first, std::size_t n, std::size_t threads) {
         const CodeView some{queries.row(first), n, queries.bytes};
         const auto make_nth = [&](std::size_t q) { return make(first + q); };

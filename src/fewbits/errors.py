@@ -99,7 +99,7 @@ def a_kind(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def one_line(error: BaseException) -> str:
+def one_line(error: BaseException, longest: int = _REASON) -> str:
     r"""Return another library's message as one short line that a terminal can show.
 
     Examples
@@ -108,7 +108,7 @@ def one_line(error: BaseException) -> str:
     'bad bytes ?[31m'
     """
     line = " ".join(str(error).split()) or type(error).__name__
-    return "".join(x if x.isprintable() else "?" for x in line[:_REASON])
+    return "".join(x if x.isprintable() else "?" for x in line[:longest])
 
 
 class Outcome(NamedTuple):

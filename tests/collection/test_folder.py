@@ -83,6 +83,35 @@ def test_without_rows(tmp_path):
     assert Collection.verify(tmp_path / "c").is_intact
 
 
+def test_facts_come_back_as_plain_values(tmp_path):
+    extra = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2)}
+    known = learnt().with_facts(**extra, trained_on=np.int64(60), method="llc")
+    known.save(tmp_path / "c")
+    opened = Collection.open(tmp_path / "c")
+    assert opened.facts == known.facts
+    assert opened.facts.extra == {"n": 3, "mean": 0.5, "list": (0, 1)}
+    summary = opened.summary()
+    assert (summary["n"], summary["trained_on"], summary["method"]) == (3, 60, "llc")
+    for odd in (object(), 1j, {1, 2}, {1: True}):
+        with pytest.raises(ArgumentError, match="extra must h"):
+            learnt().with_facts(odd=odd)
+    frozen = full().with_facts(note="x")
+    with pytest.raises(ArgumentError, match="can only be read"):
+        frozen.delete(["k1"])
+    frozen.save(tmp_path / "d")
+    assert Collection.open(tmp_path / "d").summary()["note"] == "x"
+    assert Collection.create(None, X, encoder=known).facts.extra == opened.facts.extra
+
+
+def test_the_same_content_again(tmp_path):
+    col = full(tmp_path / "c")
+    before = answers(col)
+    for _ in range(2):
+        full().save(tmp_path / "c", overwrite=True)
+        assert answers(Collection.open(tmp_path / "c")) == before
+    assert Collection.verify(tmp_path / "c").is_intact
+
+
 def test_what_replaces_a_collection_leaves_nothing_of_it(tmp_path):
     full(tmp_path / "c")
     learnt(codebook=None, calibration=None, rejection=None).save(

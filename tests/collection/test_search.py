@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,9 @@ def test_kinds_of_queries_are_one(home, form):
         {"codes": ENCODER.encode(Q)[:, :1]},
         {"codes": ENCODER.encode(Q) | 1},
         {"queries": "text"},
+        {"queries": Path("leg.jpg")},
+        {"vectors": "text"},
+        {"codes": "text"},
         {"queries": Q[0]},
         {"queries": Q[:, :3]},
         {"queries": np.full((1, N_BITS), np.nan)},
@@ -400,6 +404,20 @@ def test_first_bits(home, bits):
     for wrong in (0, N_BITS + 1):
         with pytest.raises(ArgumentError, match="must have between 1 and 12 bits"):
             col.prefix(wrong)
+
+
+def test_codes_are_ranked_again_by_their_bits(home):
+    codes = ENCODER.encode(X)
+    col = home(Collection.create(None, codes=codes, bits=N_BITS))
+    plain = col.search(ENCODER.encode(Q), 5)
+    again = col.search(ENCODER.encode(Q), 5, rerank=True)
+    assert (plain.metric, again.metric) == ("hamming", "scores")
+    np.testing.assert_array_equal(again.ids, plain.ids)
+    for wrong in (X, codes.view(np.int8), codes[:, :1], codes | 1, [["a"]]):
+        for door in (col.search, col.encode, col.like, col.add, col.classify):
+            with pytest.raises(FewbitsError) as caught:
+                door(wrong)
+            assert "\n" not in str(caught.value)
 
 
 def test_first_bits_of_codes_are_asked_by_whole_codes():

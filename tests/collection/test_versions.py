@@ -476,6 +476,24 @@ def test_tables_that_were_given_may_change(home, library):
     assert content(col) == before
 
 
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_memory_maps_that_were_given_may_change(home, tmp_path, mode):
+    np.save(tmp_path / "codes.npy", ENCODER.encode(X))
+    np.save(tmp_path / "x.npy", X)
+    codes, vectors = (
+        np.load(tmp_path / name, mmap_mode=mode) for name in ("codes.npy", "x.npy")
+    )
+    for col in (
+        home(Collection.create(None, codes=codes)),
+        home(Collection.create(None, vectors, encoder=ENCODER, keep_vectors="float32")),
+    ):
+        before = col.codes.tolist(), col.search(ids=[3], k=5).to_list()
+        for array in (codes, vectors):
+            if mode != "r":
+                array[:] = 0
+        assert (col.codes.tolist(), col.search(ids=[3], k=5).to_list()) == before
+
+
 def test_a_codebook_of_names_does_not_change():
     codes, names = np.eye(2, 2, dtype=np.uint8), ["x", "y"]
     book = Codebook(codes, WIDTH, names=names)

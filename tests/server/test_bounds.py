@@ -17,12 +17,8 @@ import pytest
 from PIL import Image
 
 from fewbits import Collection
-from fewbits._images import open_rgb
 from fewbits.client.wire import ARROW, write_stream
-from fewbits.errors import ArgumentError, FeatureError
 from fewbits.server import Settings
-from fewbits.server._queries import Upload
-from fewbits.server._streams import request_stream
 from tests.server._images import image_collection
 from tests.server._running import (
     ENCODER,
@@ -257,22 +253,32 @@ def large_streams():
     yield write_stream(pa.table({"texts": pa.nulls(10**9)}), "{}"), "more than were"
 
 
-def test_small_streams_of_large_tables(monkeypatch):
+def test_small_streams_of_large_tables(client, monkeypatch):
     unpacked = []
     real = pa.ipc.open_stream
     monkeypatch.setattr(pa.ipc, "open_stream", lambda x: unpacked.append(x) or real(x))
     for stream, told in large_streams():
-        with pytest.raises(ArgumentError, match=told):
-            request_stream(stream)
+        answer = search_in(client, stream)
+        assert code(answer) == (422, "argument_error")
+        assert told in answer.json()["error"]["message"]
         assert len(unpacked) == 0 or "uncompressed" not in told
-    plain = {
-        "ids": [1],
-        "tags": [["a"]],
-        "v": [[1.0]],
-        "at": [np.datetime64("2020", "s")],
-    }
-    table = pa.table({name: pa.array(each) for name, each in plain.items()})
-    assert request_stream(write_stream(table, "{}"))[0].equals(table)
+
+
+def test_columns_of_streams_that_are_plain(client_of):
+    client = client_of(writable=True)
+    plain = {"tags": [["a"]], "w": [[1.0]], "at": [np.datetime64("2020", "s")]}
+    table = pa.table({"id": [1], **{k: pa.array(v) for k, v in plain.items()}})
+    headers = {"Content-Type": ARROW}
+    content = write_stream(table, "{}")
+    answer = client.post("/v1/update", content=content, headers=headers)
+    assert answer.json()["n_changed"] == 1
+    (item,) = client.post("/v1/items", json={"ids": [1]}).json()["items"]
+    assert (item["columns"]["tags"], item["columns"]["w"]) == (["a"], [1.0])
+
+
+def search_in(client, stream):
+    headers = {"Content-Type": ARROW}
+    return client.post("/v1/search", content=stream, headers=headers)
 
 
 def png_of(width, height):
@@ -349,11 +355,14 @@ def test_pixels_of_all_images_are_bounded(client_of, tmp_path, monkeypatch):
     assert "5,120 pixels" in answer.json()["error"]["message"]
 
 
-def test_images_for_other_programs_are_none():
+def test_images_for_other_programs_are_none(client_of, tmp_path, monkeypatch):
+    client = client_of(image_collection(tmp_path, monkeypatch)[0])
     sink = io.BytesIO()
     Image.new("RGB", (4, 4)).save(sink, "EPS")
-    with pytest.raises(FeatureError, match="image 0 is not a readable image: known"):
-        open_rgb(Upload(sink.getvalue(), "image 0", 1000))
+    kind = {"Content-Type": "image/eps"}
+    answer = client.post("/v1/search", content=sink.getvalue(), headers=kind)
+    assert code(answer) == (422, "feature_error")
+    assert "not a readable image: known are PNG" in answer.text
 
 
 def connected(url):

@@ -167,8 +167,9 @@ def test_an_item_is_asked_for_once(client, kind):
     assert "once" in twice.json()["error"]["message"]
 
 
-def test_bytes_of_items_are_bounded(client_of):
-    long = pa.array(["x" * 1_400_000] * 200, pa.large_string())
+def test_bytes_of_items_are_bounded(client_of, monkeypatch):
+    monkeypatch.setattr("fewbits.server._replies._MOST_BYTES", 1_000_000)
+    long = pa.array(["x" * 10_000] * 200, pa.large_string())
     collection = Collection.create(
         None, vectors(200), encoder=ENCODER, columns={"text": long}
     )
@@ -321,6 +322,86 @@ def test_rows_that_do_not_fit(client_of, path, body):
     assert answer.status_code == 422
     assert answer.json()["error"]["message"]
     assert client.get("/v1/facts").json()["n_items"] == 200
+
+
+HOSTILE = {
+    "search": [
+        b'{"vectors": [[NaN]]}',
+        b'{"vectors": [[Infinity]]}',
+        b'{"vectors": [[1e999]]}',
+        b"\xff\xfe",
+        b'{"ids": ["\xff"]}',
+        b'{"ids": ["\\ud800"]}',
+        b"null",
+        b"[]",
+        b'{"ids": [1e0]}',
+        b'{"ids": [true]}',
+        b'{"ids": [-1]}',
+        b'{"ids": [1], "k": true}',
+        b'{"ids": [1], "k": 1.0}',
+        b'{"ids": [1], "k": 99999999999999999999}',
+        b'{"ids": [1], "k": -4611686018427387904}',
+        b'{"ids": [1], "shortlist": 4611686018427387904}',
+        b'{"ids": [1], "filter": "\\u0000"}',
+        b'{"ids": [1], "rerank": 1}',
+        b'{"ids": [1], "columns": "year"}',
+        b'{"ids": [1], "limit": 3}',
+    ],
+    "classify": [
+        {"ids": [1], "decoder": decoder}
+        for decoder in (
+            {},
+            {"name": {}},
+            {"name": "bounded", "radius": 1e300},
+            {"name": "bounded", "nothing": 1},
+            {"name": "orbgrand", "max_queries": 10**12},
+            "x" * 5000,
+        )
+    ],
+    "like": [
+        {"good_ids": [1], "C": 1e-300},
+        {"good_ids": [1], "random_state": 2**62},
+        {"good_ids": [1], "n_random": 10**9},
+        {"good": {"vectors": [[1]]}},
+        {"good": {"ids": [1]}},
+        {"good": {}},
+    ],
+    "recall": [
+        {"vectors": [[1.0]]},
+        {"random_state": -5},
+        {"confidence": 1e308},
+        {"queries": {}},
+        {"k": 2**62},
+    ],
+    "duplicates": [{}, {"radius": "1"}, {"radius": 1, "max_vector_distance": -1}],
+    "add": [
+        {"rows": [{"_id": [1], "_vector": ROWS[0], "kind": "x", "year": 1}]},
+        {"rows": [{"_id": 900, "_vector": [None] * 32, "kind": "x", "year": 1}]},
+        {"rows": [{"_id": 900, "_code": 5, "kind": "x", "year": 1}]},
+        {"rows": [{"_id": 900, "v": ROWS[0], "kind": "x", "year": 1}], "id": "none"},
+        {"rows": [{"v": ROWS[0], "kind": "x", "year": 1}], "column": ["v", "v"]},
+    ],
+    "update": [
+        {"rows": [{"id": 1, "_id": 2}]},
+        {"rows": [{"id": 1, "_code": 2}]},
+        {"rows": [{"id": 1, "": 2}]},
+        {"rows": [{"id": 1, "year": "x"}]},
+    ],
+    "delete": [{}, {"ids": [1], "timeout": -1}, {"filter": "1 = 1 or"}],
+}
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_hostile_bodies_are_refused_in_a_line(client_of, path):
+    client = client_of(small_collection(keep_vectors="float32"), writable=True)
+    for body in HOSTILE[path]:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        answer = client.post(f"/v1/{path}", content=content, headers=headers)
+        assert answer.status_code == 422, (body, answer.text)
+        message = answer.json()["error"]["message"]
+        assert 0 < len(message) <= 1000
+        assert "\n" not in message
 
 
 def test_read_only(client):

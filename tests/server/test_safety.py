@@ -7,9 +7,7 @@ from fastapi.testclient import TestClient
 
 from fewbits import Collection
 from fewbits.errors import ArgumentError
-from fewbits.server import Settings, create_app, read_token
-from fewbits.server._run import check_public
-from fewbits.server._security import Gate
+from fewbits.server import Settings, create_app, read_token, run
 from tests.server._images import image_collection
 from tests.server._running import small_collection, vectors
 
@@ -77,8 +75,9 @@ def test_long_cookies_are_refused_soon(closed, value):
     """Python's own parser takes minutes for each."""
     cookie = f'a="{value}"'
     assert closed.get("/v1/health", headers={"Cookie": cookie}).status_code == 401
-    gate = Gate(Settings(token=TOKEN))
-    cookie = f"{cookie}; {gate.cookie_name}={gate.cookie_value}"
+    moved = closed.get(f"/?token={TOKEN}", follow_redirects=False)
+    closed.cookies.clear()
+    cookie = f"{cookie}; {moved.headers['set-cookie'].split(';')[0]}"
     assert closed.get("/v1/health", headers={"Cookie": cookie}).status_code == 200
 
 
@@ -165,8 +164,7 @@ def test_headers(client):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "codes.example"])
 def test_a_public_address_needs_a_token(host):
     with pytest.raises(ArgumentError, match="token"):
-        check_public(host, Settings())
-    check_public(host, Settings(token=TOKEN))
+        run(small_collection(), host=host)
 
 
 def test_settings():
@@ -317,3 +315,58 @@ def test_unknown_fields_are_errors(client):
     answer = client.post("/v1/search", json={"vectors": ROWS, "limit": 3})
     assert answer.status_code == 422
     assert "limit" in answer.json()["error"]["message"]
+
+
+# Refusals tell what to do.
+
+
+def message(answer):
+    return answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ({"text": ["a"]}, "unknown field 'text' (did you mean 'texts'?)"),
+        ({"ids": [1], "filters": "x"}, "unknown field 'filters' (did you mean 'f"),
+        ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; there are "),
+        ({"codes": ["00"]}, "a code of 32 bits has 8 hexadecimal digits, got 2"),
+    ],
+)
+def test_what_a_body_cannot_have(client, body, wanted):
+    answer = client.post("/v1/search", json=body)
+    assert answer.status_code == 422
+    assert message(answer).startswith(wanted)
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"nothing": 3}', b""])
+def test_a_read_only_service_does_not_look_at_the_body(client, body):
+    headers = {"Content-Type": "application/json"}
+    for path in ("add", "upsert", "delete"):
+        answer = client.post(f"/v1/{path}", content=body, headers=headers)
+        assert answer.status_code == 403
+        assert "--writable" in message(answer)
+
+
+def test_a_wrong_token_is_told_from_none(client_of):
+    client = client_of(token=TOKEN)
+    none = client.get("/v1/health")
+    wrong = client.get("/v1/health", headers={"Authorization": "Bearer wrong"})
+    assert none.status_code == wrong.status_code == 401
+    assert "send the token" in message(none)
+    assert "not the token" in message(wrong)
+
+
+def test_a_browser_is_told_how_to_get_in(client_of):
+    client = client_of(token=TOKEN)
+    headers = {"Accept": "text/html,application/xhtml+xml;q=0.9"}
+    none = client.get("/", headers=headers)
+    wrong = client.get("/?token=wrong", headers=headers)
+    for answer in (none, wrong):
+        assert answer.status_code == 401
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "/?token=TOKEN" in answer.text
+        assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert "asks for a token" in none.text
+    assert "That is not the token" in wrong.text
+    assert client.get("/").headers["content-type"] == "application/json"

@@ -1,4 +1,4 @@
-"""The files of a store as ``docs/reference/FORMAT.md`` says: read and forged alone.
+"""The files of a store as FORMAT.md says: read and forged alone.
 
 Nothing of the package is used, so that an error of the document, or of the package,
 makes a test fail.

@@ -279,7 +279,7 @@ class Codebook(Immutable):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of codes and names; bundles keep it beside what was decoded."""
+        """SHA-256 of codes and names; collections keep it beside what was decoded."""
         return checksum(["codebook", self.n_bits], self.tensors())
 
     def save(self, path: str | Path) -> None:

@@ -87,17 +87,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ArtefactError(
             f"{error}; 'fewbits verify --repair' puts back a flipped bit"
         ) from error
-    if manifest.get("format") != FORMAT:
-        raise ArtefactError(
-            f"{folder} was written in format {manifest.get('format')}, this version "
-            f"reads format {FORMAT}: install a newer fewbits"
-        )
+    _check_format(folder, manifest)
     _check_fields(path, manifest, _FIELDS)
     for name, entry in manifest["files"].items():
         _check_fields(path, {name: entry}, {name: dict})
         _check_fields(path, entry, _ENTRY)
     _check_fields(path, manifest["encoder"], {"fingerprint": str})
     return manifest
+
+
+def _check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
+    if manifest.get("format") != FORMAT:
+        raise ArtefactError(
+            f"{folder} was written in format {manifest.get('format')}, this version "
+            f"reads format {FORMAT}: install a newer fewbits"
+        )
 
 
 def _check_fields(path: Path, values: Mapping[str, Any], kinds: Any) -> None:
@@ -357,6 +361,8 @@ def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
     # the files beside it.
     content = path.read_bytes()
     names = (b'"format"', b'"encoder"', b'"files"')
+    if path.name == MANIFEST and _is_sealed(content):
+        _check_format(path.parent, _unsealed(content))  # what is newer is left alone
     if not has_files and sum(name in content for name in names) < 2:
         raise ArtefactError(
             f"{path.parent} holds a {path.name} of something else; choose another "

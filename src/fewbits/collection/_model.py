@@ -62,9 +62,11 @@ class Facts:
     novelty_radius: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("parameters", "extra"):
-            plain = ReadOnlyDict(getattr(self, name), name=name)
-            object.__setattr__(self, name, plain)
+        for name, value in vars(self).items():  # as JSON has them
+            if name in ("parameters", "extra"):
+                object.__setattr__(self, name, ReadOnlyDict(value, name=name))
+            elif isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
 
     def __repr__(self) -> str:
         return one_line(self)

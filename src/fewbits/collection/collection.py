@@ -343,7 +343,7 @@ class Collection:
         backbone : str, default=None
             Id of the backbone that makes the features that the encoder takes.
         codebook : Codebook, default=None
-            Codes of classes, for `classify`.
+            Class codes, for `classify`.
         calibration : Calibration, default=None
             The scale of scores, by which classes have probabilities.
         rejection : Rejection, default=None

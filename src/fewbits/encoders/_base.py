@@ -239,7 +239,7 @@ class Encoder(Immutable, ABC):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of everything that decides the codes; bundles keep it beside them."""
+        """SHA-256 of everything that decides the codes, kept beside them."""
         return checksum([self.kind, self.zero_bit], self.tensors())
 
     def save(self, path: str | Path) -> None:

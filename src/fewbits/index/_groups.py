@@ -31,7 +31,7 @@ class Groups:
     offsets : ndarray of shape (n_groups + 1,), dtype int64
         Where each group begins among the members.
     members : ndarray of shape (n_items,), dtype int64
-        Ids in an `Index`, rows of the collection of a `Bundle`; they rise in a group.
+        Ids in an `Index`; they rise in a group.
     n_pairs : int
         Pairs that connect them.
     """

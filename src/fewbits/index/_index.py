@@ -44,8 +44,7 @@ _FIRST, _HITS = 16, 1 << 20  # queries of a stream at first, and hits of a block
 _PLACE_BITS = 44  # that number the codes of all segments; distances have 17
 _SMALL = 1 << 16  # codes: up to here a segment grows, beyond it a new one begins
 _FROZEN = (
-    "a frozen index, such as a bundle's, does not change: "
-    "copy.copy(index) can be added to and removed from"
+    "a frozen index does not change: copy.copy(index) can be added to and removed from"
 )
 
 

@@ -350,7 +350,7 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
     """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
 
     JSON lines begin with an object. Of other text, CSV is what is asked for a column,
-    or names one that a bundle was fitted to; anything else is a text per line.
+    or names one that a collection was learnt from; anything else is a text per line.
     """
     with peekable(raw) as file:
         head = file.peek(HEAD)

@@ -43,7 +43,7 @@ def export_onnx(
 
     The input ``features`` is float32 (n, n_features), the output ``codes`` uint8 (n,
     ceil(n_bits / 8)), packed as by `fewbits.codes.pack`. The model's metadata name the
-    encoder: ``fewbits.fingerprint`` is that of bundles and stores.
+    encoder: ``fewbits.fingerprint`` is that of collections.
 
     Parameters
     ----------

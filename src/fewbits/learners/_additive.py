@@ -62,7 +62,7 @@ class AdditiveCodes(Learner):
     correction : bool, default=False
         Whether codes come with two bytes for each row that make the distances of
         re-ranking more exact: with as many bits as features, or where the lengths of
-        rows differ. A bundle stores and takes them by itself.
+        rows differ. A collection stores and takes them by itself.
     random_state : int, RandomState instance or None, default=None
         Seeds the rotation, and the rows that take part where there are over 40,000.
 

@@ -108,7 +108,7 @@ class PiCoDes(PiCoDesLearner):
     """Learn bits for linear classifiers: compact codes for recognising new classes.
 
     Any number of bits, whatever the number of classes. The classes of the training data
-    only guide the choice of bits; `Bundle.search_by_example` and linear models on the
+    only guide the choice of bits; `Collection.like` and linear models on the
     codes then generalise to classes unseen in training.
 
     Parameters

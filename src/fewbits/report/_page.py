@@ -413,7 +413,7 @@ def _bits_legend(sheet: _Sheet) -> str:
     sentences = ["On each side the items with the most extreme scores."]
     if sheet.ids is not None:
         sentences.append(
-            "Hover over an item to see its id; 'fewbits like BUNDLE --id "
+            "Hover over an item to see its id; 'fewbits like COLLECTION --good-ids "
             "ID' finds more like it."
         )
     if any(sheet.alike.values()):

@@ -16,6 +16,7 @@ from fewbits.server._logs import log
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
+_LONGEST = 1000  # characters of a message, which may repeat a part of the body
 
 
 def in_bytes(size: int) -> str:
@@ -114,7 +115,7 @@ def as_api_error(error: Exception) -> ApiError:
     if isinstance(error, RequestValidationError):
         return ApiError(422, "argument_error", _first_fault(error))
     if (outcome := outcome_of(error)) is not None:
-        return ApiError(outcome.status, outcome.code, one_line(error))
+        return ApiError(outcome.status, outcome.code, one_line(error, _LONGEST))
     return ApiError(500, "internal_error", "the service failed; its log says how")
 
 

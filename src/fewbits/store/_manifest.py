@@ -251,10 +251,14 @@ class Manifest:
                 )
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
-        raise ArtefactError(
+        raise OtherFormatError(
             f"{name} was written in format {content['format']}, this version reads "
             f"format {FORMAT}: install a newer fewbits"
         )
+
+
+class OtherFormatError(ArtefactError):
+    """A file is intact, but of another version: nothing of it is repaired."""
 
 
 def _digest(body: bytes) -> str:

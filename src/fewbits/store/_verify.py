@@ -14,6 +14,7 @@ from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
+    OtherFormatError,
     SegmentEntry,
     copy_name,
     has_segments,
@@ -124,7 +125,7 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
 
     Also what is damaged of these, and the largest number of a state that there is. The
     state is None where neither can be read. Raises ArtefactError where there is
-    neither a manifest, damaged or not, nor a segment.
+    neither a manifest, damaged or not, nor a segment, or one of another version.
     """
     names = disk.names()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
@@ -152,6 +153,8 @@ def _state(disk: Disk, name: str, number: int) -> tuple[Manifest | None, list[Da
         manifest = Manifest.from_bytes(disk.map(name), path)
     except FileNotFoundError:
         return None, [Damage(path, "it is missing")]
+    except OtherFormatError:
+        raise
     except ArtefactError as error:
         return None, [_damage_of(path, error)]
     if manifest.number != number:

@@ -36,9 +36,9 @@ def export_backbone(
 
     The id is the beginning of the checksum of the file, an ONNX model in the folder
     that the environment variable ``FEWBITS_CACHE`` names, by default the user's cache
-    folder. `fewbits.backbones.load`, bundles and the command line find it there. Keep a
-    copy of ``<id>.onnx`` elsewhere, since caches are deleted, and put it into that
-    folder on other machines.
+    folder. `fewbits.backbones.load`, collections and the command line find it there.
+    Keep a copy of ``<id>.onnx`` elsewhere, since caches are deleted, and put it into
+    that folder on other machines.
 
     An image is squeezed into `size` x `size` pixels (`fewbits.backbones.pixels`), which
     are divided by 255, less `mean`, over `std`.
