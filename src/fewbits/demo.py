@@ -88,7 +88,6 @@ def build(
         folder,
         pa.table(table),
         column="text",
-        id="icd10",
         label="category",
         encoder=learnt.with_facts(data=data.name),
         overwrite=True,

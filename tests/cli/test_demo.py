@@ -52,7 +52,7 @@ def test_on_a_slice(data, tmp_path, monkeypatch):
     answers = told_by(tmp_path / "d", 64, gain=-0.03)
     assert [*answers] == [*demo.QUESTIONS]
     opened = Collection.open(tmp_path / "d")
-    assert opened.ids.tolist() == data.keys
+    assert opened.column("icd10").tolist() == data.keys
     assert demo.made(tmp_path / "d")
     (answer,) = demo.ask(opened, [data.items[0]])
     assert answer.texts[0] == data.items[0]

@@ -1,23 +1,11 @@
 """``fewbits add``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from fewbits.cli._options import (
-    Codes,
-    CollectionPath,
-    Columns,
-    Id,
-    Images,
-    InputPath,
-    Label,
-    RowColumn,
-    SkipBlank,
-    Timeout,
-    json_option,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_json, progress_bar
 
 if TYPE_CHECKING:
@@ -25,19 +13,17 @@ if TYPE_CHECKING:
 
 
 def add(
-    collection: CollectionPath,
-    items: InputPath,
-    column: RowColumn = None,
-    images: Images = None,
-    codes: Codes = None,
-    label: Label = None,
-    id: Id = None,
-    columns: Columns = None,
-    skip_blank: SkipBlank = False,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the numbers of items as one JSON object.")
-    ] = False,
+    collection: opt.CollectionPath,
+    items: opt.InputPath,
+    column: opt.RowColumn = None,
+    images: opt.Images = None,
+    codes: opt.Codes = None,
+    label: opt.Label = None,
+    id: opt.Id = None,
+    columns: opt.Columns = None,
+    skip_blank: opt.SkipBlank = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Encode INPUT and add it to COLLECTION.
 

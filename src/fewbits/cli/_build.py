@@ -6,48 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
+from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
 from fewbits.cli._fit import Learning
-from fewbits.cli._options import (
-    Backbone,
-    Bits,
-    Checkpoint,
-    CodebookPath,
-    Codes,
-    CollectionPath,
-    Column,
-    Columns,
-    Device,
-    GroupColumn,
-    Id,
-    Images,
-    InputPath,
-    KernelMap,
-    Label,
-    LearningSeed,
-    Method,
-    Sample,
-    Settings,
-    SkipBlank,
-    Timeout,
-    command_line,
-    json_option,
-    read_items,
-)
 from fewbits.cli._printing import print_json, progress_bar, say
 from fewbits.errors import ArgumentError
 
 
 def build(
-    collection: CollectionPath,
-    items: InputPath,
-    column: Column = None,
-    images: Images = None,
-    codes: Codes = None,
-    label: Label = None,
-    id: Id = None,
-    columns: Columns = None,
-    skip_blank: SkipBlank = False,
+    collection: opt.CollectionPath,
+    items: opt.InputPath,
+    column: opt.Column = None,
+    images: opt.Images = None,
+    codes: opt.Codes = None,
+    label: opt.Label = None,
+    id: opt.Id = None,
+    columns: opt.Columns = None,
+    skip_blank: opt.SkipBlank = False,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
@@ -69,28 +44,25 @@ def build(
             "--bits only the first bits of its codes."
         ),
     ] = None,
-    method: Method = None,
-    bits: Bits = None,
-    backbone: Backbone = None,
-    groups: GroupColumn = None,
-    sample: Sample = None,
-    settings: Settings = None,
-    kernel_map: KernelMap = None,
-    codebook: CodebookPath = None,
-    seed: LearningSeed = None,
-    checkpoint: Checkpoint = None,
-    device: Device = None,
+    method: opt.Method = None,
+    bits: opt.Bits = None,
+    backbone: opt.Backbone = None,
+    groups: opt.GroupColumn = None,
+    sample: opt.Sample = None,
+    settings: opt.Settings = None,
+    kernel_map: opt.KernelMap = None,
+    codebook: opt.CodebookPath = None,
+    seed: opt.LearningSeed = None,
+    checkpoint: opt.Checkpoint = None,
+    device: opt.Device = None,
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite",
-            help="Replace what COLLECTION holds, its encoder included.",
+            "--overwrite", help="Replace what COLLECTION holds, its encoder included."
         ),
     ] = False,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the summary as one JSON object.")
-    ] = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Make a collection of INPUT: learn an encoder, encode the items, and keep them.
 
@@ -165,7 +137,7 @@ def build(
             known, n_bits = Collection.open(encoder), bits
             learning.check_none("--encoder leaves nothing to learn")
         if known is not None:
-            source = read_items(known, items, **named)
+            source = opt.read_items(known, items, **named)
         else:
             if columns and groups:
                 named["columns"] = list(dict.fromkeys([*columns, groups]))
@@ -198,12 +170,14 @@ def build(
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
     if source.kind == "texts":
-        then = command_line("search", collection, "what you look for")
+        then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
-        then = command_line("search", collection, source.values[0])
+        then = opt.command_line("search", collection, source.values[0])
     elif source.kind == "codes":
-        then = command_line("search", collection, **{"--ids": built.ids[0], "-k": 3})
+        then = opt.command_line(
+            "search", collection, **{"--ids": built.ids[0], "-k": 3}
+        )
     else:
         options = {"--input": items, "--column": column, "-k": 3}
-        then = command_line("search", collection, **options)
+        then = opt.command_line("search", collection, **options)
     typer.echo(f"next: {then}")

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    CollectionPath,
-    Ids,
-    QueryCodes,
-    QueryVectors,
-    RowColumn,
-    SkipBlank,
-    Source,
-    asked,
-    check_unused,
-    json_option,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, say
 from fewbits.errors import ArgumentError
 
@@ -36,15 +25,15 @@ _HEADINGS = {
 
 
 def classify(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     items: Annotated[
         list[str] | None,
         typer.Argument(metavar="ITEM", help="Texts, or paths of images."),
     ] = None,
-    source: Source = None,
-    ids: Ids = None,
-    codes: QueryCodes = None,
-    vectors: QueryVectors = None,
+    source: opt.Source = None,
+    ids: opt.Ids = None,
+    codes: opt.QueryCodes = None,
+    vectors: opt.QueryVectors = None,
     label: Annotated[
         str | None,
         typer.Option(
@@ -121,11 +110,9 @@ def classify(
             "collections the number of labels to rank; default: 5."
         ),
     ] = None,
-    column: RowColumn = None,
-    skip_blank: SkipBlank = False,
-    as_json: Annotated[
-        bool, json_option("Print one line of JSON for each item.")
-    ] = False,
+    column: opt.RowColumn = None,
+    skip_blank: opt.SkipBlank = False,
+    as_json: opt.JsonLines = False,
 ) -> None:
     """Predict the class of each item, or reject items of unknown classes.
 
@@ -151,9 +138,9 @@ def classify(
             "give either --max-false-reject-rate or --max-false-accept-rate"
         )
     if label is None:
-        check_unused({"--linear": linear or None, "-k": k}, "--label")
+        opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
     opened = Collection.open(collection)
-    query = asked(
+    query = opt.asked(
         opened,
         items,
         source,

@@ -1,19 +1,15 @@
 """``fewbits compact``."""
 
-from typing import Annotated
-
 import typer
 
-from fewbits.cli._options import CollectionPath, Timeout, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json
 
 
 def compact(
-    collection: CollectionPath,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the bytes before and after as JSON.")
-    ] = False,
+    collection: opt.CollectionPath,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Rewrite the rows of COLLECTION without deleted ones, as one segment.
 

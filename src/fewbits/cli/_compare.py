@@ -7,25 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    Column,
-    InputPath,
-    Label,
-    Neighbours,
-    NoFeature,
-    Seed,
-    SkipBlank,
-    check_output,
-    command_line,
-    json_option,
-    parse_settings,
-    place_of,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import annotated, print_json, print_table, progress_bar, say
 
 
 def compare(
-    items: InputPath,
+    items: opt.InputPath,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,7 +52,7 @@ def compare(
             "to its answer."
         ),
     ] = None,
-    k: Neighbours = 10,
+    k: opt.Neighbours = 10,
     shortlist: Annotated[
         int | None,
         typer.Option(
@@ -88,13 +75,12 @@ def compare(
         ),
     ] = None,
     backbone: Annotated[
-        str | None,
-        typer.Option(help="Model that turns texts or images into features."),
+        str | None, typer.Option(help="Model that turns texts or images into features.")
     ] = None,
-    column: Column = None,
-    label: Label = None,
-    id: NoFeature = None,
-    skip_blank: SkipBlank = False,
+    column: opt.Column = None,
+    label: opt.Label = None,
+    id: opt.NoFeature = None,
+    skip_blank: opt.SkipBlank = False,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -103,11 +89,11 @@ def compare(
             "such as n_iter=100; may be repeated.",
         ),
     ] = None,
-    random_state: Seed = 0,
+    random_state: opt.Seed = 0,
     device: Annotated[
         str | None, typer.Option(help="Device of torch, for methods that use it.")
     ] = None,
-    as_json: Annotated[bool, json_option("Print one JSON object.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare methods, lengths and re-rankings; choose the cheapest for a target.
 
@@ -127,7 +113,7 @@ def compare(
     from fewbits.errors import ArgumentError
 
     if plot is not None:
-        check_output(plot, ".svg", "drawings")
+        opt.check_output(plot, ".svg", "drawings")
         if metric is not None:
             check_choice(metric, "metric", training.COMPARED_METRICS)
     elif metric is not None:
@@ -136,15 +122,10 @@ def compare(
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"--method {twice} is given more than once")
-    parameters = parse_settings(settings or [])
-    place = place_of(device, names)
+    parameters = opt.parse_settings(settings or [])
+    place = opt.place_of(device, names)
     source = inputs.read(
-        items,
-        column=column,
-        label=label,
-        id=id,
-        columns=(),
-        skip_blank=skip_blank,
+        items, column=column, label=label, id=id, columns=(), skip_blank=skip_blank
     )
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)
@@ -219,7 +200,7 @@ def _build_command(choice: Any, items: Any, seed: int, options: dict[str, Any]) 
         "--set": settings,
         "--seed": seed or None,
     }
-    return command_line("build", "my-collection", items, **learning, **options)
+    return opt.command_line("build", "my-collection", items, **learning, **options)
 
 
 def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:

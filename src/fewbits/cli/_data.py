@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import check_output, command_line, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, progress_bar, say
 from fewbits.errors import ArgumentError
 
@@ -17,11 +17,7 @@ data = typer.Typer(
 
 
 @data.command("list")
-def list_data(
-    as_json: Annotated[
-        bool, json_option("Print the list as JSON, with an object for each data set.")
-    ] = False,
-) -> None:
+def list_data(as_json: opt.Json = False) -> None:
     """List the data sets that fewbits can load, and whether they are on this machine.
 
     Looks in the folder that the environment variable FEWBITS_DATA names, in the user's
@@ -93,12 +89,12 @@ def export(
         "--column": whole.kind[:-1] if written else None,
         "--bits": 256 if whole.kind == "texts" else None,
     }
-    typer.echo(f"next: {command_line('build', 'my-collection', output, **options)}")
+    typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")
 
 
 def _check_new(files: list[Path], *, overwrite: bool) -> None:
     for file in files:
-        check_output(file, files[0].suffix, "data sets")
+        opt.check_output(file, files[0].suffix, "data sets")
         if file.is_file() and not overwrite:
             raise ArgumentError(f"{file} exists; name another file, or use --overwrite")
     if len({file.resolve() for file in files}) < len(files):

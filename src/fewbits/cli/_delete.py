@@ -4,20 +4,13 @@ from typing import Annotated
 
 import typer
 
+from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
-from fewbits.cli._options import (
-    CollectionPath,
-    Ids,
-    Timeout,
-    check_unused,
-    json_option,
-    typed_ids,
-)
 
 
 def delete(
-    collection: CollectionPath,
-    ids: Ids = None,
+    collection: opt.CollectionPath,
+    ids: opt.Ids = None,
     source: Annotated[
         str | None,
         typer.Option(
@@ -49,10 +42,8 @@ def delete(
             "--missing-ok", help="Pass over ids that are not there, and count them."
         ),
     ] = False,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the numbers of items as one JSON object.")
-    ] = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Delete items of COLLECTION by their ids, by a condition, or by both.
 
@@ -71,9 +62,9 @@ def delete(
     if ids and source is not None:
         raise ArgumentError("give either --ids or --input")
     if source is None:
-        check_unused({"--column": column}, "--input, it is about a file")
+        opt.check_unused({"--column": column}, "--input, it is about a file")
     opened = Collection.open(collection)
-    chosen = typed_ids(opened, ids)
+    chosen = opt.typed_ids(opened, ids)
     if source is not None:
         name = column or opened.facts.id_column
         chosen = list(dict.fromkeys(read_ids(source, name, texts=opened.has_text_ids)))

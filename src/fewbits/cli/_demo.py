@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewbits.cli._options import command_line, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
     learning_reports_to,
     print_comparison,
@@ -28,9 +28,7 @@ def demo(
     bits: Annotated[
         int, typer.Option("--bits", "-b", help="Number of bits per code.")
     ] = 256,
-    as_json: Annotated[
-        bool, json_option("Print the comparison and the answers as one JSON object.")
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Encode 74,724 real diagnoses, search them, and compare with float vectors.
 
@@ -68,9 +66,9 @@ def demo(
         _print_answer(answer)
     typer.echo(f"\nThe collection is in {output}. Try it yourself:")
     question = "cannot sleep at night"
-    typer.echo(f"  {command_line('search', output, question, '--rerank')}")
-    typer.echo(f"  {command_line('like', output, 'dog bite', 'cat bite')}")
-    typer.echo(f"  {command_line('serve', output)}")
+    typer.echo(f"  {opt.command_line('search', output, question, '--rerank')}")
+    typer.echo(f"  {opt.command_line('like', output, 'dog bite', 'cat bite')}")
+    typer.echo(f"  {opt.command_line('serve', output)}")
 
 
 def _print_answer(answer: "Answer") -> None:

@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    Allowed,
-    CollectionPath,
-    Filter,
-    json_option,
-    typed_ids,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_hits, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -23,7 +17,7 @@ _LINES = 10_000  # of pairs that are made at a time
 
 
 def duplicates(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     radius: Annotated[
         int,
         typer.Option(
@@ -40,8 +34,8 @@ def duplicates(
             "at most this. Needs a collection built with --keep-vectors."
         ),
     ] = None,
-    filter: Filter = None,
-    allowed: Allowed = None,
+    filter: opt.Filter = None,
+    allowed: opt.Allowed = None,
     pairs: Annotated[
         bool,
         typer.Option(
@@ -49,10 +43,7 @@ def duplicates(
             help="Print pairs in place of groups, in the order of the collection.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool,
-        json_option("Print one line of JSON for each group, or pair."),
-    ] = False,
+    as_json: opt.JsonLines = False,
 ) -> None:
     """Find near duplicates in COLLECTION.
 
@@ -74,7 +65,7 @@ def duplicates(
         radius,
         max_vector_distance=max_vector_distance,
         filter=filter,
-        allowed=typed_ids(opened, allowed),
+        allowed=opt.typed_ids(opened, allowed),
     )
     (_show_pairs if pairs else _show_groups)(found, as_json)
 

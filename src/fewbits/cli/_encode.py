@@ -5,31 +5,20 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import (
-    CollectionPath,
-    InputPath,
-    RowColumn,
-    SkipBlank,
-    check_output,
-    json_option,
-    read_items,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_json, progress_bar
 from fewbits.errors import ArgumentError
 
 
 def encode(
-    collection: CollectionPath,
-    items: InputPath,
+    collection: opt.CollectionPath,
+    items: opt.InputPath,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="A .npy file of packed codes.")
     ],
-    column: RowColumn = None,
-    skip_blank: SkipBlank = False,
-    as_json: Annotated[
-        bool,
-        json_option("Print the file and the shape of the codes as one JSON object."),
-    ] = False,
+    column: opt.RowColumn = None,
+    skip_blank: opt.SkipBlank = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Encode INPUT and write its packed codes: a uint8 array with a row per item.
 
@@ -42,9 +31,9 @@ def encode(
 
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
-    check_output(output, ".npy", "codes", _are_codes)
+    opt.check_output(output, ".npy", "codes", _are_codes)
     opened = Collection.open(collection)
-    source = read_items(opened, items, column, skip_blank=skip_blank)
+    source = opt.read_items(opened, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
         codes = opened.encode(source, progress=progress)
     with atomic_write(output) as file:

@@ -4,31 +4,22 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import (
-    CollectionPath,
-    Label,
-    Neighbours,
-    RowColumn,
-    SkipBlank,
-    check_unused,
-    json_option,
-    read_items,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_comparison, print_json, progress_bar
 
 
 def evaluate(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     queries: Annotated[
         str, typer.Argument(metavar="QUERIES", help="Held-out items to search with.")
     ],
     database: Annotated[
         str, typer.Argument(metavar="DATABASE", help="Items to search.")
     ],
-    k: Neighbours = 10,
-    column: RowColumn = None,
-    label: Label = None,
-    skip_blank: SkipBlank = False,
+    k: opt.Neighbours = 10,
+    column: opt.RowColumn = None,
+    label: opt.Label = None,
+    skip_blank: opt.SkipBlank = False,
     query_label: Annotated[
         str | None,
         typer.Option(
@@ -36,9 +27,7 @@ def evaluate(
             "column, or another file."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, json_option("Print all metrics as one JSON object.")
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare search by the codes of COLLECTION with exact search by float vectors.
 
@@ -52,13 +41,13 @@ def evaluate(
     from fewbits.collection import Collection, evaluation
 
     if label is None:
-        check_unused(
+        opt.check_unused(
             {"--query-label": query_label}, "--label, the labels of the database"
         )
     opened = Collection.open(collection)
     own_label = query_label or label
-    held_out = read_items(opened, queries, column, own_label, skip_blank=skip_blank)
-    items = read_items(opened, database, column, label, skip_blank=skip_blank)
+    held_out = opt.read_items(opened, queries, column, own_label, skip_blank=skip_blank)
+    items = opt.read_items(opened, database, column, label, skip_blank=skip_blank)
     with progress_bar("evaluating") as progress:
         report = evaluation.evaluate(opened, held_out, items, k=k, progress=progress)
     if as_json:

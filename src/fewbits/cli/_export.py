@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import CollectionPath, check_output, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, say
 
 
 def export(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="An .onnx file to write.")
     ],
@@ -26,12 +26,7 @@ def export(
         bool,
         typer.Option("--scores", help="Also output the scores before thresholding."),
     ] = False,
-    as_json: Annotated[
-        bool,
-        json_option(
-            "Print the sizes of the model's inputs and outputs as one JSON object."
-        ),
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write the encoder of COLLECTION as an ONNX model from features to packed codes.
 
@@ -43,7 +38,7 @@ def export(
     from fewbits.collection import Collection
     from fewbits.integrations.onnx import export_onnx
 
-    check_output(output, ".onnx", "models")
+    opt.check_output(output, ".onnx", "models")
     opened = Collection.open(collection)
     encoder = opened.encoder
     export_onnx(encoder, output, exact=not fast, scores=scores)

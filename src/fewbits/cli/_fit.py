@@ -8,29 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    Backbone,
-    Bits,
-    Checkpoint,
-    CodebookPath,
-    Column,
-    Device,
-    GroupColumn,
-    Images,
-    InputPath,
-    KernelMap,
-    Label,
-    LearningSeed,
-    Method,
-    NoFeature,
-    Sample,
-    Settings,
-    SkipBlank,
-    command_line,
-    json_option,
-    parse_settings,
-    place_of,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import (
     interruptions,
     learning_reports_to,
@@ -48,32 +26,30 @@ if TYPE_CHECKING:
 
 
 def fit(
-    items: InputPath,
+    items: opt.InputPath,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the encoder.")
     ],
-    method: Method = None,
-    bits: Bits = None,
-    backbone: Backbone = None,
-    column: Column = None,
-    images: Images = None,
-    label: Label = None,
-    id: NoFeature = None,
-    skip_blank: SkipBlank = False,
-    groups: GroupColumn = None,
-    sample: Sample = None,
-    settings: Settings = None,
-    kernel_map: KernelMap = None,
-    codebook: CodebookPath = None,
-    seed: LearningSeed = None,
-    checkpoint: Checkpoint = None,
-    device: Device = None,
+    method: opt.Method = None,
+    bits: opt.Bits = None,
+    backbone: opt.Backbone = None,
+    column: opt.Column = None,
+    images: opt.Images = None,
+    label: opt.Label = None,
+    id: opt.NoFeature = None,
+    skip_blank: opt.SkipBlank = False,
+    groups: opt.GroupColumn = None,
+    sample: opt.Sample = None,
+    settings: opt.Settings = None,
+    kernel_map: opt.KernelMap = None,
+    codebook: opt.CodebookPath = None,
+    seed: opt.LearningSeed = None,
+    checkpoint: opt.Checkpoint = None,
+    device: opt.Device = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing collection.")
     ] = False,
-    as_json: Annotated[
-        bool, json_option("Print the summary as one JSON object.")
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Learn an encoder from INPUT alone: a collection without rows.
 
@@ -142,7 +118,7 @@ def fit(
         "--id": id or source.likely_id,
         "--skip-blank": skip_blank,
     }
-    typer.echo(f"next: {command_line('build', output, items, **options)}")
+    typer.echo(f"next: {opt.command_line('build', output, items, **options)}")
 
 
 @dataclass(frozen=True)
@@ -205,7 +181,7 @@ class Learning:
 
         parameters, seed = self._parameters(), self.seed or 0
         facts: dict[str, Any] = {}
-        place = place_of(self.device, [self.name])
+        place = opt.place_of(self.device, [self.name])
         if self.sample is not None:
             source = source.sample(self.sample, seed)
         if self.codebook is not None:
@@ -247,7 +223,7 @@ class Learning:
 
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
-        parameters = parse_settings(self.settings)
+        parameters = opt.parse_settings(self.settings)
         if self.seed is not None and "random_state" in parameters:
             raise ArgumentError(
                 f"give one seed, got {self.seed} and {parameters['random_state']}"

@@ -4,17 +4,15 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import CollectionPath, Shown, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json
 
 
 def get(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of items.")],
-    columns: Shown = None,
-    as_json: Annotated[
-        bool, json_option("Print one line of JSON for each item.")
-    ] = False,
+    columns: opt.Shown = None,
+    as_json: opt.JsonLines = False,
 ) -> None:
     """Show the columns of items of COLLECTION.
 

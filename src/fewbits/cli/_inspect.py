@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    CollectionPath,
-    check_output,
-    check_unused,
-    json_option,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import counted, print_json, print_table, progress_bar, say
 from fewbits.errors import ArgumentError
 
@@ -25,7 +20,7 @@ and high leave out the extreme 0.1 %."""
 
 
 def inspect(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     bits: Annotated[
         bool, typer.Option("--bits", help="Print statistics of the bits.")
     ] = False,
@@ -81,10 +76,7 @@ def inspect(
             "the best ones, without those that correlate with a better one."
         ),
     ] = None,
-    as_json: Annotated[
-        bool,
-        json_option("Print the summary and all that was asked for as one JSON object."),
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Print a summary of COLLECTION, and when all of it was last verified.
 
@@ -101,14 +93,14 @@ def inspect(
 
     for page in (taxonomy, attributes):
         if page is not None:
-            check_output(page, ".html", "pages")
+            opt.check_output(page, ".html", "pages")
     if bound and label is None:
         raise ArgumentError("--bound needs --label, the column with the classes")
     if not (bits or bound or attributes):
-        check_unused({"--label": label}, "--bits or --attributes or --bound")
+        opt.check_unused({"--label": label}, "--bits or --attributes or --bound")
     if attributes is None:
         of_page = {"--captions": captions, "--groups": groups, "--names": names}
-        check_unused({**of_page, "--show": show or None}, "--attributes")
+        opt.check_unused({**of_page, "--show": show or None}, "--attributes")
     if tree is not None and taxonomy is None:
         raise ArgumentError("--tree needs --taxonomy")
     opened = Collection.open(collection)

@@ -4,26 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    Allowed,
-    CollectionPath,
-    Filter,
-    K,
-    RowColumn,
-    Seed,
-    Shown,
-    SkipBlank,
-    check_unread,
-    json_option,
-    read_items,
-    typed_ids,
-    typed_items,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_hits, print_json
 
 
 def like(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     examples: Annotated[
         list[str] | None,
         typer.Argument(
@@ -52,21 +38,20 @@ def like(
             "--input", "-i", help="File or folder of items that belong to it."
         ),
     ] = None,
-    k: K = 10,
-    filter: Filter = None,
-    allowed: Allowed = None,
-    columns: Shown = None,
+    k: opt.K = 10,
+    filter: opt.Filter = None,
+    allowed: opt.Allowed = None,
+    columns: opt.Shown = None,
     n_random: Annotated[
-        int,
-        typer.Option(help="Random items that stand for everything else."),
+        int, typer.Option(help="Random items that stand for everything else.")
     ] = 1000,
     C: Annotated[
         float, typer.Option("--C", help="Weight of the errors for one example.")
     ] = 100.0,
-    random_state: Seed = 0,
-    column: RowColumn = None,
-    skip_blank: SkipBlank = False,
-    as_json: Annotated[bool, json_option("Print the hits as one JSON object.")] = False,
+    random_state: opt.Seed = 0,
+    column: opt.RowColumn = None,
+    skip_blank: opt.SkipBlank = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Find more items like a few examples.
 
@@ -89,19 +74,21 @@ def like(
         raise ArgumentError(
             "there are no examples: give texts or images, --good-ids, or --input"
         )
-    check_unread(source, column, skip_blank)
+    opt.check_unread(source, column, skip_blank)
     opened = Collection.open(collection)
-    items: list[Any] = typed_items(opened, typed)
+    items: list[Any] = opt.typed_items(opened, typed)
     if source:
-        items += list(read_items(opened, source, column, skip_blank=skip_blank).values)
+        items += list(
+            opt.read_items(opened, source, column, skip_blank=skip_blank).values
+        )
     hits = opened.like(
         items,
-        typed_items(opened, bad or ()),
-        good_ids=typed_ids(opened, good_ids) or (),
-        bad_ids=typed_ids(opened, bad_ids) or (),
+        opt.typed_items(opened, bad or ()),
+        good_ids=opt.typed_ids(opened, good_ids) or (),
+        bad_ids=opt.typed_ids(opened, bad_ids) or (),
         k=k,
         filter=filter,
-        allowed=typed_ids(opened, allowed),
+        allowed=opt.typed_ids(opened, allowed),
         columns=columns or None,
         n_random=n_random,
         C=C,

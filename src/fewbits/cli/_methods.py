@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table
 
 
@@ -13,10 +13,7 @@ def methods(
         str | None,
         typer.Argument(metavar="METHOD", help="A method, to list its settings."),
     ] = None,
-    as_json: Annotated[
-        bool,
-        json_option("Print a JSON list of all methods, or one JSON object for METHOD."),
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """List the methods that learn codes, or the settings of METHOD.
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,20 +26,20 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 _ABOUT_A_FILE = "--input, it is about a file"
 
 
-def json_option(help: str) -> Any:
-    """Return the option ``--json`` of a command, which says what it prints."""
-    return typer.Option("--json", help=help)
-
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonLines = Annotated[
+    bool, typer.Option("--json", help="Print one line of JSON for each of them.")
+]
 
 # Collections and what is read into them.
 
-CollectionPath: TypeAlias = Annotated[
+CollectionPath = Annotated[
     Path,
     typer.Argument(
         metavar="COLLECTION", help="Folder of a collection, see 'fewbits build'."
     ),
 ]
-InputPath: TypeAlias = Annotated[
+InputPath = Annotated[
     str,
     typer.Argument(
         metavar="INPUT",
@@ -48,7 +48,7 @@ InputPath: TypeAlias = Annotated[
         "files, a pattern in quotes ('shards/*.parquet'), or - for standard input.",
     ),
 ]
-Column: TypeAlias = Annotated[
+Column = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
@@ -56,7 +56,7 @@ Column: TypeAlias = Annotated[
         "file. Repeat it for vectors with one component per column.",
     ),
 ]
-RowColumn: TypeAlias = Annotated[
+RowColumn = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
@@ -65,18 +65,17 @@ RowColumn: TypeAlias = Annotated[
         "the collection was built with, or the only one that can be it.",
     ),
 ]
-Images: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--images", help="Column of a table with paths of images."),
+Images = Annotated[
+    str | None, typer.Option("--images", help="Column of a table with paths of images.")
 ]
-Codes: TypeAlias = Annotated[
+Codes = Annotated[
     str | None,
     typer.Option(
         "--codes",
         help="Column of a table, or array of a file, with codes that exist already.",
     ),
 ]
-Label: TypeAlias = Annotated[
+Label = Annotated[
     str | None,
     typer.Option(
         "--label",
@@ -85,7 +84,7 @@ Label: TypeAlias = Annotated[
         "of the subfolders.",
     ),
 ]
-Id: TypeAlias = Annotated[
+Id = Annotated[
     str | None,
     typer.Option(
         "--id",
@@ -93,18 +92,18 @@ Id: TypeAlias = Annotated[
         "one that the collection has, or row numbers.",
     ),
 ]
-NoFeature: TypeAlias = Annotated[
+NoFeature = Annotated[
     str | None,
     typer.Option("--id", help="Column of a table with the ids; not a feature."),
 ]
-Columns: TypeAlias = Annotated[
+Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
-SkipBlank: TypeAlias = Annotated[
+SkipBlank = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
@@ -112,7 +111,7 @@ SkipBlank: TypeAlias = Annotated[
         "instead of refusing the table.",
     ),
 ]
-Timeout: TypeAlias = Annotated[
+Timeout = Annotated[
     float | None,
     typer.Option(
         "--timeout",
@@ -124,19 +123,19 @@ Timeout: TypeAlias = Annotated[
 
 # Questions.
 
-Source: TypeAlias = Annotated[
+Source = Annotated[
     str | None,
     typer.Option(
         "--input", "-i", help="File or folder of items, in place of typed ones."
     ),
 ]
-Ids: TypeAlias = Annotated[
+Ids = Annotated[
     list[str] | None,
     typer.Option(
         "--ids", "--id", help="Id of an item of the collection; may be repeated."
     ),
 ]
-QueryCodes: TypeAlias = Annotated[
+QueryCodes = Annotated[
     list[str] | None,
     typer.Option(
         "--codes",
@@ -144,7 +143,7 @@ QueryCodes: TypeAlias = Annotated[
         "repeated.",
     ),
 ]
-QueryVectors: TypeAlias = Annotated[
+QueryVectors = Annotated[
     str | None,
     typer.Option(
         "--vectors",
@@ -152,11 +151,9 @@ QueryVectors: TypeAlias = Annotated[
         "items.",
     ),
 ]
-K: TypeAlias = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
-Neighbours: TypeAlias = Annotated[
-    int, typer.Option("--k", "-k", help="Neighbours per query.")
-]
-Filter: TypeAlias = Annotated[
+K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
+Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
+Filter = Annotated[
     str | None,
     typer.Option(
         "--filter",
@@ -164,23 +161,23 @@ Filter: TypeAlias = Annotated[
         '"category = \'x\' and year > 2020", or "bit(12) = 1" for a bit of the code.',
     ),
 ]
-Allowed: TypeAlias = Annotated[
+Allowed = Annotated[
     list[str] | None,
     typer.Option("--allowed", help="Id of an item that may be found; may be repeated."),
 ]
-Shown: TypeAlias = Annotated[
+Shown = Annotated[
     list[str] | None,
     typer.Option(
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed: TypeAlias = Annotated[
+Seed = Annotated[
     int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
 ]
 
 # Learning.
 
-Method: TypeAlias = Annotated[
+Method = Annotated[
     str | None,
     typer.Option(
         "--method",
@@ -193,7 +190,7 @@ Method: TypeAlias = Annotated[
         "codes already. See 'fewbits methods'. Default: itq.",
     ),
 ]
-Bits: TypeAlias = Annotated[
+Bits = Annotated[
     int | None,
     typer.Option(
         "--bits",
@@ -202,7 +199,7 @@ Bits: TypeAlias = Annotated[
         "threshold, pcah, classemes and llc choose their own.",
     ),
 ]
-Backbone: TypeAlias = Annotated[
+Backbone = Annotated[
     str | None,
     typer.Option(
         help="Model that turns texts or images into features. Default: one for "
@@ -210,7 +207,7 @@ Backbone: TypeAlias = Annotated[
         "learning, all non-negative (see --kernel-map)."
     ),
 ]
-GroupColumn: TypeAlias = Annotated[
+GroupColumn = Annotated[
     str | None,
     typer.Option(
         "--groups",
@@ -220,7 +217,7 @@ GroupColumn: TypeAlias = Annotated[
         "items are recognised. For deep methods.",
     ),
 ]
-Sample: TypeAlias = Annotated[
+Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
@@ -228,7 +225,7 @@ Sample: TypeAlias = Annotated[
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
-Settings: TypeAlias = Annotated[
+Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
@@ -237,14 +234,14 @@ Settings: TypeAlias = Annotated[
         "lists them.",
     ),
 ]
-KernelMap: TypeAlias = Annotated[
+KernelMap = Annotated[
     str | None,
     typer.Option(
         help="Approximate a kernel for non-negative features such as histograms: "
         "intersection, chi2 or js."
     ),
 ]
-CodebookPath: TypeAlias = Annotated[
+CodebookPath = Annotated[
     Path | None,
     typer.Option(
         "--codebook",
@@ -253,11 +250,11 @@ CodebookPath: TypeAlias = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed: TypeAlias = Annotated[
+LearningSeed = Annotated[
     int | None,
     typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
 ]
-Checkpoint: TypeAlias = Annotated[
+Checkpoint = Annotated[
     Path | None,
     typer.Option(
         help="File to save progress to: after an interruption the same command "
@@ -265,7 +262,7 @@ Checkpoint: TypeAlias = Annotated[
         "with .codebook and .items appended to the name."
     ),
 ]
-Device: TypeAlias = Annotated[
+Device = Annotated[
     str | None,
     typer.Option(
         help="Device of torch: cuda, cpu, or auto for a GPU if there is one. "

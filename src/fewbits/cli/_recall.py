@@ -5,17 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewbits.cli._options import (
-    CollectionPath,
-    Neighbours,
-    RowColumn,
-    Seed,
-    SkipBlank,
-    check_unread,
-    json_option,
-    read_items,
-    read_vectors,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
@@ -29,7 +19,7 @@ _NAMES = {
 
 
 def recall(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     source: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +29,7 @@ def recall(
             "collection, each left out of its own answers.",
         ),
     ] = None,
-    k: Neighbours = 10,
+    k: opt.Neighbours = 10,
     vectors: Annotated[
         str | None,
         typer.Option(
@@ -60,12 +50,10 @@ def recall(
     confidence: Annotated[
         float, typer.Option(help="Confidence level of the interval.")
     ] = 0.95,
-    random_state: Seed = 0,
-    column: RowColumn = None,
-    skip_blank: SkipBlank = False,
-    as_json: Annotated[
-        bool, json_option("Print all estimates as one JSON object.")
-    ] = False,
+    random_state: opt.Seed = 0,
+    column: opt.RowColumn = None,
+    skip_blank: opt.SkipBlank = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Estimate how many of the true neighbours a search of COLLECTION finds.
 
@@ -79,16 +67,16 @@ def recall(
     """
     from fewbits.collection import Collection
 
-    check_unread(source, column, skip_blank)
+    opt.check_unread(source, column, skip_blank)
     opened = Collection.open(collection)
     held_out = None
     if source is not None:
-        held_out = read_items(opened, source, column, skip_blank=skip_blank)
+        held_out = opt.read_items(opened, source, column, skip_blank=skip_blank)
     with progress_bar("comparing") as progress:
         estimates = opened.recall(
             k,
             queries=held_out,
-            vectors=None if vectors is None else read_vectors(vectors, "--vectors"),
+            vectors=None if vectors is None else opt.read_vectors(vectors, "--vectors"),
             n_queries=n_queries,
             shortlist=shortlist,
             confidence=confidence,

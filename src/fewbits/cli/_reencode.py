@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import CollectionPath, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, progress_bar
 from fewbits.errors import ArtefactError
 
 
 def reencode(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     by: Annotated[
         Path,
         typer.Option(
@@ -26,9 +26,7 @@ def reencode(
             help="Folder for a new collection; COLLECTION is left unchanged.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, json_option("Print the summary as one JSON object.")
-    ] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Encode the kept vectors of COLLECTION by the encoder of another collection.
 

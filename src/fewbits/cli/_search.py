@@ -6,21 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewbits.cli._options import (
-    Allowed,
-    CollectionPath,
-    Filter,
-    Ids,
-    QueryCodes,
-    QueryVectors,
-    RowColumn,
-    Shown,
-    SkipBlank,
-    Source,
-    asked,
-    json_option,
-    typed_ids,
-)
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_results, say
 
 if TYPE_CHECKING:
@@ -32,12 +18,12 @@ _HITS = 1 << 18  # that are held at a time
 
 
 def search(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     queries: Annotated[
         list[str] | None,
         typer.Argument(metavar="QUERY", help="Texts, or paths of images."),
     ] = None,
-    source: Source = None,
+    source: opt.Source = None,
     k: Annotated[
         int | None,
         typer.Option(
@@ -54,11 +40,11 @@ def search(
             help="Only items within this Hamming distance of the query.",
         ),
     ] = None,
-    ids: Ids = None,
-    codes: QueryCodes = None,
-    vectors: QueryVectors = None,
-    filter: Filter = None,
-    allowed: Allowed = None,
+    ids: opt.Ids = None,
+    codes: opt.QueryCodes = None,
+    vectors: opt.QueryVectors = None,
+    filter: opt.Filter = None,
+    allowed: opt.Allowed = None,
     group_by: Annotated[
         str | None,
         typer.Option(
@@ -78,19 +64,17 @@ def search(
         int | None,
         typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
-    columns: Shown = None,
+    columns: opt.Shown = None,
     by: Annotated[
         Path | None,
         typer.Option(
             help="Encode the queries with another collection that has the same class "
-            "codes, for instance to find images by texts.",
+            "codes, for instance to find images by texts."
         ),
     ] = None,
-    column: RowColumn = None,
-    skip_blank: SkipBlank = False,
-    as_json: Annotated[
-        bool, json_option("Print one line of JSON for each query, with its hits.")
-    ] = False,
+    column: opt.RowColumn = None,
+    skip_blank: opt.SkipBlank = False,
+    as_json: opt.JsonLines = False,
 ) -> None:
     """Find the items of COLLECTION that are nearest to each query.
 
@@ -114,7 +98,7 @@ def search(
     if by is not None:
         encoding = Collection.open(by)
         opened.check_codes_of(encoding)
-    query = asked(
+    query = opt.asked(
         encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
     )
     n = len(query) if as_json else min(len(query), _MOST_SHOWN)
@@ -131,7 +115,7 @@ def search(
             k=k,
             radius=radius,
             filter=filter,
-            allowed=typed_ids(opened, allowed),
+            allowed=opt.typed_ids(opened, allowed),
             group_by=group_by,
             rerank=rerank,
             shortlist=shortlist,

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fewbits.cli._options import CollectionPath
+from fewbits.cli import _options as opt
 
 
 def serve(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     host: Annotated[
         str,
         typer.Option(

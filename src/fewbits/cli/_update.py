@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
+from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
-from fewbits.cli._options import CollectionPath, Id, Timeout, json_option
 
 
 def update(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     table: Annotated[
         str,
         typer.Argument(
@@ -17,15 +17,13 @@ def update(
             help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl.",
         ),
     ],
-    id: Id = None,
+    id: opt.Id = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(help="Column to change; may be repeated. Default: all of TABLE."),
     ] = None,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the numbers of items as one JSON object.")
-    ] = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Change columns of items of COLLECTION, whose codes and order stay.
 

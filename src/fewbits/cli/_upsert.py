@@ -1,38 +1,22 @@
 """``fewbits upsert``."""
 
-from typing import Annotated
-
+from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
-from fewbits.cli._options import (
-    Codes,
-    CollectionPath,
-    Columns,
-    Id,
-    Images,
-    InputPath,
-    Label,
-    RowColumn,
-    SkipBlank,
-    Timeout,
-    json_option,
-)
 from fewbits.cli._printing import progress_bar
 
 
 def upsert(
-    collection: CollectionPath,
-    items: InputPath,
-    column: RowColumn = None,
-    images: Images = None,
-    codes: Codes = None,
-    label: Label = None,
-    id: Id = None,
-    columns: Columns = None,
-    skip_blank: SkipBlank = False,
-    timeout: Timeout = None,
-    as_json: Annotated[
-        bool, json_option("Print the numbers of items as one JSON object.")
-    ] = False,
+    collection: opt.CollectionPath,
+    items: opt.InputPath,
+    column: opt.RowColumn = None,
+    images: opt.Images = None,
+    codes: opt.Codes = None,
+    label: opt.Label = None,
+    id: opt.Id = None,
+    columns: opt.Columns = None,
+    skip_blank: opt.SkipBlank = False,
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Encode INPUT and add it to COLLECTION in place of items that have the same ids.
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from fewbits.cli._options import CollectionPath, json_option
+from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json
 from fewbits.errors import ArgumentError
 
 
 def verify(
-    collection: CollectionPath,
+    collection: opt.CollectionPath,
     repair: Annotated[
         bool,
         typer.Option(
@@ -29,7 +29,7 @@ def verify(
             "files stay as damaged-*. Without it such rows stay as they are.",
         ),
     ] = False,
-    as_json: Annotated[bool, json_option("Print the report as JSON.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Read all of COLLECTION, and name every damaged file and the rows lost with it.
 
