@@ -1111,6 +1111,11 @@ class Collection:
             raise ArgumentError(
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
             )
+        more = rows.vector_form is not None or CORRECTION in rows.schema.names
+        if more and source.kind == "codes" != model.kind:
+            raise ArgumentError(
+                "this collection keeps more of its items than codes: add the items"
+            )
         facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
         _, table = encode_rows(
             replace(model, facts=facts), source, progress, radius=False
