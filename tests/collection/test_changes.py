@@ -20,7 +20,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, LockedError
 from fewbits.inputs import read
 from fewbits.store import Store
-from tests.store._sizes import small_segments
+from tests.store._sizes import NIGHTLY, small_segments
 
 N = 60
 ENCODER = LinearEncoder(np.eye(8), np.zeros(8))
@@ -91,7 +91,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize("kind", ["numbers", "texts"])
-@settings(max_examples=25)
+@settings(max_examples=100 if NIGHTLY else 12)
 @given(steps=STEPS, small=st.booleans())
 def test_any_changes(home, kind, steps, small):
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -173,14 +173,14 @@ def answers(col, allowed):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=4)
+@settings(max_examples=20 if NIGHTLY else 2)
 @given(
     steps=st.lists(
         st.tuples(
             st.sampled_from(["upsert", "delete"]),
             st.lists(st.integers(0, N - 1), unique=True, min_size=1, max_size=15),
         ),
-        min_size=1,
+        min_size=3,
         max_size=6,
     ),
     seed=st.integers(0, 99),
@@ -519,6 +519,7 @@ def test_another_encoder_takes_over(home, form):
     np.testing.assert_array_equal(col.vectors, vectors)
     np.testing.assert_array_equal(col.codes, other.encode(vectors))
     assert col.search(X[:1], 1).ids.tolist() == [["item-0"]]
+    assert col.path is None or Collection.left_over(col.path) == {}
     assert col.upsert(table([3, 0])) == 2
     assert home(col).ids.tolist()[-2:] == ["item-3", "item-0"]
 

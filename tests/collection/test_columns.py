@@ -105,24 +105,28 @@ def same_as(values):
     return [repr(value) for value in values]
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_a_column_comes_back(col, grown, source, name):
-    expected, kind = COLUMNS[name], COLUMNS[name].type
-    if source[0] == "parquet":
-        kind = OF_PARQUET.get(name, kind)
-    if pa.types.is_dictionary(kind):  # as wide as the values of all rows may need
-        kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
-    for one in (col, grown):
-        column = one.to_arrow([name])[name]
-        assert one.schema.field(name).type == column.type == kind
-        assert same_as(column.to_pylist()) == same_as(expected.to_pylist())
-        hits = one.search(X, 1, columns=[name])
-        shown = same_as(one.column(name).tolist())
-        assert same_as(some[0][name] for some in hits) == shown
-        assert same_as(row[name] for row in one.get(IDS)) == shown
-        assert same_as(one.take(np.arange(3))[name].to_pylist()) == same_as(
-            expected.to_pylist()
-        )
+def check_column(col, name, kind):
+    expected = COLUMNS[name].to_pylist()
+    column = col.to_arrow([name])[name]
+    assert col.schema.field(name).type == column.type == kind, name
+    assert same_as(column.to_pylist()) == same_as(expected), name
+    hits = col.search(X, 1, columns=[name])
+    shown = same_as(col.column(name).tolist())
+    assert same_as(some[0][name] for some in hits) == shown, name
+    assert same_as(row[name] for row in col.get(IDS)) == shown, name
+    taken = col.take(np.arange(3))[name].to_pylist()
+    assert same_as(taken) == same_as(expected), name
+
+
+def test_columns_come_back(col, grown, source):
+    for name, column in COLUMNS.items():
+        kind = column.type
+        if source[0] == "parquet":
+            kind = OF_PARQUET.get(name, kind)
+        if pa.types.is_dictionary(kind):  # as wide as the values of all rows may need
+            kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+        for one in (col, grown):
+            check_column(one, name, kind)
 
 
 def test_hits_keep_the_users_columns_apart(col):

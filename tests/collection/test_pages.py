@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from threadpoolctl import threadpool_limits
 
 from fewbits import Collection
 from fewbits.classify import Codebook
@@ -23,6 +24,13 @@ from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import LSH
 
 FOLDERS = ["cats", "dogs"]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Maps of a few items are drawn by one thread: many wait for one another."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from errno import EACCES, ENOTDIR
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fewbits import encoders
 from fewbits._files import atomic_write, make_folder, sync_folder
@@ -61,6 +61,7 @@ _FIELDS: dict[str, Any] = {
 }
 _FIELDS |= {"backbone": str | None, "backbone_fingerprint": str | None}
 _ENTRY = {"path": str, "bytes": int, "sha256": str}
+Result = TypeVar("Result")
 _NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _LARGEST = 1 << 14  # bytes of a manifest; all bits of a larger one take minutes
 _MOST_DAMAGES = 1000  # that are noted
@@ -123,19 +124,28 @@ def read_folder(
 ) -> tuple[Model, Store | None, str]:
     """Return the model of a collection, its store of rows, and the manifest's digest.
 
+    Files of the encoder and of classes are not read where an `encoder` is given in
+    their place. Call it by `settled`.
+    """
+    manifest = read_manifest(folder)
+    model = _model_of(folder, manifest, encoder)
+    name = manifest["rows"]
+    store = None if name is None else open_store(folder, name)
+    return model, store, str(manifest["digest"])
+
+
+def settled(folder: Path, read: Callable[[], Result]) -> Result:
+    """Return what is read of a folder.
+
     It is read again where another collection is saved in its place meanwhile, which
-    removes the files of the first. Files of the encoder and of classes are not read
-    where an `encoder` is given in their place.
+    removes the files of the first.
     """
     while True:
-        manifest = read_manifest(folder)
+        digest = _digest_of(folder)
         try:
-            model = _model_of(folder, manifest, encoder)
-            name = manifest["rows"]
-            store = None if name is None else open_store(folder, name)
-            return model, store, str(manifest["digest"])
+            return read()
         except (ArtefactError, FileNotFoundError):
-            if read_manifest(folder) == manifest:
+            if digest == _digest_of(folder):
                 raise
 
 
@@ -216,10 +226,15 @@ def folder_state(folder: str | Path) -> tuple[str, int]:
         The newest version of the rows, -1 without any.
     """
     folder = Path(folder)
-    manifest = read_manifest(folder)
-    name = manifest["rows"]
-    version = -1 if name is None else open_store(folder, name, damaged=True).newest()
-    return str(manifest["digest"]), version
+
+    def state() -> tuple[str, int]:
+        manifest = read_manifest(folder)
+        name, version = manifest["rows"], -1
+        if name is not None:
+            version = open_store(folder, name, damaged=True).newest()
+        return str(manifest["digest"]), version
+
+    return settled(folder, state)
 
 
 # Writing.
@@ -611,9 +626,12 @@ def verified(
         When the folder is no collection.
     """
     folder = Path(folder)
-    digest = _digest_of(folder)  # before: what is saved meanwhile was not read
     at, began = time.time(), time.perf_counter()
-    report = _report_of(folder, rows)
+    while True:
+        digest = _digest_of(folder)  # before: what is saved meanwhile was not read
+        report = _report_of(folder, rows)
+        if report.is_intact or digest == _digest_of(folder):
+            break
     result = Verification(report, at, time.perf_counter() - began)
     if note and rows:
         _note(folder, digest, result)

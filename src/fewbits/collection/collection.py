@@ -390,9 +390,13 @@ class Collection:
             missing or damaged.
         """
         folder = Path(path)
-        model, store, digest = _folder.read_folder(folder)
-        rows = None if store is None else _checked_rows(store, model, folder)
-        return cls(_Version(model, rows, digest), folder.absolute())
+
+        def version() -> _Version:
+            model, store, digest = _folder.read_folder(folder)
+            rows = None if store is None else _checked_rows(store, model, folder)
+            return _Version(model, rows, digest)
+
+        return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the collection to another folder; a crash leaves all of it or nothing.
