@@ -50,7 +50,7 @@ def main() -> None:
     notes = folder.with_suffix(".json")
     notes.write_text(json.dumps(answers(col), default=str) + "\n")
     sizes = [path.stat().st_size for path in folder.rglob("*.*") if path.is_file()]
-    print(f"{len(sizes)} files, {sum(sizes):,} bytes")  # noqa: T201
+    print(f"{len(sizes)} files, {sum(sizes):,} bytes")
 
 
 def learnt() -> Collection:
@@ -72,7 +72,9 @@ def table(rows: "range | list[int]") -> pa.Table:
             "sku": [f"item {i}" for i in chosen],
             "v": X[chosen].tolist(),
             "kind": [NAMES[i % 3] for i in chosen],
-            "year": pa.array([None if i % 5 == 4 else 2000 + i for i in chosen], pa.int16()),
+            "year": pa.array(
+                [None if i % 5 == 4 else 2000 + i for i in chosen], pa.int16()
+            ),
             "day": [date(2020, 2, 20 + i) if i < 9 else None for i in chosen],
             "seen": pa.array(
                 [datetime(2026, 1, 1, i, tzinfo=UTC) for i in chosen],

@@ -35,7 +35,12 @@ def made(items=None, columns=None, form=None, ids=None, **parts):
     items = np.repeat(SIGNS, 4, axis=0) if items is None else items
     columns = columns or {"label": np.repeat(NAMES, 4).tolist()}
     return Collection.create(
-        None, items, ids=ids, columns=columns, encoder=learnt(**parts), keep_vectors=form
+        None,
+        items,
+        ids=ids,
+        columns=columns,
+        encoder=learnt(**parts),
+        keep_vectors=form,
     )
 
 
@@ -78,9 +83,10 @@ def test_kinds_of_items(home):
     assert by_code == col.classify(X, decoder="nearest").to_list()
     assert col.classify(ids=[0, 4]).classes.tolist() == ["ant", "bee"]
     plain = home(made())  # keeps no vectors: of its items only codes are known
-    assert plain.classify(ids=[0, 4]).to_list() == col.classify(
-        ids=[0, 4], decoder="nearest"
-    ).to_list()
+    assert (
+        plain.classify(ids=[0, 4]).to_list()
+        == col.classify(ids=[0, 4], decoder="nearest").to_list()
+    )
     for options in (
         {"codes": ENCODER.encode(X), "decoder": "soft"},
         {"codes": ENCODER.encode(X), "top": 3},
@@ -304,7 +310,7 @@ def test_items_with_several_labels_by_class_codes(home):
     col = home(Collection.create(None, signs, encoder=facts))
     (record,) = col.classify(X[:1], top=2).to_list()
     assert record.keys() == {"ranked"}
-    assert [entry["label"] for entry in record["ranked"]][0] == "ant"
+    assert record["ranked"][0]["label"] == "ant"
     for options in ({"decoder": "soft"}, {"max_false_reject_rate": 0.1}):
         with pytest.raises(ArgumentError, match="is for items of one class each"):
             col.classify(X, **options)

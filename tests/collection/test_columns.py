@@ -72,7 +72,9 @@ def written(kind, path):
     return path
 
 
-@pytest.fixture(scope="module", params=["table", "beside", "parquet", "arrow", "stream"])
+@pytest.fixture(
+    scope="module", params=["table", "beside", "parquet", "arrow", "stream"]
+)
 def source(request, tmp_path_factory):
     """Return the kind of data, and the options that make a collection of it."""
     if request.param == "beside":

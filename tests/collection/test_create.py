@@ -1,4 +1,4 @@
-"""Collections are made of whatever a user has; what is ambiguous or wrong is refused."""
+"""Collections are made of whatever a user has; what is ambiguous is refused."""
 
 import uuid
 

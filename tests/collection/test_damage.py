@@ -48,8 +48,7 @@ def needed(folder):
 def check_told(folder, path, before):
     """Check that damage of a file is told by its name before anything is answered."""
     with pytest.raises(ArtefactError) as caught:
-        assert answers(Collection.open(folder)) == before
-        pytest.fail(f"{path} is damaged")
+        assert answers(Collection.open(folder)) != before, path
     assert "\n" not in str(caught.value)
     assert path.name in str(caught.value)
     report = Collection.verify(folder, note=False)
@@ -89,7 +88,7 @@ def test_each_missing_file_is_told(folder):
         path.unlink()
         if path.name == "collection.json":
             for call in (Collection.open, Collection.verify, Collection.repair):
-                with pytest.raises(ArtefactError, match="has no collection.json"):
+                with pytest.raises(ArtefactError, match=r"has no collection\.json"):
                     call(folder)
         else:
             check_told(folder, path, before)
@@ -183,11 +182,12 @@ def test_manifests_that_are_none(folder, text):
     assert "\n" not in str(caught.value)
     (damage,) = Collection.verify(folder).damages
     assert damage.file == str(folder / "collection.json")
-    with pytest.raises(FewbitsError, match="backup|damaged"):
-        for _ in range(2):
-            report = Collection.repair(folder)
-            assert "collection.json" in report.notes[-1]
-            Collection.open(folder)
+    with contextlib.suppress(FewbitsError):
+        report = Collection.repair(folder)
+        assert "collection.json" in report.notes[-1]
+        assert "backup" in report.notes[-1]
+    with pytest.raises(FewbitsError, match="damaged"):
+        Collection.open(folder)
 
 
 VALUES = [None, "", "x" * 9, "../x", 7, -1, 1.5, True, [], {}, [[]], {"a": 1}, ["a"]]
@@ -388,9 +388,12 @@ def test_damaged_rows_stay_until_they_may_go(folder):
     assert len(Collection.open(folder)) == 0
     assert list(folder.glob("rows-*/damaged-vec-*"))
     assert all("damaged-" in path for path in Collection.left_over(folder))
-    assert Collection.open(folder).add(
-        {"sku": ["k0"], "v": X[:1], "kind": ["red"], "year": [1]}
-    ) == 1
+    assert (
+        Collection.open(folder).add(
+            {"sku": ["k0"], "v": X[:1], "kind": ["red"], "year": [1]}
+        )
+        == 1
+    )
 
 
 def test_a_damaged_encoder_is_replaced_by_another(folder):

@@ -81,12 +81,12 @@ DOORS = {
     "learner.transform": lambda items: LEARNER.transform(items).tolist(),
     "encoder.encode": lambda items: LEARNER.encoder_.encode(items).tolist(),
     "encoder.project": lambda items: LEARNER.encoder_.project(items).tolist(),
-    "create": lambda items: (
-        Collection.create(None, items, learner="lsh", bits=16).codes.tolist()
-    ),
-    "create by an encoder": lambda items: (
-        Collection.create(None, items, encoder=LEARNT).codes.tolist()
-    ),
+    "create": lambda items: Collection.create(
+        None, items, learner="lsh", bits=16
+    ).codes.tolist(),
+    "create by an encoder": lambda items: Collection.create(
+        None, items, encoder=LEARNT
+    ).codes.tolist(),
     "add": added,
     "encode": lambda items: COL.encode(items).tolist(),
     "search": lambda items: COL.search(items).ids.tolist(),
@@ -400,9 +400,9 @@ def text_doors():
 
     return {
         "encode": lambda items: col.encode(items).tolist(),
-        "create": lambda items: (
-            Collection.create(None, items, encoder=col).codes.tolist()
-        ),
+        "create": lambda items: Collection.create(
+            None, items, encoder=col
+        ).codes.tolist(),
         "add": more,
         "search": lambda items: col.search(items).ids.tolist(),
         "search again": lambda items: col.search(items, rerank=True).ids.tolist(),

@@ -300,7 +300,8 @@ def test_one_saves_at_a_time(tmp_path):
                 sys.executable,
                 "-c",
                 "import sys; from fewbits import Collection\n"
-                "Collection.open(sys.argv[1]).prefix(5).save(sys.argv[1], overwrite=True)",
+                "short = Collection.open(sys.argv[1]).prefix(5)\n"
+                "short.save(sys.argv[1], overwrite=True)",
                 tmp_path / "c",
             ]
         )
@@ -410,9 +411,7 @@ def test_tables_that_are_not_as_they_were(looked_up, tmp_path, how):
     if how == "flipped":
         content[len(content) // 2] ^= 4
     if how == "other":
-        other = Collection.create(
-            tmp_path / "d", X, encoder=OTHER, index="multi-index"
-        )
+        other = Collection.create(tmp_path / "d", X, encoder=OTHER, index="multi-index")
         other.compact()
         content = table_files(tmp_path / "d")[0].read_bytes()
     if how == "folder":

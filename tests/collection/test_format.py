@@ -116,7 +116,9 @@ def test_rows_of_a_later_format_are_refused_and_stay_as_they_are(kept):
         Collection.repair,
         lambda folder: Collection.repair(folder, drop_rows=True),
     ):
-        with pytest.raises(ArtefactError, match="format 2, this version reads format 1"):
+        with pytest.raises(
+            ArtefactError, match="format 2, this version reads format 1"
+        ):
             door(folder)
     (damage,) = Collection.verify(folder, note=False).damages
     assert "install a newer fewbits" in str(damage)

@@ -20,9 +20,7 @@ def col(home):
     encoder = ITQ(n_bits=64, random_state=0).fit(X).encoder_
     ids = np.arange(len(X))[::-1] + 7
     columns = {"row": np.arange(len(X))}
-    return home(
-        Collection.create(None, X, encoder=encoder, ids=ids, columns=columns)
-    )
+    return home(Collection.create(None, X, encoder=encoder, ids=ids, columns=columns))
 
 
 def members(col, number):

@@ -28,7 +28,7 @@ FOLDERS = ["cats", "dogs"]
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    """Maps of a few items are drawn by one thread: many wait for one another."""
+    """Draw maps of a few items by one thread: many wait for one another."""
     with threadpool_limits(1):
         yield
 
@@ -179,7 +179,7 @@ def test_pages_of_vectors(home, tmp_path, form):
     scored = bit_scores(col, np.array([7, 3]))
     np.testing.assert_allclose(scored.scores, col.vectors[[7, 3]], rtol=1e-3)
     plain = Collection.create(None, X, encoder=encoder)
-    with pytest.raises(ArgumentError, match="told by vectors, .* keeps none"):
+    with pytest.raises(ArgumentError, match=r"told by vectors, .* keeps none"):
         write_attributes(plain, tmp_path / "none.html")
     assert not (tmp_path / "none.html").exists()
 

@@ -1,4 +1,4 @@
-"""Power fails while a collection is saved: the old one is there then, or the new one."""
+"""Power fails while a collection is saved: the old one is there, or the new one."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""A version never changes: what was opened stays, what is handed out changes nothing."""
+"""A version never changes: what was opened stays, what is handed out is a copy."""
 
 import copy
 import gc
@@ -383,9 +383,9 @@ def test_what_is_handed_out_changes_nothing(home, form):
     col.get([0])[0]["n"] = -1
     assert content(col) == before
     assert content(home(col)) == before
-    with pytest.raises(ValueError, match="read-only|WRITEABLE"):
+    with pytest.raises(ValueError, match=r"read-only|WRITEABLE"):
         col.codes[0] = 1
-    with pytest.raises(ValueError, match="read-only|WRITEABLE"):
+    with pytest.raises(ValueError, match=r"read-only|WRITEABLE"):
         col.ids[0] = 1
 
 
