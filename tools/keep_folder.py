@@ -20,7 +20,7 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
 from fewbits.encoders import LinearEncoder
 from fewbits.ood import learn_rejection
-from fewbits.store import _compact
+from fewbits.store import _merge_plan
 
 N, WIDTH = 12, 8
 #: Whole numbers, so that all machines make the same codes and distances.
@@ -30,7 +30,7 @@ NAMES = ["ant", "bee", "cat"]
 
 def main() -> None:
     folder = Path(sys.argv[1]) / f"format-{_folder.FORMAT}"
-    _compact.ROWS = 4  # that make a segment of their own
+    _merge_plan.ROWS = 4  # that make a segment of their own
     Collection.create(
         folder,
         table(range(8)),

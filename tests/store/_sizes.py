@@ -4,15 +4,15 @@ import itertools
 import os
 import secrets
 
-from fewbits.store import _compact, _segment, _writer
+from fewbits.store import _merge_plan, _segment, _writer
 
 NIGHTLY = os.environ.get("FEWBITS_NIGHTLY") == "1"
 
 
 def small_segments(monkeypatch):
     """Let a few rows do what thousands do: fill segments, rise levels, have indexes."""
-    monkeypatch.setattr(_compact, "ROWS", 4)
-    monkeypatch.setattr(_compact, "BYTES", 1 << 12)
+    monkeypatch.setattr(_merge_plan, "ROWS", 4)
+    monkeypatch.setattr(_merge_plan, "BYTES", 1 << 12)
     monkeypatch.setattr(_segment, "FEW_ROWS", 2)
     monkeypatch.setattr(_writer, "_FEW", 8)
     # Names come in the order in which they are made, so that a run can be repeated.
