@@ -14,6 +14,8 @@ from fewbits.errors import ArgumentError
 def whole_number(value: int, name: str) -> int:
     """Return `value` as an int, or refuse it."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return operator.index(value)
     except TypeError:
         given = repr(value) if np.isscalar(value) else type(value).__name__

@@ -21,9 +21,7 @@ NAMES = [f"t{i}" for i in range(N + 5)]
 @pytest.fixture
 def folder(tmp_path):
     options = {"encoder": ENCODER, "keep_vectors": "float32"}
-    made = Collection.create(
-        tmp_path / "b", X, columns={"text": NAMES[:N]}, **options
-    )
+    made = Collection.create(tmp_path / "b", X, columns={"text": NAMES[:N]}, **options)
     made.add(X[:5], columns={"text": NAMES[N:]})
     return tmp_path / "b"
 
@@ -70,7 +68,7 @@ def test_a_collection_without_its_manifest(folder, hurt):
         Collection.open(folder)
     status, told, _ = call("verify", folder, "--repair")
     assert (status, told.splitlines()[0]) == (0, "5,005 rows are there, 0 are lost")
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     found = Collection.open(folder)
     assert found.column("text").tolist() == NAMES
     np.testing.assert_array_equal(found.vectors, np.concatenate([X, X[:5]]))
@@ -97,7 +95,7 @@ def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
         path.write_bytes(path.read_bytes()[:70_000])
     if how == "gone":
         path.unlink()
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert (report.n_rows, report.n_lost, report.n_damaged) == (N + 5, 0, N)
     assert report.damaged_ids == tuple(range(1000))
     assert not report.is_complete
@@ -111,7 +109,7 @@ def test_damaged_vectors_stay_until_their_rows_may_go(folder, how):
     report = json.loads(told)
     assert (status, report["n_rows"], report["n_lost"]) == (1, 5, N)
     assert report["lost_ids"] == [*range(1000)]
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     rest = Collection.open(folder)
     assert rest.ids.tolist() == [*range(N, N + 5)]
     np.testing.assert_array_equal(rest.vectors, X[:5])
@@ -122,17 +120,17 @@ def test_every_damaged_file_is_named(folder):
     rows = paths(folder, "seg-*")[-1]
     for path in (encoder, rows):
         overwrite(path)
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     assert {each.file for each in report.damages} == {str(encoder), str(rows)}
     rows.parent.rename(folder.parent / "away")
     encoder.unlink()
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     assert {each.file for each in report.damages} == {str(encoder), str(rows.parent)}
 
 
 def test_of_two_damaged_manifests_neither_makes_the_other_again(folder):
     for path in folder.glob("rows-*/*-000*.json"):
         path.write_bytes(path.read_bytes()[:-9])
-    damages = Collection.verify(folder).damages
+    damages = Collection.verify_folder(folder).damages
     assert len(damages) == 2
     assert "nothing is lost" not in "".join(map(str, damages))

@@ -277,10 +277,10 @@ def test_verify(tmp_path):
     folder = tmp_path / "c"
     small_collection(path=folder)
     with remote_of(folder) as remote:
-        assert remote.verify() == Collection.verify(folder)
+        assert remote.verify() == Collection.verify_folder(folder)
         (rows,) = folder.glob("*/seg-*.arrow")
         rows.write_bytes(rows.read_bytes()[:-8])
-        found, wanted = remote.verify(), Collection.verify(folder)
+        found, wanted = remote.verify(), Collection.verify_folder(folder)
         assert not found.is_intact
         assert found.damages[0].file == str(rows.relative_to(folder))
         assert wanted.damages[0].file == str(rows)

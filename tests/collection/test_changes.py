@@ -733,7 +733,7 @@ def test_saves_and_opens_at_the_same_time(folder):
 
     # A lock belongs to an open file: threads wait as processes do.
     assert not in_threads([lambda: saves(10), lambda: saves(20), opens, opens])
-    assert Collection.verify(folder).n_rows == 9
+    assert Collection.verify_folder(folder).n_rows == 9
     Collection.open(folder).compact()  # removes what was read meanwhile
     assert sum(path.is_dir() for path in folder.iterdir()) == 1
     assert not [path for path in folder.iterdir() if path.suffix == ".tmp"]
@@ -759,7 +759,7 @@ def test_processes_change_one_folder(folder):
     ids = Collection.open(folder).ids.tolist()
     assert ids[:2] == ["item-0", "item-4"]
     assert sorted(ids[2:]) == [f"n{1000 * n + i}" for n in (1, 2, 3) for i in range(3)]
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
 
 
 def test_who_does_not_wait_is_told(folder):

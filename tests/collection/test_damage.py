@@ -51,7 +51,7 @@ def check_told(folder, path, before):
         assert answers(Collection.open(folder)) != before, path
     assert "\n" not in str(caught.value)
     assert path.name in str(caught.value)
-    report = Collection.verify(folder, note=False)
+    report = Collection.verify_folder(folder, note=False)
     assert any(path.name in damage.file for damage in report.damages)
     assert not any(damage.is_derived for damage in report.damages)
 
@@ -114,17 +114,17 @@ def test_every_damaged_file_is_reported(folder):
     (rows,) = folder.glob("rows-*/seg-*")
     for path in (encoder, book, rows):
         path.write_bytes(path.read_bytes()[:-1])
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     assert {damage.file for damage in report.damages} == {
         str(path) for path in (encoder, book, rows)
     }
     rows.parent.rename(folder.parent / "away")
     encoder.unlink()
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     assert {damage.file for damage in report.damages} == {
         str(path) for path in (encoder, book, rows.parent)
     }
-    assert Collection.verify(folder, rows=False).damages == report.damages[:2]
+    assert Collection.verify_folder(folder, rows=False).damages == report.damages[:2]
     with pytest.raises(ArtefactError, match="missing from the collection"):
         Collection.open(folder)
 
@@ -135,7 +135,7 @@ def test_a_path_is_told_once(folder, monkeypatch):
         path.unlink()
     (rows,) = folder.glob("rows-*")
     for name in (folder, "c"):
-        (damage,) = Collection.verify(name).damages
+        (damage,) = Collection.verify_folder(name).damages
         assert str(damage).count(rows.name) == 1
         assert "no manifest" in str(damage)
 
@@ -180,10 +180,10 @@ def test_manifests_that_are_none(folder, text):
     with pytest.raises(ArtefactError, match=r"collection\.json is damaged") as caught:
         Collection.open(folder)
     assert "\n" not in str(caught.value)
-    (damage,) = Collection.verify(folder).damages
+    (damage,) = Collection.verify_folder(folder).damages
     assert damage.file == str(folder / "collection.json")
     with contextlib.suppress(FewbitsError):
-        report = Collection.repair(folder)
+        report = Collection.repair_folder(folder)
         assert "collection.json" in report.notes[-1]
         assert "backup" in report.notes[-1]
     with pytest.raises(FewbitsError, match="damaged"):
@@ -278,31 +278,31 @@ def test_a_folder_of_nothing(tmp_path):
 
 def test_the_note_is_what_was_found(folder):
     assert Collection.open(folder).last_verified() is None
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     assert report.is_intact
     noted = Collection.open(folder).last_verified()
     assert noted.report == report
     assert noted.to_dict()["intact"]
     (rows,) = folder.glob("rows-*/seg-*.arrow")
     rows.write_bytes(rows.read_bytes()[:-8])
-    damaged = Collection.verify(folder)
+    damaged = Collection.verify_folder(folder)
     noted = Collection.open(folder).last_verified()
     assert noted.report == damaged != report
     assert noted.to_dict()["damages"][0]["text"] == str(damaged.damages[0])
-    Collection.verify(folder, rows=False)
+    Collection.verify_folder(folder, rows=False)
     assert Collection.open(folder).last_verified().report == damaged
 
 
 def test_rows_that_come_later_leave_the_note_and_a_save_does_not(folder):
-    report = Collection.verify(folder)
+    report = Collection.verify_folder(folder)
     Collection.open(folder).delete(["k1"])
     assert Collection.open(folder).last_verified().report.number == report.number
-    Collection.repair(folder)
+    Collection.repair_folder(folder)
     assert Collection.open(folder).last_verified() is None
-    Collection.verify(folder)
+    Collection.verify_folder(folder)
     full(form="int8").save(folder, overwrite=True)
     assert Collection.open(folder).last_verified() is None
-    Collection.verify(folder)
+    Collection.verify_folder(folder)
     (folder / "collection.json").unlink()
     full().save(folder, overwrite=True)
     assert not (folder / "verified.json").exists()
@@ -316,7 +316,7 @@ def test_rows_that_come_later_leave_the_note_and_a_save_does_not(folder):
 def test_a_note_of_anything_else_is_none(folder, content):
     (folder / "verified.json").write_bytes(content)
     assert Collection.open(folder).last_verified() is None
-    Collection.verify(folder)
+    Collection.verify_folder(folder)
     note = json.loads((folder / "verified.json").read_bytes())
     note["at"] = 1
     (folder / "verified.json").write_text(json.dumps(note))
@@ -324,7 +324,7 @@ def test_a_note_of_anything_else_is_none(folder, content):
 
 
 def test_a_folder_that_takes_no_note(folder, no_new_files):
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     assert Collection.open(folder).last_verified() is None
     names = [path.name for path in folder.iterdir()]
     assert not [name for name in names if name.startswith((".", "verified"))]
@@ -335,7 +335,7 @@ def test_a_folder_that_takes_no_note(folder, no_new_files):
 
 def test_nothing_is_repaired_where_nothing_is_damaged(folder):
     before = {path: path.read_bytes() for path in all_files(folder)}
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert report.is_complete
     assert str(report) == f"nothing is damaged: {len(Collection.open(folder))} rows"
     after = {path: path.read_bytes() for path in all_files(folder)}
@@ -353,10 +353,10 @@ def test_flipped_bits_are_put_back(folder):
         data = bytearray(path.read_bytes())
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         path.write_bytes(data)
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert report.is_complete
     assert any("collection.json" in note for note in report.notes)
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     assert answers(Collection.open(folder)) == before
 
 
@@ -368,7 +368,7 @@ def test_damaged_rows_stay_until_they_may_go(folder):
     data = bytearray(path.read_bytes())
     data[900:1000] = bytes(100)
     path.write_bytes(data)
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert (report.n_rows, report.n_lost, report.n_damaged) == (29, 0, 29)
     assert not report.is_complete
     assert set(report.damaged_ids) == set(col.ids.tolist())
@@ -378,13 +378,13 @@ def test_damaged_rows_stay_until_they_may_go(folder):
     with pytest.raises(ArtefactError, match="damaged"):
         col.search(X[:1], 1)
     path.write_bytes(before[path])  # from a backup
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     path.write_bytes(data)
     del col
-    report = Collection.repair(folder, drop_rows=True)
+    report = Collection.repair_folder(folder, drop_rows=True)
     assert (report.n_rows, report.n_lost) == (0, 29)
     assert set(report.lost_ids) == {f"k{i}" for i in range(30)} - {"k7"}
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     assert len(Collection.open(folder)) == 0
     assert list(folder.glob("rows-*/damaged-vec-*"))
     assert all("damaged-" in path for path in Collection.left_over(folder))
@@ -401,17 +401,17 @@ def test_a_damaged_encoder_is_replaced_by_another(folder):
     vectors, table = col.vectors, col.to_arrow()
     (path,) = folder.glob("encoder-*")
     path.write_bytes(b"damaged")
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert any("fewbits reencode" in note for note in report.notes)
     assert not report.before.is_intact
     with pytest.raises(ArtefactError, match="damaged"):
         Collection.open(folder)
-    Collection.repair(folder, encoder=OTHER)
+    Collection.repair_folder(folder, encoder=OTHER)
     col = Collection.open(folder)
     np.testing.assert_array_equal(col.codes, OTHER.encode(vectors))
     np.testing.assert_array_equal(col.vectors, vectors)
     assert col.to_arrow() == table
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
 
 
 def test_a_damaged_encoder_without_vectors_needs_a_backup(tmp_path):
@@ -419,35 +419,35 @@ def test_a_damaged_encoder_without_vectors_needs_a_backup(tmp_path):
     (path,) = (tmp_path / "c").glob("encoder-*")
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    report = Collection.repair(tmp_path / "c")
+    report = Collection.repair_folder(tmp_path / "c")
     (note,) = report.notes
     assert "backup" in note
     assert "reencode" not in note
     with pytest.raises(ArgumentError, match="keeps no vectors"):
-        Collection.repair(tmp_path / "c", encoder=OTHER)
+        Collection.repair_folder(tmp_path / "c", encoder=OTHER)
     path.write_bytes(content)
     assert len(Collection.open(tmp_path / "c")) == len(X)
 
 
 def test_a_manifest_that_cannot_be_put_back(folder):
     (folder / "collection.json").write_bytes(b"nothing")
-    report = Collection.repair(folder)
+    report = Collection.repair_folder(folder)
     assert "put back a copy from a backup" in report.notes[-1]
     for path in folder.glob("rows-*"):
         shutil.rmtree(path)
     with pytest.raises(ArtefactError, match="backup"):
-        Collection.repair(folder)
+        Collection.repair_folder(folder)
 
 
 def test_a_damaged_encoder_of_no_rows_is_told(tmp_path):
     learnt().save(tmp_path / "c")
     with pytest.raises(ArtefactError, match="holds no rows"):
-        Collection.repair(tmp_path / "c")
+        Collection.repair_folder(tmp_path / "c")
     (path,) = (tmp_path / "c").glob("codebook-*")
     path.write_bytes(b"x")
-    report = Collection.repair(tmp_path / "c")
+    report = Collection.repair_folder(tmp_path / "c")
     assert str(path) in report.notes[0]
-    assert str(Collection.verify(tmp_path / "c")).startswith(f"{path}")
+    assert str(Collection.verify_folder(tmp_path / "c")).startswith(f"{path}")
 
 
 def test_a_repair_waits_for_who_writes(folder):
@@ -455,7 +455,7 @@ def test_a_repair_waits_for_who_writes(folder):
     with Store.open(rows).writer(), pytest.raises(FewbitsError, match="being changed"):
         Store.open(rows).repair(timeout=0)
     with one_at_a_time(folder / ".saving.tmp"):
-        assert Collection.verify(folder).is_intact
+        assert Collection.verify_folder(folder).is_intact
 
 
 def test_damage_of_corrections_is_told(tmp_path):
@@ -468,11 +468,11 @@ def test_damage_of_corrections_is_told(tmp_path):
     at = data.find(stored)
     data[at + 14] ^= 3  # two bits: one could be put back
     path.write_bytes(data)
-    (damage,) = Collection.verify(tmp_path / "c").damages
+    (damage,) = Collection.verify_folder(tmp_path / "c").damages
     assert "_correction" in damage.columns
     with pytest.raises(ArtefactError, match="damaged"):
         Collection.open(tmp_path / "c").search(rows[:2], rerank=True)
-    assert Collection.repair(tmp_path / "c").n_damaged == 300
+    assert Collection.repair_folder(tmp_path / "c").n_damaged == 300
 
 
 def test_classes_are_read_again(folder):

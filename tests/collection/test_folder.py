@@ -43,7 +43,7 @@ def test_round_trip(tmp_path, form):
     again.save(tmp_path / "e")
     assert answers(Collection.open(tmp_path / "e")) == before
     for place in "cde":
-        assert Collection.verify(tmp_path / place).is_intact
+        assert Collection.verify_folder(tmp_path / place).is_intact
 
 
 def test_saves_are_of_their_own(tmp_path):
@@ -80,7 +80,7 @@ def test_without_rows(tmp_path):
             call()
     assert "a" not in col
     assert col.classify(X[:3]).classes.tolist() == ["ant", "bee", "cat"]
-    assert Collection.verify(tmp_path / "c").is_intact
+    assert Collection.verify_folder(tmp_path / "c").is_intact
 
 
 def test_facts_come_back_as_plain_values(tmp_path):
@@ -109,7 +109,7 @@ def test_the_same_content_again(tmp_path):
     for _ in range(2):
         full().save(tmp_path / "c", overwrite=True)
         assert answers(Collection.open(tmp_path / "c")) == before
-    assert Collection.verify(tmp_path / "c").is_intact
+    assert Collection.verify_folder(tmp_path / "c").is_intact
 
 
 def test_what_replaces_a_collection_leaves_nothing_of_it(tmp_path):
@@ -285,7 +285,7 @@ def test_kills_leave_a_collection(tmp_path):
         n = abs(vectors[0, 0])
         assert set(np.unique(vectors)) <= {n, -n}
         np.testing.assert_array_equal(col.codes, col.encoder.encode(vectors))
-        assert Collection.verify(tmp_path / "c").is_intact
+        assert Collection.verify_folder(tmp_path / "c").is_intact
     del col
     Collection.open(tmp_path / "c").compact()
     assert Collection.left_over(tmp_path / "c") == {}
@@ -400,7 +400,7 @@ def test_tables_change_no_answer_and_stay_with_their_rows(looked_up):
     opened = Collection.open(looked_up.path)
     assert found(opened) == flat(opened)
     assert opened.summary()["index"] == "multi-index"
-    assert Collection.verify(looked_up.path).is_intact
+    assert Collection.verify_folder(looked_up.path).is_intact
 
 
 @pytest.mark.parametrize("how", ["gone", "flipped", "cut", "other", "empty", "folder"])
@@ -421,12 +421,12 @@ def test_tables_that_are_not_as_they_were(looked_up, tmp_path, how):
         path.write_bytes(content[:n])
     col = Collection.open(looked_up.path)
     assert found(col) == flat(col)
-    report = Collection.verify(looked_up.path)
+    report = Collection.verify_folder(looked_up.path)
     assert report.is_intact == (how == "gone")
     assert all(damage.is_derived for damage in report.damages)
     col.compact()  # makes them again
     if how != "folder":
-        assert Collection.verify(looked_up.path).is_intact
+        assert Collection.verify_folder(looked_up.path).is_intact
         assert len(table_files(looked_up.path)) == 1
 
 

@@ -61,7 +61,7 @@ def test_a_kept_folder_answers_as_it_did(kept):
 
 def test_a_kept_folder_is_intact_and_can_be_changed(kept):
     folder, notes = kept
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
     col = Collection.open(folder)
     n = len(notes["rows"])
     row = {**notes["rows"][0], "sku": "new", "v": [1.0] * 8}
@@ -71,7 +71,7 @@ def test_a_kept_folder_is_intact_and_can_be_changed(kept):
     assert col.delete([notes["rows"][1]["sku"]]) == 1
     col.compact()
     assert len(Collection.open(folder)) == n
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact
 
 
 def test_a_later_format_is_refused_by_name_and_stays_as_it_is(kept):
@@ -82,9 +82,9 @@ def test_a_later_format_is_refused_by_name_and_stays_as_it_is(kept):
     one = {name: before.to_arrow()[name].slice(0, 1) for name in before.columns}
     doors = {
         "open": lambda: Collection.open(folder),
-        "verify": lambda: Collection.verify(folder),
-        "repair": lambda: Collection.repair(folder),
-        "drop rows": lambda: Collection.repair(folder, drop_rows=True),
+        "verify": lambda: Collection.verify_folder(folder),
+        "repair": lambda: Collection.repair_folder(folder),
+        "drop rows": lambda: Collection.repair_folder(folder, drop_rows=True),
         "add": lambda: before.add(np.ones((1, 8)), ids=["new"], columns=one),
         "delete": lambda: before.delete([before.ids[0]]),
         "compact": lambda: before.compact(),
@@ -114,13 +114,13 @@ def test_rows_of_a_later_format_are_refused_and_stay_as_they_are(kept):
     for door in (
         Collection.open,
         Collection.repair,
-        lambda folder: Collection.repair(folder, drop_rows=True),
+        lambda folder: Collection.repair_folder(folder, drop_rows=True),
     ):
         with pytest.raises(
             ArtefactError, match="format 2, this version reads format 1"
         ):
             door(folder)
-    (damage,) = Collection.verify(folder, note=False).damages
+    (damage,) = Collection.verify_folder(folder, note=False).damages
     assert "install a newer fewbits" in str(damage)
     assert without_locks(folder) == content
 
@@ -154,7 +154,7 @@ def test_the_manifest_is_as_it_is_documented(tmp_path):
         "backbone": None,
         "backbone_fingerprint": None,
     }
-    Collection.verify(col.path)
+    Collection.verify_folder(col.path)
     note = json.loads((col.path / "verified.json").read_bytes())
     assert note == json.loads(
         sealed({name: note[name] for name in ("collection", "at", "seconds", "report")})

@@ -52,7 +52,7 @@ def test_damage_is_told_by_health_and_repaired(folder, client_of):
     assert not verified["intact"]
     for answer in (found.json(), health(client), verified):
         assert str(folder.parent) not in str(answer)
-    Collection.repair(folder, drop_rows=True)
+    Collection.repair_folder(folder, drop_rows=True)
     assert live.refresh()
     assert health(client)["status"] == "ok"
     found = client.post("/v1/search", json={"vectors": Q.tolist(), "rerank": True})
@@ -93,7 +93,7 @@ def test_damage_that_verifying_finds(folder, client_of):
     verified = client.post("/v1/verify").json()
     assert (verified["intact"], name in str(verified["damages"])) == (False, True)
     assert health(client)["status"] == "degraded"
-    assert Collection.repair(folder).is_complete
+    assert Collection.repair_folder(folder).is_complete
     assert client.post("/v1/verify").json()["intact"]
     assert health(client)["status"] == "ok"
 

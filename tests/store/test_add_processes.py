@@ -55,4 +55,4 @@ def test_nothing_is_lost_when_all_add_at_once(folder):
     assert collection.ids.tolist() == list(range(5 * N + 4))
     found, added = collection.vectors, X[: 5 * N + 4]
     np.testing.assert_array_equal(sorted(found.tolist()), sorted(added.tolist()))
-    assert Collection.verify(folder).is_intact
+    assert Collection.verify_folder(folder).is_intact

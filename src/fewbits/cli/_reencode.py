@@ -46,7 +46,7 @@ def reencode(
     except ArtefactError:
         if output is not None:
             raise
-        Collection.repair(collection, encoder=other)
+        Collection.repair_folder(collection, encoder=other)
     else:
         if output is not None:
             opened.save(output)

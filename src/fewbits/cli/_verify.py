@@ -49,11 +49,11 @@ def verify(
         raise ArgumentError("--drop-rows needs --repair")
     report: Report | Repaired
     if repair:
-        report = Collection.repair(collection, drop_rows=drop_rows)
+        report = Collection.repair_folder(collection, drop_rows=drop_rows)
         whole = report.is_complete
-        whole = whole and Collection.verify(collection, rows=False).is_intact
+        whole = whole and Collection.verify_folder(collection, rows=False).is_intact
     else:
-        report = Collection.verify(collection)
+        report = Collection.verify_folder(collection)
         whole = report.is_intact
     others = Collection.left_over(collection)
     if as_json:

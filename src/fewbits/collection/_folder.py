@@ -106,9 +106,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def _check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
     if manifest.get("format") != FORMAT:
+        written = manifest.get("format")
+        is_older = isinstance(written, int) and written < FORMAT
+        advice = "build it again" if is_older else "install a newer fewbits"
         raise ArtefactError(
-            f"{folder} was written in format {manifest.get('format')}, this version "
-            f"reads format {FORMAT}: install a newer fewbits"
+            f"{folder} was written in format {written}, this version reads format "
+            f"{FORMAT}: {advice}"
         )
 
 
@@ -241,7 +244,11 @@ def folder_state(folder: str | Path) -> tuple[str, int]:
 
 
 def save_folder(
-    folder: Path, model: Model, write_rows: Callable[[str], Store | None]
+    folder: Path,
+    model: Model,
+    write_rows: Callable[[str], Store | None],
+    *,
+    overwrite: bool,
 ) -> tuple[Store | None, str]:
     """Write a collection; a crash leaves either what was there or the new one.
 
@@ -259,8 +266,10 @@ def save_folder(
     str
         Digest of the manifest.
     """
-    check_target(folder)
+    check_target(folder, overwrite=overwrite)
     with _replacing(folder):
+        if not overwrite:  # others may have been first
+            check_target(folder, overwrite=False)
         with naming_folder(folder):
             store = write_rows(f"rows-{secrets.token_hex(6)}")
         digest = _write(folder, model, None if store is None else store.folder.name)

@@ -54,6 +54,8 @@ def read_rows(
     as_text: Sequence[str] = (),
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
+    if data is None:
+        raise ArgumentError("give data: a table, a file, or a list of items")
     data = as_frame(data)
     beside = columns if isinstance(columns, Mapping) else as_frame(columns)
     if is_frame(beside):

@@ -6,7 +6,7 @@ counts the rows that are there, in the order in which they were added.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import accumulate
 from typing import Any
 
@@ -351,6 +351,8 @@ class Rows:
             raise ArgumentError(
                 f"allowed must be a list of ids, got the text {allowed!r}"
             )
+        if isinstance(allowed, Set | Iterator):
+            allowed = list(allowed)
         is_mask = getattr(allowed, "dtype", None) == np.bool_
         if hasattr(allowed, "__len__") and not (len(allowed) or is_mask):
             return np.zeros(len(self), np.bool_)

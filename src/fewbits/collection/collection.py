@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -237,7 +238,7 @@ class Collection:
                 keep_vectors=keep_vectors,
                 novelty_radius=None,
             )
-            return cls._made(path, replace(given, facts=facts), empty)
+            return cls._made(path, replace(given, facts=facts), empty, overwrite)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
@@ -270,7 +271,7 @@ class Collection:
             ),
         )
         model, table = encode_rows(model, source, progress)
-        return cls._made(path, model, table)
+        return cls._made(path, model, table, overwrite)
 
     @classmethod
     def from_learner(
@@ -360,10 +361,12 @@ class Collection:
         return cls(_Version(model, None), None)
 
     @classmethod
-    def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
+    def _made(
+        cls, path: Path | None, model: Model, table: Any, overwrite: bool
+    ) -> Self:
         """Return a collection of a model and an Arrow table of rows."""
         collection = cls(_Version(model, None), None)
-        collection._replace(model, [table], path)
+        collection._replace(model, [table], path, overwrite=overwrite)
         return collection
 
     @staticmethod
@@ -427,12 +430,22 @@ class Collection:
         version = self._version
         copy = type(self)(_Version(version.model, None), None)
         rows = version.rows
-        copy._replace(version.model, None if rows is None else rows.whole(), path)
+        tables = None if rows is None else rows.whole()
+        copy._replace(version.model, tables, path, overwrite=overwrite)
 
     def _replace(
-        self, model: Model, tables: Iterable[Any] | None, folder: Path | None
+        self,
+        model: Model,
+        tables: Iterable[Any] | None,
+        folder: Path | None,
+        *,
+        overwrite: bool = False,
     ) -> None:
-        """Put a model and rows in the place of what there is, in one step."""
+        """Put a model and rows in the place of what there is, in one step.
+
+        `create` and `save` write another folder so; `reencode`, `prefix` and the first
+        rows that come replace what this handle has.
+        """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         before, own = self._version, self._folder
         in_place = own is not None and folder == own
@@ -465,7 +478,9 @@ class Collection:
             store, digest = write_rows("rows"), None
         else:
             folder = folder.absolute()
-            store, digest = _folder.save_folder(folder, model, write_rows)
+            store, digest = _folder.save_folder(
+                folder, model, write_rows, overwrite=overwrite or in_place
+            )
         rows = None if store is None else Rows.newest(store)
         self._version, self._folder = _Version(model, rows, digest), folder
 
@@ -1093,15 +1108,16 @@ class Collection:
                     return self._append(source, timeout, progress, replaces=replaces)
                 return int(table.num_rows)
             table = self._new_table(source, rows, replaces, progress)
-            store = rows.store
+            store, schema = rows.store, rows.snapshot.schema
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
-                if replaces:
-                    writer.upsert(table)
-                else:
-                    writer.append(table)
-                writer.commit()
+                aligned_still = store.snapshot().schema == schema
+                if aligned_still:
+                    (writer.upsert if replaces else writer.append)(table)
+                    writer.commit()
             self._take_over(store)
+            if not aligned_still:  # others gave it another column
+                return self._append(source, timeout, progress, replaces=replaces)
         return int(table.num_rows)
 
     def _new_table(
@@ -1390,9 +1406,7 @@ class Collection:
     @property
     def id_name(self) -> str:
         """Name of the ids in `to_arrow`: that of their column, or "id"."""
-        rows, name = self._version.rows, self._version.model.facts.id_column
-        taken = () if rows is None else rows.columns
-        return name or ("id" if "id" not in taken else ID)
+        return _id_name(self._version)
 
     @property
     def columns(self) -> list[str]:
@@ -1409,7 +1423,11 @@ class Collection:
         return 0 if rows is None else int(rows.snapshot.number)
 
     def versions(self) -> list[int]:
-        """Return the versions that can still be read by `at`, the newest last."""
+        """Return the versions that can still be read by `at`, the newest last.
+
+        A version stays as long as a handle, here or in another process, uses it. Of
+        others only those remain whose files the newest one still has.
+        """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
 
@@ -1426,6 +1444,11 @@ class Collection:
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
         rows = _filled(self._version)
+        if version not in self.versions():
+            raise ArgumentError(
+                f"version {version} is gone; those that can be read are "
+                f"{', '.join(map(str, self.versions()))}"
+            )
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
@@ -1483,8 +1506,28 @@ class Collection:
                 _folder.remove_unnamed(self._folder)
             self._take_over(store)
 
+    def verify(self, *, rows: bool = True, note: bool = True) -> Report:
+        """Read every byte of the folder, and report what is damaged.
+
+        See `verify_folder`; a collection in memory has nothing to read.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it first")
+        return self.verify_folder(self._folder, rows=rows, note=note)
+
+    def repair(self, *, drop_rows: bool = False) -> Repaired:
+        """Put back what a checksum proves; see `repair_folder`."""
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it first")
+        with self._change():
+            report = self.repair_folder(self._folder, drop_rows=drop_rows)
+        self.refresh()
+        return report
+
     @staticmethod
-    def verify(path: str | Path, *, rows: bool = True, note: bool = True) -> Report:
+    def verify_folder(
+        path: str | Path, *, rows: bool = True, note: bool = True
+    ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
         The folder notes when that was and what was found, for `fewbits inspect` and the
@@ -1512,7 +1555,7 @@ class Collection:
             return _folder.verified(path, rows=rows, note=note).report
 
     @classmethod
-    def repair(
+    def repair_folder(
         cls, path: str | Path, *, drop_rows: bool = False, encoder: Any = None
     ) -> Repaired:
         """Put back what a checksum proves, and report what is left.
@@ -1811,6 +1854,11 @@ class Collection:
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
+    def __copy__(self) -> "Collection":
+        """Return an independent one in memory, or the same folder once more."""
+        copy: Collection = deepcopy(self)
+        return copy
+
     def __reduce__(self) -> tuple[Any, ...]:
         rows, kind = self._version.rows, type(self)
         number = None if rows is None else self.version
@@ -1834,13 +1882,13 @@ class Collection:
         if filter is None and allowed is None:
             return None
         rows = _filled(version)
-        name, n_bits = version.model.facts.id_column, version.model.encoder.n_bits
-        return rows.mask(filter, allowed, name, n_bits)
+        n_bits = version.model.encoder.n_bits
+        return rows.mask(filter, allowed, _id_name(version), n_bits)
 
     def _check_group(self, version: _Version, name: str) -> None:
         """Refuse to group by ids, which filters know as a column."""
         rows = _filled(version)
-        if name in (ID, version.model.facts.id_column) and name not in rows.columns:
+        if name in (ID, _id_name(version)) and name not in rows.columns:
             raise ArgumentError(
                 f"items cannot be grouped by {name!r}, their ids: each would be a "
                 "group of its own"
@@ -1919,6 +1967,12 @@ def fit(
         groups=groups,
     )
     return Collection(_Version(model, None), None)
+
+
+def _id_name(version: _Version) -> str:
+    rows, name = version.rows, version.model.facts.id_column
+    taken = () if rows is None else rows.columns
+    return name or ("id" if "id" not in taken else ID)
 
 
 def _filled(version: _Version) -> Rows:

@@ -73,6 +73,8 @@ class Hits(Sequence[list[Hit]]):
     """
 
     __slots__ = (
+        "_counts",
+        "_starts",
         "_table",
         "distances",
         "ids",
@@ -94,6 +96,7 @@ class Hits(Sequence[list[Hit]]):
         self.metric, self.version = metric, version
         self.out_of_distribution = out_of_distribution
         self._table: Any = table  # an Arrow table once it was read
+        self._counts: NDArray[np.int64] | None = None  # hits of each query
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -180,19 +183,22 @@ class Hits(Sequence[list[Hit]]):
 
     def _rows(self, queries: range) -> Iterator[list[tuple[int, Any, Any, Any]]]:
         """Yield for each query the rank, id, distance and columns of its hits."""
-        present = self._present()
-        start = int(present[: queries.start].sum()) if queries.start else 0
+        counts = self._counts
+        if counts is None:
+            counts = self._counts = self._present().sum(axis=1)
+            self._starts = np.cumsum(counts) - counts
+        start = int(self._starts[queries.start]) if len(queries) else 0
         names = self.columns.column_names
         for first in range(queries.start, queries.stop, _BLOCK):
             block = slice(first, min(first + _BLOCK, queries.stop))
-            counts = present[block].sum(axis=1).tolist()
-            n = sum(counts)
+            n_hits = counts[block].tolist()
+            n = sum(n_hits)
             table = self.columns.slice(start, n)
             values = [python_values(column) for column in table.columns]
             rows: Any = zip(*values, strict=True) if names else [()] * n
             columns = iter([dict(zip(names, row, strict=True)) for row in rows])
             ids, distances = self.ids[block].tolist(), self.distances[block].tolist()
-            for own, apart, count in zip(ids, distances, counts, strict=True):
+            for own, apart, count in zip(ids, distances, n_hits, strict=True):
                 # The ranks end first, so that nothing of the next query is taken.
                 yield list(zip(range(1, count + 1), own, apart, columns, strict=False))
             start += n

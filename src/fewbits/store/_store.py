@@ -159,14 +159,18 @@ class Store:
         return self._disk
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the states that are still there, rising."""
+        """Return the numbers of the states that are still there, rising.
+
+        That of a new store, before any rows came, is none of them.
+        """
         names = set(self._disk.names())
         *older, newest = manifest_numbers(names)
         return [n for n in older if self._is_whole(n, names)] + [newest]
 
     def _is_whole(self, number: int, names: set[str]) -> bool:
         with contextlib.suppress(ArtefactError, FileNotFoundError):
-            return read_manifest(self._disk, number).names() <= names
+            manifest = read_manifest(self._disk, number)
+            return manifest.next_row > 0 and manifest.names() <= names
         return False
 
     def newest(self) -> int:
