@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from fewbits.codes import hamming_distances
 from fewbits.collection import Collection
 from tests.cli._calling import fail, run

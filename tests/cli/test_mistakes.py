@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.cli._calling import fail, invoke, run
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)

@@ -825,3 +825,36 @@ def test_stored_codes_find_themselves(tmp_path):
     hits = Collection.open(tmp_path / "c").search(rows[some], 1)
     assert not hits.distances.any()
     np.testing.assert_array_equal(hits.ids[:, 0], some)
+
+
+def test_a_collection_that_came_meanwhile_is_not_replaced(tmp_path):
+    texts = ["a cat", "two dogs", "my bank", "an arm", "one red hat"]
+    path = tmp_path / "c"
+
+    def others_first(done, total):
+        if not path.exists():
+            Collection.create(path, X[:20], bits=4)
+
+    with pytest.raises(ArtefactError, match="holds a collection already"):
+        Collection.create(path, texts, bits=4, progress=others_first)
+    assert len(Collection.open(path)) == 20
+
+
+def test_others_may_add_a_column_first(home):
+    here = home(Collection.create(None, X[:9], bits=8))
+    other = here if here.path is None else Collection.open(here.path)
+    other.update(None, ids=[3], columns={"new": ["x"]})
+    with pytest.warns(UserWarning, match="they get null there"):
+        here.add(X[9:11])
+    assert here.columns == ["new"]
+    assert len(here) == 11
+
+
+def test_versions_are_those_with_rows(home):
+    col = home(Collection.create(None, X[:30], bits=8, keep_vectors="float32"))
+    first = col.version
+    assert col.versions() == [first]
+    col.reencode(Collection.create(None, X, bits=16))
+    assert first not in col.versions()
+    with pytest.raises(ArgumentError, match="is gone"):
+        col.at(first)

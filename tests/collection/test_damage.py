@@ -87,7 +87,11 @@ def test_each_missing_file_is_told(folder):
         data = path.read_bytes()
         path.unlink()
         if path.name == "collection.json":
-            for call in (Collection.open, Collection.verify, Collection.repair):
+            for call in (
+                Collection.open,
+                Collection.verify_folder,
+                Collection.repair_folder,
+            ):
                 with pytest.raises(ArtefactError, match=r"has no collection\.json"):
                     call(folder)
         else:
@@ -164,8 +168,8 @@ def test_files_of_two_collections(folder, tmp_path):
 
 DOORS = {
     "open": Collection.open,
-    "verify": Collection.verify,
-    "repair": Collection.repair,
+    "verify": Collection.verify_folder,
+    "repair": Collection.repair_folder,
     "encoder": lambda folder: Collection.create(None, X, encoder=folder),
     "left over": Collection.left_over,
     "overwrite": lambda folder: Collection.check_target(folder),

@@ -113,7 +113,7 @@ def test_rows_of_a_later_format_are_refused_and_stay_as_they_are(kept):
     content = without_locks(folder)
     for door in (
         Collection.open,
-        Collection.repair,
+        Collection.repair_folder,
         lambda folder: Collection.repair_folder(folder, drop_rows=True),
     ):
         with pytest.raises(
