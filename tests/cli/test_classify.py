@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from fewbits.codes import hamming_distances
 from fewbits.collection import Collection
 from tests.cli._calling import fail, run
@@ -57,8 +58,7 @@ def test_columns_are_taken_by_name(tmp_path):
         run("encode", folder, tmp_path / f"{name}.csv", "-o", out)
         codes.append(np.load(out))
     assert np.array_equal(*codes)
-    said = fail(
-        "encode", folder, tmp_path / "less.csv", "-o", tmp_path / "n.npy")
+    said = fail("encode", folder, tmp_path / "less.csv", "-o", tmp_path / "n.npy")
     assert "no column 'c', of 3 columns of numbers that are needed by name" in said
 
 
@@ -204,7 +204,9 @@ def test_deep_methods_classify_and_reject(folder, tmp_path, method):
     for options in ([], ["--label", "label"], rate):
         answers = run(*question, *options, "--json").splitlines()
         assert [json.loads(each)["class"] for each in answers] == NAMES.tolist()
-    held = Collection.open(tmp_path / "b").rejection.threshold(max_false_reject_rate=0.2)
+    held = Collection.open(tmp_path / "b").rejection.threshold(
+        max_false_reject_rate=0.2
+    )
     assert json.loads(answers[0])["accepted"] is True
     assert json.loads(answers[0])["expected"] == held._asdict()
     assert held.false_reject_rate <= 0.2
@@ -345,7 +347,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--label", "kind"], "kind"),
         (["classify", "b", "-i", "q.npy", "--label", "label", "--top", 1], "top is of"),
-        (["classify", "b", "-i", "q.npy", "--label", "label", "-d", "soft"], "decoder is of"),
+        (
+            ["classify", "b", "-i", "q.npy", "--label", "label", "-d", "soft"],
+            "decoder is of",
+        ),
         (["classify", "b", "-i", "q.npy", "--radius", 2], "needs --decoder bounded"),
         (["classify", "b", "-i", "q.npy", "--linear"], "--linear needs --label"),
         (["classify", "b", "-i", "q.npy", "-k", 3], "-k needs --label"),

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
 from tests.cli._calling import fail

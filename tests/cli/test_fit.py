@@ -2,7 +2,6 @@
 
 import errno
 import json
-from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np

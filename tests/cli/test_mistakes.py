@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.cli._calling import fail, invoke, run
 
 X = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
@@ -91,8 +92,8 @@ MISTAKES = {
     "build b narrow.npy": "expected 8 features, got 3",
     "build empty x.npy --keep-vectors int4": "keep_vectors",
     "build n x.npy --index tree": "index must be",
-        "build n x.npy --bits 99 --encoder b": "between 1 and 16 bits, got 99",
-        "build broken x.npy": "damaged",
+    "build n x.npy --bits 99 --encoder b": "between 1 and 16 bits, got 99",
+    "build broken x.npy": "damaged",
     "build other x.npy": "holds other files",
     "encode b nan.npy -o c.npy": "row",
     "encode b x.npy -o none/c.npy": "there is no folder none",

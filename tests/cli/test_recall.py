@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
 from tests.cli._calling import fail

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +20,7 @@ NAMES = [f"t{i}" for i in range(N + 5)]
 @pytest.fixture
 def folder(tmp_path):
     options = {"encoder": ENCODER, "keep_vectors": "float32"}
-    made = Collection.create(
-        tmp_path / "b", X, columns={"text": NAMES[:N]}, **options
-    )
+    made = Collection.create(tmp_path / "b", X, columns={"text": NAMES[:N]}, **options)
     made.add(X[:5], columns={"text": NAMES[N:]})
     return tmp_path / "b"
 
