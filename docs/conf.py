@@ -66,7 +66,7 @@ def setup(app: Any) -> None:
 
 def _link_to_records(app: Any, name: str, source: list[str]) -> None:
     """Make links to files beside `docs` downloads: they are pages on GitHub only."""
-    source[0] = re.sub(r"\]\(((?:\.\./)+research/)", r"](path:\1", source[0])
+    source[0] = re.sub(r"\]\(((?:\.\./)+(?:research/|FORMAT\.md))", r"](path:\1", source[0])
 
 
 def _write_commands(app: Any) -> None:

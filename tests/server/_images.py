@@ -6,8 +6,6 @@ from PIL import Image
 from fewbits import Collection, backbones
 from fewbits._images import open_rgb
 from fewbits.backbones import Backbone
-from fewbits.collection._model import Model
-from fewbits.collection.collection import _Version
 from fewbits.encoders import LinearEncoder
 
 
@@ -31,6 +29,6 @@ def image_collection(folder, monkeypatch, n=6, **options):
         pixels = np.kron(rng.integers(0, 255, (4, 4, 3)), np.ones((8, 8, 1)))
         paths.append(folder / f"{i}.png")
         Image.fromarray(pixels.astype(np.uint8)).save(paths[-1])
-    model = Model(LinearEncoder(np.eye(16), np.zeros(16)), "thumbnail")
-    encoder = Collection(_Version(model, None), None)
-    return Collection.create(None, paths, encoder=encoder, **options), paths
+    encoder = LinearEncoder(np.eye(16), np.zeros(16))
+    options = {"encoder": encoder, "backbone": "thumbnail", **options}
+    return Collection.create(None, paths, **options), paths

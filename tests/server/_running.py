@@ -16,8 +16,6 @@ import uvicorn
 
 from fewbits import Collection
 from fewbits.classify import Codebook
-from fewbits.collection._model import Model
-from fewbits.collection.collection import _Version
 from fewbits.encoders import LinearEncoder
 from fewbits.server import create_app
 from fewbits.server._protocol import bounded
@@ -36,8 +34,7 @@ def learnt(encoder, book, rejection=None):
 
     As a deep learner leaves it, which would take seconds.
     """
-    model = Model(encoder, codebook=book, rejection=rejection)
-    return Collection(_Version(model, None), None)
+    return Collection.from_parts(encoder, codebook=book, rejection=rejection)
 
 
 def small_collection(n=200, path=None, **options):

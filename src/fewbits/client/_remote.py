@@ -24,6 +24,7 @@ from fewbits.client._items import (
     vector_column,
 )
 from fewbits.collection import (
+    KINDS,
     Classified,
     DuplicateGroups,
     DuplicatePairs,
@@ -34,32 +35,27 @@ from fewbits.collection.hits import OWN
 from fewbits.errors import ArgumentError
 from fewbits.store import Report
 
-_KINDS = ("texts", "vectors", "images", "ids", "codes")
 _ROWS = 10_000  # of the collection that are read at a time
-_FOLDER = "open its folder where it lies"
-_NEWEST = "a server answers from the newest version"
-_MODEL = "the encoder and its classes stay on the server, ask encode() and classify()"
-_BY_IDS = "ask for items by their ids, or by search()"
-#: What only a local collection can do, and what to do instead.
-_LOCAL = {
-    **dict.fromkeys(
-        ("save", "path", "file_names", "disk_bytes", "usage", "repair"), _FOLDER
+#: What only a local collection can do, by what to do instead.
+_INSTEAD = {
+    "open its folder where it lies": "save path file_names disk_bytes usage repair "
+    "prefix reencode last_verified create check_target vectors vectors_at vector_form "
+    "knows_features left_over with_facts",
+    "a server answers from the newest version": "versions at frozen",
+    "the encoder and its classes stay on the server, ask encode() and classify()": (
+        "encoder codebook calibration rejection features check_codes_of from_learner "
+        "from_parts"
     ),
-    **dict.fromkeys(("prefix", "reencode", "last_verified", "create"), _FOLDER),
-    **dict.fromkeys(("versions", "at", "frozen"), _NEWEST),
-    **dict.fromkeys(("encoder", "codebook", "calibration", "rejection"), _MODEL),
-    **dict.fromkeys(("features", "check_codes_of", "from_learner"), _MODEL),
-    **dict.fromkeys(
-        ("vectors", "vectors_at", "vector_form", "knows_features"), _FOLDER
-    ),
-    **dict.fromkeys(("take", "positions_of", "mask", "group_numbers"), _BY_IDS),
-    "codes": "ask for those of some items: encode(ids=)",
-    "labels": "ask for column()",
-    "schema": "ask for to_arrow().schema",
-    "typed_id": "ids are whole numbers or texts, see has_text_ids",
-    "open": "fewbits.open() opens both",
-    "warm": "the server does so by itself",
+    "ask for items by their ids, or by search()": "take positions_of mask "
+    "group_numbers",
+    "ask for those of some items: encode(ids=)": "codes",
+    "ask for column()": "labels",
+    "ask for to_arrow().schema": "schema",
+    "ids are whole numbers or texts, see has_text_ids": "typed_id",
+    "fewbits.open() opens both": "open",
+    "the server does so by itself": "warm",
 }
+_LOCAL = {name: why for why, names in _INSTEAD.items() for name in names.split()}
 
 
 class RemoteCollection:
@@ -588,9 +584,9 @@ class RemoteCollection:
 
         given = [i for i, value in enumerate(values) if value is not None]
         if len(given) != 1:
-            raise ArgumentError(f"give exactly one of queries, {', '.join(_KINDS)}")
+            raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
         items = values[given[0]]
-        kind = (None, *_KINDS)[given[0]]
+        kind = (None, *KINDS)[given[0]]
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":

@@ -29,11 +29,18 @@ from fewbits.classify import (
     load_codebook,
 )
 from fewbits.collection._model import Facts, Model
-from fewbits.collection._table import VECTOR
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.ood import load_rejection, rejection_bytes
-from fewbits.store import Damage, Repaired, Report, Store, one_at_a_time, remove_store
+from fewbits.store import (
+    VECTOR,
+    Damage,
+    Repaired,
+    Report,
+    Store,
+    one_at_a_time,
+    remove_store,
+)
 
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 5

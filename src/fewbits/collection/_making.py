@@ -15,9 +15,6 @@ from fewbits.codes import as_codes, n_bytes, prefix
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
-    CODE,
-    CORRECTION,
-    ID,
     cast_column,
     checked_ids,
     fixed_binary,
@@ -30,6 +27,7 @@ from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input, read, read_columns
 from fewbits.ood import novelty_radius
+from fewbits.store import CODE, CORRECTION, ID
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -173,6 +171,7 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
         np.empty((0, n_bytes(encoder.n_bits)), np.uint8),
         columns=columns,
         vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
+        corrections=_no_corrections(model),
     )
     return table.add_column(0, ID, checked_ids(ids))
 
@@ -280,7 +279,14 @@ def reencoded_tables(
                 progress(done, len(rows))
         if not table.num_rows:
             none = np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8)
-            yield with_codes(table, none, None)
+            yield with_codes(table, none, _no_corrections(model))
+
+
+def _no_corrections(model: Model) -> CodeArray | None:
+    """Return the corrections of no rows; None where the encoder makes none."""
+    if model.encoder.correction_table is None:
+        return None
+    return np.empty((0, 2), np.uint8)
 
 
 def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:

@@ -17,17 +17,7 @@ from fewbits._allowed import as_allowed
 from fewbits._arrow import is_text, known_names, python_values
 from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._table import (
-    BLOCKS,
-    CODE,
-    CORRECTION,
-    ID,
-    RESERVED,
-    VECTOR,
-    check_known,
-    id_column,
-    ids_of,
-)
+from fewbits.collection._table import check_known, id_column, ids_of
 from fewbits.errors import ArgumentError
 from fewbits.index import (
     FlatIndex,
@@ -38,7 +28,17 @@ from fewbits.index import (
     VectorParts,
 )
 from fewbits.index.table_files import TableCache, bytes_to_keep, cached_tables
-from fewbits.store import Part, Snapshot, Store
+from fewbits.store import (
+    BLOCKS,
+    CODE,
+    CORRECTION,
+    ID,
+    RESERVED,
+    VECTOR,
+    Part,
+    Snapshot,
+    Store,
+)
 
 Mask = NDArray[np.bool_]
 #: How codes are searched. "auto" scans or looks up in tables, whichever is faster.

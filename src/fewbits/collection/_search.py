@@ -13,6 +13,7 @@ from fewbits.collection._rows import Mask, Rows
 from fewbits.errors import ArgumentError
 from fewbits.index import Corrections
 
+#: What queries may be.
 KINDS = ("texts", "vectors", "images", "ids", "codes")
 _LOOKED_AT = (4, 16, 64)  # times as many items as groups, one after another
 _HITS = 1 << 19  # that are held at a time

@@ -23,17 +23,8 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 from fewbits.index import Int8Vectors
+from fewbits.store import BLOCKS, CODE, CORRECTION, ID, RESERVED, VECTOR
 
-#: Columns of a store that are not the user's. `_correction` is two bytes a row, see
-#: `fewbits.index.Corrections`; `_blocks` are the scales and offsets of int8 vectors.
-ID, CODE, CORRECTION, VECTOR, BLOCKS = (
-    "_id",
-    "_code",
-    "_correction",
-    "_vector",
-    "_blocks",
-)
-RESERVED = (ID, CODE, CORRECTION, VECTOR, BLOCKS)
 #: Forms of kept vectors.
 FORMS = ("float16", "float32", "int8")
 _SHOWN = 60  # characters of an id in a message

@@ -44,10 +44,7 @@ from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import KINDS, Query, Search
 from fewbits.collection._table import (
-    CODE,
-    CORRECTION,
     FORMS,
-    ID,
     aligned,
     check_known,
     fixed_binary,
@@ -59,7 +56,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import Repaired, Report, Store
+from fewbits.store import CODE, CORRECTION, ID, Repaired, Report, Store
 
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
@@ -89,6 +86,8 @@ class Collection:
 
     Rows have an order, that in which they were added. Items at the same distance come
     in this order in every answer, whatever was deleted, compacted or saved meanwhile.
+    An item that `upsert` replaces is added anew, so it goes to the end; `update` leaves
+    it in its place.
 
     Examples
     --------
@@ -301,8 +300,8 @@ class Collection:
             Id of the backbone that extracts the features; None where the collection is
             to take features. A learner with a backbone of its own needs one.
         groups : array-like of shape (n,), default=None
-            The same for items that are copies of each other, see
-            `fewbits.ood.learn_rejection`.
+            A number or name for each item, which copies share, such as frames of one
+            video: see `fewbits.ood.learn_rejection`.
 
         Raises
         ------
@@ -1091,7 +1090,7 @@ class Collection:
                 return int(table.num_rows)
             table = self._new_table(source, rows, replaces, progress)
             store = rows.store
-            del rows  # which would keep its files
+            del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
                 if replaces:
                     writer.upsert(table)
@@ -1111,6 +1110,11 @@ class Collection:
         ):
             raise ArgumentError(
                 "give the ids of the rows, by id= or ids= (on the command line by --id)"
+            )
+        more = rows.vector_form is not None or CORRECTION in rows.schema.names
+        if more and source.kind == "codes" != model.kind:
+            raise ArgumentError(
+                "this collection keeps more of its items than codes: add the items"
             )
         facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
         _, table = encode_rows(
@@ -1872,8 +1876,8 @@ def fit(
         Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
         non-negative features such as histograms.
     groups : array-like of shape (n,), default=None
-        The same for items that are copies of each other, see
-        `fewbits.ood.learn_rejection`; for deep learners.
+        A number or name for each item, which copies share, such as frames of one video:
+        see `fewbits.ood.learn_rejection`. For deep learners.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.

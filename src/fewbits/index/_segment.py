@@ -110,12 +110,6 @@ class Segment:
             self._given = read_only(codes), read_only(ids)
         return self._given
 
-    def ids_at(self, places: IdArray) -> IdArray:
-        """Return the ids at places; -1 stays."""
-        if self.first_id == 0 or not len(self.ids):
-            return places
-        return np.where(places < 0, -1, self.ids[places])
-
     def rows_at(self, places: IdArray) -> IdArray:
         """Return the rows of places that are left; -1 stays."""
         if self.order is not None:

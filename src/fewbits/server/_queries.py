@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import as_array
 from fewbits.codes import n_bytes
-from fewbits.collection import Collection
+from fewbits.collection import KINDS, Collection
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.server._bodies import Body
 from fewbits.server._settings import Settings
@@ -20,7 +20,6 @@ from fewbits.server._settings import Settings
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-KINDS = ("texts", "vectors", "images", "ids", "codes")
 #: As many images of the most pixels may come in one request.
 _IMAGES_AT_MOST = 4
 #: Pieces in which the file of an image may be read.

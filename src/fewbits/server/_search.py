@@ -8,10 +8,10 @@ from fastapi import Response
 
 from fewbits._json import to_json
 from fewbits.codes import hamming_distances
-from fewbits.collection import Collection, Hits
+from fewbits.collection import KINDS, Collection, Hits
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.server._bodies import Body
-from fewbits.server._queries import KINDS, Query, as_matrix, query_of
+from fewbits.server._queries import Query, as_matrix, query_of
 from fewbits.server._replies import Json, arrow_reply
 from fewbits.server._service import Served
 from fewbits.server._settings import Settings
@@ -85,7 +85,7 @@ def search(served: Served, body: Any, query: Query) -> Hits:
     options, most = search_options(body), settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
-        most = min(most, settings.max_hits // len(query))
+        most = min(most, settings.max_hits // max(1, len(query)))
         options["k"] = most + 1
     hits = collection.search(**query.arguments(collection, settings), **options)
     if unbounded and hits.ids.shape[1] > most:

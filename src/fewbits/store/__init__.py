@@ -5,12 +5,19 @@ Knows nothing of encoders but a fingerprint, and nothing of search.
 
 from fewbits.store._lock import one_at_a_time
 from fewbits.store._repair import Repaired
+from fewbits.store._schema import BLOCKS, CODE, CORRECTION, ID, RESERVED, VECTOR
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store, remove_store
 from fewbits.store._verify import Damage, Report
 from fewbits.store._writer import Writer
 
 __all__ = [
+    "BLOCKS",
+    "CODE",
+    "CORRECTION",
+    "ID",
+    "RESERVED",
+    "VECTOR",
     "Damage",
     "Int8Parts",
     "Part",

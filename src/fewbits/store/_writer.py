@@ -16,7 +16,7 @@ from fewbits._arrow import own_memory, typed_table
 from fewbits._checks import check_count
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
-from fewbits.store import _compact as policy
+from fewbits.store import _merge_plan as policy
 from fewbits.store._deletes import write_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._ids import (

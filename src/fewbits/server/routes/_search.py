@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from fewbits.classify.decoders import decoder_of
 from fewbits.client.wire import ARROW, BYTES
+from fewbits.collection import KINDS
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import (
     ClassifyBody,
@@ -23,7 +24,7 @@ from fewbits.server._bodies import (
     reads,
 )
 from fewbits.server._errors import ApiError
-from fewbits.server._queries import KINDS, as_matrix, query_of
+from fewbits.server._queries import as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
     PARQUET,
