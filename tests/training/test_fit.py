@@ -86,7 +86,7 @@ def test_bytes_may_be_packed_codes():
 
 
 def test_labels_missing():
-    with pytest.raises(ArgumentError, match=r"cca-itq learns from labels.*--labels"):
+    with pytest.raises(ArgumentError, match=r"cca-itq learns from labels.*--label"):
         fewbits.fit(vectors(labels=None), learner="cca-itq")
 
 

@@ -87,6 +87,7 @@ def export(
         say(f"note: a .npz file would hold the labels too ({', '.join(labels)})")
     options = {
         "--column": whole.kind[:-1] if written else None,
+        "--id": "id" if whole.kind == "texts" else None,
         "--bits": 256 if whole.kind == "texts" else None,
     }
     typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")

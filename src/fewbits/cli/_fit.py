@@ -144,20 +144,9 @@ class Learning:
 
     def options(self) -> list[str]:
         """Return the options that were given."""
-        values = {
-            "--method": self.method,
-            "--bits": self.bits,
-            "--backbone": self.backbone,
-            "--groups": self.groups,
-            "--sample": self.sample,
-            "--set": self.settings or None,
-            "--kernel-map": self.kernel_map,
-            "--codebook": self.codebook,
-            "--seed": self.seed,
-            "--checkpoint": self.checkpoint,
-            "--device": self.device,
-        }
-        return [option for option, value in values.items() if value is not None]
+        given = [name for name, value in vars(self).items() if value not in (None, ())]
+        names = ["set" if name == "settings" else name for name in given]
+        return [f"--{name.replace('_', '-')}" for name in names]
 
     def check_none(self, why: str) -> None:
         """Refuse options of learning, but for the number of bits."""

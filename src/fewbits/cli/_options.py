@@ -26,9 +26,10 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 _ABOUT_A_FILE = "--input, it is about a file"
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JsonLines = Annotated[
-    bool, typer.Option("--json", help="Print one line of JSON for each of them.")
+    bool,
+    typer.Option("--json", help="Print a line of JSON for each query, item or group."),
 ]
 
 # Collections and what is read into them.

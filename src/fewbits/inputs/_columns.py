@@ -253,7 +253,7 @@ def _only_fitting(
         raise ArgumentError(
             f"{source} has texts in column {names!r} and {len(counted)} columns of "
             f"numbers: {ask}, or, if the numbers are meant, name that column by label= "
-            "(--labels), or leave it out"
+            "(--label), or leave it out"
         )
     how = next(how for how in ("vectors", "written", "texts") if groups[how])
     if how == "texts":
@@ -350,7 +350,7 @@ def _warn_of_numbers(
         if options.label is None and name.lower() in _LABELS:
             doubts.append(
                 f"column {name!r} is taken for a feature; if it holds labels, name it "
-                f"by label= (fit --labels {name}), or leave it out"
+                f"by label= (fit --label {name}), or leave it out"
             )
     for doubt in doubts:
         warn_user(f"{source}: {doubt}")

@@ -220,7 +220,7 @@ class Input:
         """Describe how labels are given, for messages."""
         if self.kind == "images" and self.column is None:
             return "put the images of each class into a subfolder of its own"
-        return "name their column, or their file (on the command line by --labels)"
+        return "name their column, or their file (on the command line by --label)"
 
     def stored_columns(self) -> dict[str, Any]:
         """Return the columns to store beside the codes: texts or paths, labels.
