@@ -55,7 +55,7 @@ def test_a_relative_path_is_told_once(folder, monkeypatch):
 
 
 def unfinished_save(folder):
-    """Return a store that no `collection.json` names, as a killed save leaves it."""
+    """Return a store that no manifest names, as a killed `reencode` leaves it."""
     (items,) = folder.glob("rows-*")
     left = folder / "rows-0123456789ab"
     shutil.copytree(items, left)
