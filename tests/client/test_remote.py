@@ -450,6 +450,20 @@ def test_changes_of_columns_as_those_of_hits(tmp_path):
         same(remote.to_arrow(), local.to_arrow())
 
 
+def test_a_new_column_called_as_the_ids_are(tmp_path):
+    small_collection(path=tmp_path / "c")
+    columns = {"kind": ["x"], "year": [1], "_id": [901]}
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        assert remote.update(None, ids=[3], columns={"id": [8]}) == 1
+        assert [x["id"] for x in remote.get([3, 8])] == [8, None]
+        with pytest.raises(ArgumentError, match="ids stay"):
+            remote.update(None, ids=[3], columns={"_id": [8]})
+        for change in (remote.add, remote.upsert):
+            with pytest.raises(ArgumentError, match="cannot be called '_id'"):
+                change(Q[:1], ids=[900], columns=columns)
+        assert len(remote) == 200
+
+
 def test_progress(tmp_path):
     small_collection(path=tmp_path / "c")
     columns = {"kind": ["x"] * 23, "year": [1] * 23}

@@ -1,6 +1,6 @@
 """A collection behind an address, with the methods of a local one."""
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewbits._lazy import lazy_names
@@ -52,7 +52,7 @@ def open(
     >>> col = fewbits.open("https://codes.example")  # doctest: +SKIP
     >>> col.search(["bitten by a shark"], k=5)  # doctest: +SKIP
     """
-    if not isinstance(address, str | os.PathLike):
+    if not isinstance(address, str | Path):
         raise ArgumentError(f"expected a folder or an address, got {address!r}")
     if isinstance(address, str) and "://" in address:
         scheme = address.partition("://")[0].lower()

@@ -32,7 +32,7 @@ from fewbits.collection import (
     RecallEstimate,
 )
 from fewbits.errors import ArgumentError
-from fewbits.store import Report
+from fewbits.store import ID, Report
 
 Progress = Callable[[int, int], None]
 _ROWS = 10_000  # of the collection that are read at a time
@@ -468,7 +468,11 @@ class RemoteCollection:
         """
         names: list[str] | None = None
         if data is None and ids is not None and isinstance(columns, Mapping):
-            id = self.id_name
+            if ID in columns or self.facts["id_column"] in columns:
+                raise ArgumentError(
+                    "ids stay: delete the items, and add them with other ids"
+                )
+            id = ID
             table = table_of({id: plain_ids(ids), **columns})
         elif data is None or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
