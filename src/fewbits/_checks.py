@@ -66,11 +66,8 @@ def check_k(k: int, name: str = "k") -> int:
 
 
 def check_radius(radius: int) -> int:
-    """Return a Hamming distance as an int that is 0 or more."""
-    radius = whole_number(radius, "radius")
-    if radius < 0:
-        raise ArgumentError(f"radius must be 0 or more, got {radius}")
-    return radius
+    """Return a Hamming distance as an int that is at least 0."""
+    return check_count(radius, "radius", 0)
 
 
 def check_bits(bits: Iterable[int] | None, n_bits: int) -> list[int]:

@@ -119,6 +119,8 @@ CALLS = [
     ("to_arrow", (["year"],), {"filter": "year > 2005"}),
     ("to_arrow", (), {"filter": "year > 3000"}),
     ("column", ("kind",), {}),
+    ("column", ("kind", np.array([5, 2, 5, -1])), {}),
+    ("column", ("year",), {"positions": np.array([], np.int64)}),
     ("__len__", (), {}),
     ("__contains__", (4,), {}),
     ("__contains__", (4000,), {}),
@@ -208,6 +210,8 @@ def test_errors_are_the_same(local, remote, name, arguments, options):
             list(getattr(collection, name)(*arguments, **options))
         errors.append(caught.value)
     assert type(errors[0]) is type(errors[1])
+    if "radius" in str(errors[0]):
+        assert str(errors[0]) == str(errors[1])
     assert "\n" not in str(errors[1])
 
 
@@ -216,8 +220,9 @@ def test_what_only_a_local_collection_takes(remote):
 
     with pytest.raises(ArgumentError, match="conditions as texts"):
         remote.search(Q, filter=pc.field("year") > 3)
-    with pytest.raises(ArgumentError, match="not a mask"):
-        remote.search(Q, allowed=[True] * 200)
+    for mask in ([True] * 200, np.ones(200, bool), pd.Series([True] * 200)):
+        with pytest.raises(ArgumentError, match="not a mask"):
+            remote.search(Q, allowed=mask)
 
 
 def public(kind):
@@ -247,8 +252,7 @@ def test_arguments_are_the_same(name):
         [(p.name, p.kind, p.default) for p in inspect.signature(x).parameters.values()]
         for x in (local, remote)
     )
-    # What a server cannot call, and positions in an order that may change.
-    assert [p for p in local if p[0] not in ("progress", "positions")] == remote
+    assert local == remote
 
 
 @pytest.mark.parametrize(
@@ -402,6 +406,91 @@ def test_columns_of_all_types():
         assert str(remote.get([0, 1])) == str(collection.get([0, 1]))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["column.id"],
+        ["column.column.id", "column.id", "id"],
+        ["id", "column.id", "rank", "distance"],
+        ["column.", "column.kind", "query", "column.query"],
+    ],
+)
+@pytest.mark.parametrize("text_ids", [False, True])
+def test_names_of_columns_as_those_of_hits(names, text_ids):
+    columns = {name: [10 * i + j for i in range(200)] for j, name in enumerate(names)}
+    ids = {"ids": [f"a{i}" for i in range(200)]} if text_ids else {}
+    local = small_collection(columns=columns, **ids)
+    some = local.ids[[7, 3]].tolist()
+    with remote_of(local, max_queries=5) as remote:
+        same(remote.search(Q, 3), local.search(Q, 3))
+        same(
+            remote.search(Q, 3, columns=names[:1]),
+            local.search(Q, 3, columns=names[:1]),
+        )
+        same(remote.search(Q, radius=0), local.search(Q, radius=0))
+        same(remote.like(good_ids=some), local.like(good_ids=some))
+        assert remote.columns == local.columns
+        assert remote.get(some) == local.get(some)
+        assert remote.get(some, names[-1:]) == local.get(some, names[-1:])
+        same(remote.to_arrow(), local.to_arrow())
+        for name in names:
+            same(remote.column(name), local.column(name))
+
+
+def test_changes_of_columns_as_those_of_hits(tmp_path):
+    new = {"column.id": [7], "id": [8]}
+    columns = {"column.id": [*range(200)], "id": [*range(200)]}
+    local = small_collection(path=tmp_path / "a", columns=columns)
+    small_collection(path=tmp_path / "b", columns=columns)
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for collection in (local, remote):
+            assert collection.add(Q[:1], ids=[900], columns=new) == 1
+            assert collection.update(None, ids=[3], columns=new) == 1
+            assert collection.get([900, 3]) == [{"column.id": 7, "id": 8}] * 2
+        same(remote.to_arrow(), local.to_arrow())
+
+
+def test_a_new_column_called_as_the_ids_are(tmp_path):
+    small_collection(path=tmp_path / "c")
+    columns = {"kind": ["x"], "year": [1], "_id": [901]}
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        assert remote.update(None, ids=[3], columns={"id": [8]}) == 1
+        assert [x["id"] for x in remote.get([3, 8])] == [8, None]
+        with pytest.raises(ArgumentError, match="ids stay"):
+            remote.update(None, ids=[3], columns={"_id": [8]})
+        for change in (remote.add, remote.upsert):
+            with pytest.raises(ArgumentError, match="cannot be called '_id'"):
+                change(Q[:1], ids=[900], columns=columns)
+        assert len(remote) == 200
+
+
+def test_progress(tmp_path):
+    small_collection(path=tmp_path / "c")
+    columns = {"kind": ["x"] * 23, "year": [1] * 23}
+    calls = []
+
+    def progress(done, n):
+        calls.append((done, n))
+
+    with remote_of(tmp_path / "c", writable=True, max_queries=10) as remote:
+        remote.encode(Q, progress=progress)
+        assert calls == [(10, 23), (20, 23), (23, 23)]
+        for change in (remote.add, remote.upsert):
+            calls.clear()
+            change(Q, ids=range(900, 923), columns=columns, progress=progress)
+            assert calls[-1] == (23, 23)
+        calls.clear()
+        remote.recall(3, vectors=vectors(223), n_queries=5, progress=progress)
+        assert calls == [(223, 223)]
+    with remote_of(tmp_path / "c", writable=True, max_body_bytes=2048) as remote:
+        calls.clear()
+        remote.upsert(Q, ids=range(900, 923), columns=columns, progress=progress)
+        assert len(calls) > 1
+        assert calls == [
+            (min(i * calls[0][0], 23), 23) for i in range(1, len(calls) + 1)
+        ]
+
+
 def test_a_novelty_radius():
     X = np.repeat(np.eye(4), 25, axis=0) + 0.01 * vectors(100)[:, :4]
     encoder = LSH(32, random_state=0).fit(X).encoder_
@@ -458,8 +547,21 @@ def test_images(tmp_path, monkeypatch):
 def test_nobody_answers():
     with pytest.raises(ServiceError, match="does not answer"):
         fewbits.open("http://127.0.0.1:9")
-    with pytest.raises(ServiceError, match="begins with http://"):
-        fewbits.open("ftp://127.0.0.1:9")
+    with pytest.raises(ServiceError):
+        fewbits.open("http://")
+
+
+@pytest.mark.parametrize("scheme", ["ftp", "s3", "gs", "file", "S3"])
+def test_what_is_no_address_of_a_server(scheme):
+    with pytest.raises(ServiceError, match=r"begins with http://.*object storage") as e:
+        fewbits.open(f"{scheme}://some/place")
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize("address", [None, 5, b"folder", ["folder"]])
+def test_what_is_no_address(address):
+    with pytest.raises(ArgumentError, match="expected a folder or an address"):
+        fewbits.open(address)
 
 
 def test_a_token(local):

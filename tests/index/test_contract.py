@@ -191,7 +191,7 @@ def test_mistakes_have_one_clear_line(kind):
         index.search(codes[:, 1:], 1)
     with pytest.raises(ArgumentError, match="k must be at least 1"):
         index.search(codes, 0)
-    with pytest.raises(ArgumentError, match="radius must be 0 or more"):
+    with pytest.raises(ArgumentError, match="radius must be at least 0"):
         index.range_search(codes, -1)
     for call in (index.remove, lambda ids: index.search(codes, 1, allowed=ids)):
         with pytest.raises(ArgumentError, match="must be ids of the index, 1 are not"):
@@ -255,7 +255,7 @@ def test_many_pairs_come_in_order_and_each_once():
 
 def test_a_radius_of_pairs_is_checked_at_once():
     index = FlatIndex(np.zeros((3, 8), np.uint8))
-    with pytest.raises(ArgumentError, match="radius must be 0 or more"):
+    with pytest.raises(ArgumentError, match="radius must be at least 0"):
         index.pairs_within(-1)
 
 

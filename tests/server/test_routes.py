@@ -80,6 +80,7 @@ def test_search_by_arrow(client):
         "version": COLLECTION.version,
         "n_queries": 5,
         "k": 3,
+        "columns": COLLECTION.columns,
         "out_of_distribution": None,
     }
 
@@ -402,6 +403,37 @@ def test_hostile_bodies_are_refused_in_a_line(client_of, path):
         message = answer.json()["error"]["message"]
         assert 0 < len(message) <= 1000
         assert "\n" not in message
+
+
+TWICE = [
+    ("search", b'{"ids": [1], "k": 1, "k": 2}', "k"),
+    ("search", b'{"ids": [1], "k": 1, "\\u006b": 2}', "k"),
+    ("search", b'{"ids": [1], "ids": [2]}', "ids"),
+    ("like", b'{"good": {"ids": [1], "ids": [2]}}', "ids"),
+    ("classify", b'{"ids": [1], "decoder": {"name": "soft", "name": "exact"}}', "name"),
+    ("upsert", b'{"rows": [{"id": 1, "year": 1, "year": 2}]}', "year"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "name"), TWICE)
+def test_keys_that_come_twice(client_of, path, body, name):
+    client = client_of(small_collection(), writable=True)
+    headers = {"Content-Type": "application/json"}
+    answer = client.post(f"/v1/{path}", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == f"give '{name}' once"
+
+
+def test_fields_of_arrow_that_come_twice(client):
+    sent = write_stream(pa.table({"vectors": [*Q]}), '{"k": 3, "k": 4}')
+    answer = client.post("/v1/search", content=sent, headers={"Content-Type": ARROW})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == "give 'k' once"
+
+
+def test_colons_in_values(client):
+    found = post(client, "search", ids=[1], filter="kind = ':::\"k\":'")
+    assert found.json()["hits"] == [[]]
 
 
 def test_read_only(client):

@@ -1,9 +1,11 @@
 """A collection behind an address, with the methods of a local one."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewbits._lazy import lazy_names
 from fewbits.collection import Collection
+from fewbits.errors import ArgumentError, ServiceError
 
 if TYPE_CHECKING:
     from fewbits.client._remote import RemoteCollection
@@ -36,10 +38,13 @@ def open(
 
     Raises
     ------
+    ArgumentError
+        When the address is neither a text nor a path.
     ArtefactError
         When the folder is no collection, or is damaged.
     ServiceError
-        When the server does not answer, or not as one.
+        When the server does not answer, or not as one, or the address begins with
+        neither http:// nor https://.
 
     Examples
     --------
@@ -47,7 +52,16 @@ def open(
     >>> col = fewbits.open("https://codes.example")  # doctest: +SKIP
     >>> col.search(["bitten by a shark"], k=5)  # doctest: +SKIP
     """
+    if not isinstance(address, str | Path):
+        raise ArgumentError(f"expected a folder or an address, got {address!r}")
     if isinstance(address, str) and "://" in address:
+        scheme = address.partition("://")[0].lower()
+        if scheme not in ("http", "https"):
+            local = ": give the path itself" if scheme == "file" else ""
+            raise ServiceError(
+                "an address begins with http:// or https://, and object storage is "
+                f"not read; got {address!r}{local}"
+            )
         from fewbits.client._connection import Connection
         from fewbits.client._remote import RemoteCollection
 

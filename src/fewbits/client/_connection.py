@@ -43,11 +43,6 @@ class Connection:
             )
         except (*self._errors, ValueError, TypeError) as error:
             raise ServiceError(f"{url!r} is no address: {error}") from None
-        if self._client.base_url.scheme not in ("http", "https"):
-            self._client.close()
-            raise ServiceError(
-                f"an address begins with http:// or https://, got {url!r}"
-            )
         self.url = url
         #: Of the last answer.
         self.snapshot: str | None = None

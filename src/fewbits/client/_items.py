@@ -14,6 +14,7 @@ from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.inputs import Input, as_items, check_several
+from fewbits.store import RESERVED
 
 
 def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[str, Any]:
@@ -109,6 +110,12 @@ def rows_table(
         ids = source.ids if ids is None else ids
         columns = {**source.stored_columns(), **(columns or {})}
         data = source.values
+    for name in columns or ():
+        if name in RESERVED:
+            raise ArgumentError(
+                f"a column cannot be called {name!r}, which is where the collection "
+                "keeps its own; rename it"
+            )
     if source is not None and source.kind == "codes" != facts["kind"]:
         name, items = "_code", code_column(data)
     else:

@@ -1,7 +1,7 @@
 """A collection that another process serves."""
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
 from functools import partial
 from typing import Any, Self
@@ -31,10 +31,10 @@ from fewbits.collection import (
     Hits,
     RecallEstimate,
 )
-from fewbits.collection.hits import OWN
 from fewbits.errors import ArgumentError
-from fewbits.store import Report
+from fewbits.store import ID, Report
 
+Progress = Callable[[int, int], None]
 _ROWS = 10_000  # of the collection that are read at a time
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
@@ -65,7 +65,7 @@ class RemoteCollection:
     errors, but for those that need the files: each says so in a line. Conditions are
     texts, `allowed` are ids, and images go without the paths by which `like` knows
     items. A call with many items is several requests, between which the collection may
-    change.
+    change; `progress` is called after each.
 
     Parameters
     ----------
@@ -297,6 +297,7 @@ class RemoteCollection:
         images: Any = None,
         ids: Any = None,
         codes: Any = None,
+        progress: Progress | None = None,
     ) -> CodeArray:
         """Return the packed codes of items, see `fewbits.Collection.encode`.
 
@@ -306,9 +307,14 @@ class RemoteCollection:
         """
         width = self.facts["bytes_per_code"]
         query = self._items(items, texts, vectors, images, ids, codes)
-        tables = self._tables(*query, 1)
-        pieces = [self._connection.table("/v1/encode", table)[0] for table in tables]
-        return np.concatenate([_codes_of(piece["_code"], width) for piece in pieces])
+        pieces, done = [], 0
+        for table in self._tables(*query, 1):
+            piece, _ = self._connection.table("/v1/encode", table)
+            pieces.append(_codes_of(piece["_code"], width))
+            done += len(table)
+            if progress is not None:
+                progress(done, len(query[1]))
+        return np.concatenate(pieces)
 
     def duplicates(
         self,
@@ -342,6 +348,7 @@ class RemoteCollection:
         shortlist: int | None = None,
         confidence: float = 0.95,
         random_state: int = 0,
+        progress: Progress | None = None,
     ) -> tuple[RecallEstimate, ...]:
         """Estimate the recall of each way to search, see `fewbits.Collection.recall`.
 
@@ -359,6 +366,8 @@ class RemoteCollection:
             confidence=confidence,
             random_state=random_state,
         )
+        if progress is not None:
+            progress(len(self), len(self))
         return tuple(RecallEstimate(**estimate) for estimate in answer["estimates"])
 
     # Changes.
@@ -376,6 +385,7 @@ class RemoteCollection:
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
         timeout: float | None = None,
+        progress: Progress | None = None,
     ) -> int:
         """Add items, see `fewbits.Collection.add`.
 
@@ -390,6 +400,7 @@ class RemoteCollection:
             "/v1/add",
             data,
             timeout,
+            progress,
             column=column,
             images=images,
             codes=codes,
@@ -413,6 +424,7 @@ class RemoteCollection:
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
         timeout: float | None = None,
+        progress: Progress | None = None,
     ) -> int:
         """Add items in place of those of their ids, see `fewbits.Collection.upsert`.
 
@@ -427,6 +439,7 @@ class RemoteCollection:
             "/v1/upsert",
             data,
             timeout,
+            progress,
             column=column,
             images=images,
             codes=codes,
@@ -455,7 +468,11 @@ class RemoteCollection:
         """
         names: list[str] | None = None
         if data is None and ids is not None and isinstance(columns, Mapping):
-            id = self.id_name
+            if ID in columns or self.facts["id_column"] in columns:
+                raise ArgumentError(
+                    "ids stay: delete the items, and add them with other ids"
+                )
+            id = ID
             table = table_of({id: plain_ids(ids), **columns})
         elif data is None or ids is not None or isinstance(columns, Mapping):
             raise ArgumentError(
@@ -551,10 +568,20 @@ class RemoteCollection:
 
         return pa.concat_tables(self.batches(columns, filter=filter))
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a column as an array of objects."""
-        values = self.to_arrow([name])[name].to_pylist()
-        return np.fromiter(values, object, len(values))
+    def column(self, name: str, positions: Any = None) -> NDArray[Any]:
+        """Return a column, or some of it by positions, as an array of objects."""
+        if positions is None:
+            return _objects(self.to_arrow([name])[name])
+        numbers = np.arange(len(self))[positions]
+        # A server takes each position once.
+        once, order = np.unique(numbers, return_inverse=True)
+        values: NDArray[Any] = np.empty(len(once), object)
+        for start in range(0, max(1, len(once)), _ROWS):
+            some = once[start : start + _ROWS].tolist()
+            fields = {"positions": some, "columns": [name]}
+            answer, _ = self._connection.table("/v1/items", **fields)
+            values[start : start + len(some)] = _objects(answer[name])
+        return values[order]
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the ids, in the order in which items were added."""
@@ -614,15 +641,23 @@ class RemoteCollection:
         return {kind: values}
 
     def _send_rows(
-        self, path: str, data: Any, timeout: float | None, **options: Any
+        self,
+        path: str,
+        data: Any,
+        timeout: float | None,
+        progress: Progress | None,
+        **options: Any,
     ) -> int:
         if options.pop("images") is not None or self.kind == "images":
             raise ArgumentError("images are added where they lie: 'fewbits add'")
         table, fields = rows_table(data, self.facts, **options)
-        limit, n_changed = self.facts["limits"]["max_body_bytes"], 0
+        limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0
         for part in parts(table, len(table) or 1, limit):
             send = partial(self._connection.post_table, path, part)
             n_changed += self._changed(send(timeout=timeout, **fields))
+            done += len(part)
+            if progress is not None:
+                progress(done, len(table))
         return n_changed
 
     def _changed(self, answer: dict[str, Any]) -> int:
@@ -685,11 +720,10 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
         at = table["query"].to_numpy() + start, table["rank"].to_numpy() - 1
         distances[at] = table["distance"].to_numpy()
         ids[at] = _ids_array(table["id"])
-        names = [name for name in table.column_names if name not in OWN]
-        shown = [
-            name.removeprefix("column.") if name[7:] in OWN else name for name in names
-        ]
-        tables.append(table.select(names).rename_columns(shown))
+        # The user's come last, some behind a prefix: the server says their names.
+        names = others["columns"]
+        numbers = range(table.num_columns - len(names), table.num_columns)
+        tables.append(table.select(list(numbers)).rename_columns(names))
         start += others["n_queries"]
         if others.get("out_of_distribution") is not None:
             unknown.append(np.array(others["out_of_distribution"], np.bool_))
@@ -699,9 +733,13 @@ def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> H
 
 
 def _ids_array(column: Any) -> NDArray[Any]:
-    values = column.to_pylist()
     if column.type == "int64":
-        return np.array(values, np.int64)
+        return np.array(column.to_pylist(), np.int64)
+    return _objects(column)
+
+
+def _objects(column: Any) -> NDArray[Any]:
+    values = column.to_pylist()
     return np.fromiter(values, object, len(values))
 
 

@@ -6,6 +6,7 @@ defaults: `FIELDS` says what each argument is in JSON.
 
 import asyncio
 import inspect
+import json
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 
@@ -334,9 +335,22 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
         )
     try:
         # This parser refuses to nest deeper than 200, and knows no infinity.
-        return model.model_validate_json(data)
+        body = model.model_validate_json(data)
     except ValidationError as error:
         raise ArgumentError(_first(error, model)) from None
+    # Each key brings a colon: where there are no more than fields, none comes twice.
+    if data.count(b":") > len(body.model_fields_set):
+        json.loads(data, object_pairs_hook=_check_once, parse_int=str, parse_float=str)
+    return body
+
+
+def _check_once(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object of JSON with a key twice, of which others take either."""
+    names = set()
+    for name, _ in pairs:
+        if name in names:
+            raise ArgumentError(f"give {name[:100]!r} once")
+        names.add(name)
 
 
 def _of_image(model: type[M], data: bytes, request: Request) -> M:

@@ -111,6 +111,7 @@ def hits_reply(hits: Hits, *, arrow: bool) -> Response:
         version=hits.version,
         n_queries=len(hits),
         k=hits.ids.shape[1],
+        columns=hits.columns.column_names,
         out_of_distribution=None if far is None else far.tolist(),
     )
 
