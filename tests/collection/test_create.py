@@ -133,6 +133,10 @@ def test_a_folder_of_images_has_paths_and_labels(tmp_path, colours):
     assert all(path.startswith(str(tmp_path)) for path in col.column("path"))
     path = col.column("path")[3]
     assert col.search([path], k=1)[0][0]["path"] == path
+    row = pa.table({"path": [path], "label": ["b"]})
+    assert (col.add([path], columns={"label": ["c"]}), col.add(row)) == (1, 1)
+    assert col.column("label").tolist()[-2:] == ["c", "b"]
+    assert col.search(images=[path], k=3).ids.tolist() == [[3, 6, 7]]
 
 
 @pytest.mark.parametrize(

@@ -322,6 +322,23 @@ def test_what_changed_is_told_by_a_few_names(tmp_path):
     assert 0 < col.disk_bytes() <= sum(map(len, bytes_of(tmp_path).values()))
 
 
+@pytest.mark.parametrize("form", ["float32", "int8"])
+def test_bytes_are_told_by_what_they_are_for(tmp_path, form):
+    col = full(tmp_path / "c", form)
+    col.delete(["k1", "k2"])
+    usage, files = col.usage(), bytes_of(tmp_path)
+    assert (usage["n_dead_rows"], usage["n_segments"]) == (2, 1)
+    names = [path.name for path in files if path.parent.name.startswith("rows-")]
+    assert usage["n_files"] == len(names)
+    assert sum(usage["bytes"].values()) == sum(map(len, files.values()))
+    assert usage["bytes"]["codes"] == 2 * N
+    assert usage["bytes"]["vectors"] > 12 * N
+    memory = full(form=form).usage()
+    assert (memory["n_files"], memory["bytes"]["codes"]) == (0, 2 * N)
+    col.warm()
+    assert col.group_numbers("kind", np.array([2, 0, 2])).tolist() == [0, 1, 0]
+
+
 def test_rows_that_are_read_stay_until_later(tmp_path):
     col = full(tmp_path / "c")
     before = answers(col)
