@@ -237,7 +237,7 @@ class Collection:
                 keep_vectors=keep_vectors,
                 novelty_radius=None,
             )
-            return cls._made(path, replace(given, facts=facts), empty)
+            return cls._made(path, replace(given, facts=facts), empty, overwrite)
         if codes is not None and not isinstance(codes, str):
             if data is not None:
                 raise ArgumentError("give codes as an array, or data, not both")
@@ -270,7 +270,7 @@ class Collection:
             ),
         )
         model, table = encode_rows(model, source, progress)
-        return cls._made(path, model, table)
+        return cls._made(path, model, table, overwrite)
 
     @classmethod
     def from_learner(
@@ -360,10 +360,12 @@ class Collection:
         return cls(_Version(model, None), None)
 
     @classmethod
-    def _made(cls, path: Path | None, model: Model, table: Any) -> Self:
+    def _made(
+        cls, path: Path | None, model: Model, table: Any, overwrite: bool
+    ) -> Self:
         """Return a collection of a model and an Arrow table of rows."""
         collection = cls(_Version(model, None), None)
-        collection._replace(model, [table], path)
+        collection._replace(model, [table], path, is_new=not overwrite)
         return collection
 
     @staticmethod
@@ -426,7 +428,12 @@ class Collection:
         copy._replace(version.model, None if rows is None else rows.whole(), path)
 
     def _replace(
-        self, model: Model, tables: Iterable[Any] | None, folder: Path | None
+        self,
+        model: Model,
+        tables: Iterable[Any] | None,
+        folder: Path | None,
+        *,
+        is_new: bool = False,
     ) -> None:
         """Put a model and rows in the place of what there is, in one step."""
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
@@ -440,6 +447,8 @@ class Collection:
                     f"the collection {own} has been changed by others: refresh() takes "
                     "that over"
                 )
+            if is_new and folder is not None:
+                _folder.check_target(folder, overwrite=False)
             if tables is None:
                 return None
             schema, rows = with_first(tables)
@@ -924,10 +933,118 @@ class Collection:
         LockedError
             When another process writes for longer than `timeout`.
         """
-        source = self._new_rows(
-            data, column, images, codes, id, ids, label, columns, skip_blank
+        source = self.read_items(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
         )
         return self._append(source, timeout, progress)
+
+    def add_missing(
+        self,
+        items: Input,
+        *,
+        keep_vectors: str | None = None,
+        index: str | None = None,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Add the items whose ids are not there yet, and pass over the others.
+
+        Parameters
+        ----------
+        items : Input
+            Of `read_items`. Without ids, all are added.
+        keep_vectors, index : str, default=None
+            As of `create`, where these are the first rows; else what it has already.
+        timeout, progress
+            As of `add`.
+
+        Returns
+        -------
+        int
+            How many were added.
+
+        Raises
+        ------
+        ArgumentError
+            As `add`, but for ids that are there; and when the rows that are there were
+            made with another `keep_vectors` or `index`.
+        LockedError
+            As `add`.
+        """
+        check_choice(index or "auto", "index", INDEXES)
+        check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
+        named = {"keep_vectors": keep_vectors, "index": index}
+        chosen = {name: value for name, value in named.items() if value is not None}
+        return self._append(items, timeout, progress, passes_over=True, chosen=chosen)
+
+    def read_items(
+        self,
+        data: Any = None,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+    ) -> Input:
+        """Return items as `add` reads them, which takes this, too.
+
+        Parameters
+        ----------
+        data, column, images, codes, id, ids, label, columns, skip_blank
+            As of `add`.
+
+        Returns
+        -------
+        Input
+
+        Raises
+        ------
+        ArgumentError
+            When they cannot be read, or are not of the kind that the collection takes.
+        """
+        version = self._version
+        model, rows, facts = version.model, version.rows, version.model.facts
+        if codes is not None and not isinstance(codes, str):
+            data, codes = codes, True
+        data = as_frame(data)
+        as_text: list[str] = []
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
+            from fewbits._arrow import is_text
+
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            if ids is None:
+                id = id or facts.id_column
+            if id is not None and rows.has_text_ids:
+                as_text.append(id)
+            if model.kind == "texts" and column is images is codes is None:
+                column = facts.item_column
+        source = read_rows(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+            model=model,
+            as_text=as_text,
+        )
+        return model.checked(source, codes=True)
 
     def upsert(
         self,
@@ -963,8 +1080,16 @@ class Collection:
         ArgumentError
             As `add`, but for ids that are there, and when no ids are given.
         """
-        source = self._new_rows(
-            data, column, images, codes, id, ids, label, columns, skip_blank
+        source = self.read_items(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
         )
         return self._append(source, timeout, progress, replaces=True)
 
@@ -1074,11 +1199,17 @@ class Collection:
         progress: Progress | None,
         *,
         replaces: bool = False,
+        passes_over: bool = False,
+        chosen: Mapping[str, str] | None = None,
     ) -> int:
+        chosen = dict(chosen or {})
         with self._change():
             model, rows = self._version.model, self._version.rows
             if rows is None:  # the first ones say what columns there are
-                facts = replace(model.facts, **column_facts(source))
+                first: dict[str, Any] = {**column_facts(source), **chosen}
+                if first.get("index") == "auto":
+                    first["index"] = None
+                facts = replace(model.facts, **first)
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
@@ -1086,12 +1217,27 @@ class Collection:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # others were first
                     self.refresh()
-                    return self._append(source, timeout, progress, replaces=replaces)
+                    return self._append(
+                        source,
+                        timeout,
+                        progress,
+                        replaces=replaces,
+                        passes_over=passes_over,
+                        chosen=chosen,
+                    )
                 return int(table.num_rows)
+            _check_chosen(chosen, rows, model.facts)
+            if passes_over and source.ids is not None:
+                source = source.take(np.flatnonzero(_new_ids(rows, source.ids)))
+                if not len(source):
+                    return 0
             table = self._new_table(source, rows, replaces, progress)
             store = rows.store
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
+                if passes_over and ID in table.column_names:  # others may have come
+                    is_new = _new_ids(Rows.newest(store), table[ID])
+                    table = table.filter(_arrow_mask(is_new))
                 if replaces:
                     writer.upsert(table)
                 else:
@@ -1131,54 +1277,6 @@ class Collection:
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
         store.collect()
-
-    def _new_rows(
-        self,
-        data: Any,
-        column: Any,
-        images: str | None,
-        codes: Any,
-        id: str | None,
-        ids: Any,
-        label: str | None,
-        columns: Any,
-        skip_blank: bool,
-    ) -> Input:
-        """Return new rows, whose columns are named as those that the collection has."""
-        version = self._version
-        model, rows, facts = version.model, version.rows, version.model.facts
-        if codes is not None and not isinstance(codes, str):
-            data, codes = codes, True
-        data = as_frame(data)
-        as_text: list[str] = []
-        if rows is not None and has_columns(data) and not isinstance(data, Input):
-            from fewbits._arrow import is_text
-
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            as_text = [f.name for f in rows.schema if is_text(f.type)]
-            if ids is None:
-                id = id or facts.id_column
-            if id is not None and rows.has_text_ids:
-                as_text.append(id)
-            if column is None and images is None and codes is None:
-                if model.kind == "images":
-                    images = facts.item_column
-                elif model.kind == "texts":
-                    column = facts.item_column
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            model=model,
-            as_text=as_text,
-        )
-        return model.checked(source, codes=True)
 
     # Reading rows.
 
@@ -2012,6 +2110,24 @@ def _model_of(encoder: Any, old: Model | None) -> Model:
             f"{type(encoder).__name__}"
         )
     return encoder._version.model
+
+
+def _new_ids(rows: Rows, ids: Any) -> NDArray[np.bool_]:
+    """Return which ids are not there yet."""
+    return rows.find(id_column(ids, rows.has_text_ids)) < 0
+
+
+def _check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
+    """Refuse what is chosen with the first rows, where the collection has another."""
+    there = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
+    for name, value in chosen.items():
+        if there[name] != value:
+            option = f"--{name.replace('_', '-')}"
+            raise ArgumentError(
+                f"the rows of this collection were made with {name}="
+                f"{there[name] or 'none'}, not {value}: leave it out (on the command "
+                f"line {option})"
+            )
 
 
 def _arrow_mask(mask: Any) -> Any:
