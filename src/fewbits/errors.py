@@ -117,10 +117,11 @@ class Outcome(NamedTuple):
     code: str
     kind: type[Exception]
     status: int
+    is_raised: bool = True  # again by a client, which raises ServiceError for others
 
 
 #: What becomes of each error, looked through in this order. On the command line each is
-#: one line, and exit status 2. A client raises `kind` where an answer has the code.
+#: one line, and exit status 2.
 OUTCOMES = (
     Outcome("feature_error", FeatureError, 422),
     Outcome("code_error", CodeError, 422),
@@ -129,10 +130,10 @@ OUTCOMES = (
     Outcome("artefact_error", ArtefactError, 503),
     Outcome("missing_data", MissingDataError, 501),
     Outcome("missing_extra", MissingExtraError, 501),
-    Outcome("service_error", ServiceError, 502),
-    Outcome("internal_error", FewbitsError, 500),
+    Outcome("service_error", ServiceError, 502, is_raised=False),
+    Outcome("internal_error", FewbitsError, 500, is_raised=False),
 )
-DISK_FULL = Outcome("disk_full", OSError, 507)
+DISK_FULL = Outcome("disk_full", OSError, 507, is_raised=False)
 
 
 def outcome_of(error: BaseException) -> Outcome | None:

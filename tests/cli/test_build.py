@@ -5,10 +5,12 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from PIL import Image
 
 from fewbits.collection import Collection
+from fewbits.errors import ArtefactError
 from tests.cli._calling import fail, invoke, run
 
 ROWS = [f"s{i},a text {i},{'xyz'[i % 3]},{i / 7},{i * i}" for i in range(40)]
@@ -41,7 +43,6 @@ def test_a_table_becomes_a_collection_that_grows():
     assert first.startswith("s7\t0\ta text 7\ty\t1.0\t49")
     told = run("build", "c", "more.csv", *LABELLED)
     assert told == "c: 10 added; 40 items in all\n"
-    assert "'s30' already" in fail("build", "c", "more.csv", *LABELLED)
     opened = Collection.open("c")
     assert (len(opened), opened.label_column) == (40, "kind")
     assert opened.facts.novelty_radius is not None
@@ -49,18 +50,132 @@ def test_a_table_becomes_a_collection_that_grows():
 
 def test_learning_happens_once():
     run("fit", "t.csv", "--column", "title", "-o", "c", "-m", "lsh", "-b", 8)
-    for options in (["--bits", 16], ["-m", "itq"], ["--seed", 1], ["--encoder", "c"]):
-        assert "has an encoder already: leave out --" in fail(
-            "build", "c", "t.csv", *LABELLED, *options
-        )
+    run("fit", "t.csv", "--column", "title", "-o", "other", "-m", "lsh", "-b", 4)
+    for options, both in (
+        (["--bits", 16], "--bits 8, not 16: leave out --bits"),
+        (["-m", "itq"], "--method lsh, not itq: leave out --method"),
+        (["--seed", 1], "--seed 0, not 1: leave out --seed"),
+        (["--sample", 9], "--sample 30, not 9: leave out --sample"),
+        (["--kernel-map", "chi2"], "--kernel-map none, not chi2"),
+        (["--set", "dtype=x"], "--set dtype none, not x"),
+        (["--encoder", "other"], "8 bits), not LinearEncoder(256 -> 4 bits) of other"),
+    ):
+        said = fail("build", "c", "t.csv", *LABELLED, *options)
+        assert said.startswith("fewbits: error: c has an encoder already, ")
+        assert both in said
     run("build", "c", "t.csv", *LABELLED, "--keep-vectors", "int8", "--index", "flat")
     opened = Collection.open("c")
     assert (opened.facts.method, opened.facts.index) == ("lsh", "flat")
     assert opened.vector_form == "int8"
-    said = fail("build", "c", "more.csv", *LABELLED, "--keep-vectors", "int8")
-    assert "has rows already: leave out --keep-vectors" in said
+    said = fail("build", "c", "more.csv", *LABELLED, "--keep-vectors", "float16")
+    assert "with keep_vectors=int8, not float16" in said
+    said = fail("build", "c", "more.csv", *LABELLED, "--index", "auto")
+    assert "with index=flat, not auto" in said
     run("build", "c", "t.csv", *LABELLED, "--bits", 16, "--overwrite")
     assert Collection.open("c").encoder.n_bits == 16
+
+
+def test_the_same_command_again_adds_what_is_new():
+    options = [*LABELLED, "--label", "kind", "--keep-vectors", "int8"]
+    learning = ["-m", "itq", "-b", 8, "--seed", 3, "--set", "n_iter=2", "--sample", 20]
+    command = ["build", "c", "t.csv", *options, *learning]
+    run(*command)
+    before = Collection.open("c")
+    assert run(*command) == (
+        "c: added 0 of 30 rows: 30 are there already ('fewbits upsert' replaces "
+        "them); 30 items in all\n"
+    )
+    assert Collection.open("c").version == before.version
+    write("t.csv", [*ROWS[31:33], *ROWS[5:15]])
+    assert run(*command).startswith("c: added 2 of 12 rows: 10 are there already (")
+    opened = Collection.open("c")
+    assert opened.ids.tolist() == [*before.ids, "s31", "s32"]
+    assert opened.encoder.fingerprint == before.encoder.fingerprint
+    write("t.csv", ROWS[29:36])
+    told = json.loads(run(*command, "--json"))
+    assert [told[x] for x in ("added", "already_there", "n_items")] == [4, 3, 36]
+
+
+def test_others_add_the_same_rows_meanwhile():
+    run("build", "c", "t.csv", *LABELLED, "-b", 8)
+    opened = Collection.open("c")
+    items = opened.read_items("more.csv")
+    write("some.csv", ROWS[32:35])
+    run("add", "c", "some.csv")
+    assert opened.add_missing(items) == 7
+    assert len(opened) == len(Collection.open("c")) == 40
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["x.npy", "-m", "neighbours", "-b", 8, "--set", "nested_bits=[4]"],
+        ["t.csv", "--codes", "sku", "--id", "title"],
+        ["x.npy", "--encoder", "long", "-b", 4, "--index", "flat"],
+        ["pictures", "-m", "lsh", "-b", 8],
+        ["t.csv", *LABELLED, "--backbone", "wordllama-256", "--index", "auto"],
+    ],
+)
+def test_the_same_command_again_is_accepted(options):
+    write("t.csv", [f"{i:04x},title {i},x,1,2" for i in range(9)])
+    run("build", "long", "x.npy", "-b", 8)
+    run("build", "c", *options)
+    n = len(Collection.open("c"))
+    has_ids = "--id" in options
+    out = run("build", "c", *options)
+    assert f"added 0 of {n}" in out if has_ids else f"{n} added" in out
+    assert len(Collection.open("c")) == (n if has_ids else 2 * n)
+
+
+def test_rows_of_two_first_builds_are_kept(monkeypatch):
+    np.save("more.npy", np.load("x.npy")[:9])
+    run("fit", "x.npy", "-o", "c", "-b", 8)
+    read_items, others = Collection.read_items, [["build", "c", "more.npy"]]
+
+    def read_late(self, *args, **options):
+        items = read_items(self, *args, **options)
+        if others:
+            run(*others.pop())  # another process is first
+        return items
+
+    monkeypatch.setattr(Collection, "read_items", read_late)
+    assert run("build", "c", "x.npy") == "c: 60 added; 69 items in all\n"
+    run("fit", "x.npy", "-o", "c", "-b", 8, "--overwrite")
+    others.append(["build", "c", "more.npy"])
+    said = fail("build", "c", "x.npy", "--keep-vectors", "int8")
+    assert "with keep_vectors=none, not int8" in said
+    assert len(Collection.open("c")) == 9
+
+
+def test_a_collection_that_came_meanwhile_is_not_replaced():
+    X = np.load("x.npy")
+
+    def another(done, total):
+        Collection.create("c", X[:5], bits=8, overwrite=True)
+
+    with pytest.raises(ArtefactError, match="holds a collection already"):
+        Collection.create("c", X, bits=8, progress=another)
+    assert len(Collection.open("c")) == 5
+
+
+def test_a_schema_is_kept():
+    text = pa.large_string()
+    fields = {"sku": text, "title": text, "kind": text, "a": pa.float64()}
+    schema = pa.schema([*fields.items(), ("b", pa.float32()), ("note", text)])
+    run("fit", "t.csv", "--column", "title", "-o", "e", "-b", 8)
+    Collection.create("c", schema=schema, encoder="e", id="sku")
+    with pytest.warns(UserWarning, match="no column 'note'"):
+        result = invoke("build", "c", "t.csv", *LABELLED)
+    assert result.stdout.startswith("c: 30 items of 8 bits\nnext: ")
+    opened = Collection.open("c")
+    assert (len(opened), opened.schema) == (30, schema)
+
+
+def test_learner_is_another_name_of_method():
+    run("fit", "x.npy", "-o", "c", "--learner", "lsh", "-b", 8)
+    run("build", "c", "x.npy", "--learner", "lsh")
+    assert Collection.open("c").facts.method == "lsh"
+    assert "--rerank" in fail("search", "c", "--ids", 1, "--shortlist", 5)
 
 
 def test_the_encoder_of_another_collection():

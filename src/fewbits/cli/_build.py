@@ -2,15 +2,19 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
 from fewbits.cli._fit import Learning
-from fewbits.cli._printing import print_json, progress_bar, say
+from fewbits.cli._printing import counted, print_json, progress_bar, say
 from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
+    from fewbits.inputs import Input
 
 
 def build(
@@ -66,9 +70,10 @@ def build(
 ) -> None:
     """Make a collection of INPUT: learn an encoder, encode the items, and keep them.
 
-    Where COLLECTION has an encoder already, as after 'fewbits fit', it is used. Where
-    it has rows, those of INPUT are added, and none of their ids may be there: 'fewbits
-    upsert' replaces items.
+    Where COLLECTION has an encoder already, as after 'fewbits fit', it is used, and
+    options of learning must be those by which it was learnt. Where it has rows, those
+    of INPUT whose ids are new are added, and the others passed over: 'fewbits upsert'
+    replaces items.
 
     Texts, paths of images and the columns of a table are kept beside the codes. With
     --label, a novelty radius is learnt, beyond which `search` marks a query as
@@ -84,7 +89,6 @@ def build(
 
     Example: fewbits build shorter vectors.npy --encoder my-collection --bits 64
     """
-    from fewbits import inputs
     from fewbits.collection import Collection
 
     learning = Learning(
@@ -100,17 +104,6 @@ def build(
         checkpoint,
         device,
     )
-    known = None
-    if not overwrite and (collection / "collection.json").exists():
-        known = Collection.open(collection)
-        given = learning.options() + ["--encoder"] * (encoder is not None)
-        if given:
-            raise ArgumentError(
-                f"{collection} has an encoder already: leave out {', '.join(given)}, "
-                "or replace the collection by --overwrite"
-            )
-    else:
-        Collection.check_target(collection, overwrite=overwrite)
     named: dict[str, Any] = {
         "column": column,
         "images": images,
@@ -120,44 +113,39 @@ def build(
         "columns": columns or None,
         "skip_blank": skip_blank,
     }
-    if known is not None and known.version:
-        for option, value in {"--keep-vectors": keep_vectors, "--index": index}.items():
-            if value is not None:
-                raise ArgumentError(
-                    f"{collection} has rows already: leave out {option}, which is "
-                    "chosen when the first ones come"
-                )
-        with progress_bar("encoding") as progress:
-            n = known.add(items, **named, timeout=timeout, progress=progress)
-        print_change(collection, known, as_json, added=n)
-        return
-    with learning.kept(collection):
-        n_bits = None
-        if encoder is not None:
-            known, n_bits = Collection.open(encoder), bits
-            learning.check_none("--encoder leaves nothing to learn")
-        if known is not None:
-            source = opt.read_items(known, items, **named)
+    if not overwrite and (collection / "collection.json").exists():
+        built = Collection.open(collection)
+        if encoder is None:
+            learning.check_same(collection, built)
         else:
-            if columns and groups:
-                named["columns"] = list(dict.fromkeys([*columns, groups]))
-            source = inputs.read(items, **named)
-            if source.kind == "codes":
-                n_bits = bits
-                learning.check_none("codes exist already")
-            else:
-                known = learning.run(source, collection)
-        with progress_bar("encoding") as progress:
-            built = Collection.create(
-                collection,
+            learning.check_none("--encoder leaves nothing to learn")
+            _check_same_encoder(collection, built, encoder, bits)
+        if column and not built.columns and built.kind in ("images", "codes"):
+            named |= {"column": None, built.kind: column[0]}
+        source = built.read_items(items, **named)
+        with learning.kept(collection), progress_bar("encoding") as progress:
+            n = built.add_missing(
                 source,
-                encoder=known,
-                bits=n_bits,
                 keep_vectors=keep_vectors,
-                index=index or "auto",
-                overwrite=True,
+                index=index,
+                timeout=timeout,
                 progress=progress,
             )
+        if n < len(source) or n < len(built):
+            _print_added(collection, built, as_json, n, len(source) - n)
+            return
+    else:
+        Collection.check_target(collection, overwrite=overwrite)
+        source, built = _built(
+            collection,
+            items,
+            named,
+            encoder,
+            learning,
+            keep_vectors=keep_vectors,
+            index=index or "auto",
+            overwrite=overwrite,
+        )
     if as_json:
         print_json({"collection": str(collection), **built.summary()})
         return
@@ -181,3 +169,80 @@ def build(
         options = {"--input": items, "--column": column, "-k": 3}
         then = opt.command_line("search", collection, **options)
     typer.echo(f"next: {then}")
+
+
+def _built(
+    collection: Path,
+    items: str,
+    named: dict[str, Any],
+    encoder: Path | None,
+    learning: Learning,
+    **options: Any,
+) -> tuple["Input", "Collection"]:
+    """Return the items, and the collection that is made of them."""
+    from fewbits import inputs
+    from fewbits.collection import Collection
+
+    known, n_bits = None, None
+    with learning.kept(collection):
+        if encoder is not None:
+            known, n_bits = Collection.open(encoder), learning.bits
+            learning.check_none("--encoder leaves nothing to learn")
+            source = opt.read_items(known, items, **named)
+        else:
+            if named["columns"] and learning.groups:
+                both = [*named["columns"], learning.groups]
+                named["columns"] = list(dict.fromkeys(both))
+            source = inputs.read(items, **named)
+            if source.kind == "codes":
+                n_bits = learning.bits
+                learning.check_none("codes exist already")
+            else:
+                known = learning.run(source, collection)
+        with progress_bar("encoding") as progress:
+            built = Collection.create(
+                collection,
+                source,
+                encoder=known,
+                bits=n_bits,
+                progress=progress,
+                **options,
+            )
+    return source, built
+
+
+def _check_same_encoder(
+    path: Path, known: "Collection", encoder: Path, bits: int | None
+) -> None:
+    """Refuse the encoder of another collection, if it is not what there is."""
+    from fewbits.collection import Collection
+
+    theirs = Collection.open(encoder).encoder
+    if bits is not None:
+        theirs = theirs.prefix(bits)
+    if theirs.fingerprint != known.encoder.fingerprint:
+        own, other = f"{known.encoder!r}", f"{theirs!r}"
+        if own == other:
+            own = f"{own} {known.encoder.fingerprint[:12]}"
+            other = f"{other} {theirs.fingerprint[:12]}"
+        raise ArgumentError(
+            f"{path} has an encoder already, {own}, not {other} of {encoder}: leave "
+            "out --encoder, or replace the collection by --overwrite"
+        )
+
+
+def _print_added(
+    path: Path, collection: "Collection", as_json: bool, n_added: int, n_there: int
+) -> None:
+    """Print how many rows were new, and how many were there."""
+    if as_json:
+        print_change(path, collection, True, added=n_added, already_there=n_there)
+    elif not n_there:
+        print_change(path, collection, False, added=n_added)
+    else:
+        are = "1 is" if n_there == 1 else f"{n_there:,} are"
+        typer.echo(
+            f"{path}: added {n_added:,} of {counted(n_added + n_there, 'row')}: {are} "
+            "there already ('fewbits upsert' replaces them); "
+            f"{counted(len(collection), 'item')} in all"
+        )

@@ -154,6 +154,44 @@ class Learning:
             if option != "--bits":
                 raise ArgumentError(f"{why}: leave out {option}")
 
+    def check_same(self, path: Path, known: "Collection") -> None:
+        """Refuse options that are not those by which a collection has learnt.
+
+        A device and a checkpoint say nothing about what was learnt.
+        """
+        facts = known.facts
+        parameters, extra = facts.parameters, facts.extra
+        backbone = self.backbone
+        if backbone == "classic":
+            from fewbits import backbones
+
+            backbone = backbones.load(backbone).id
+        pairs = {
+            "--method": (self.method, facts.method),
+            "--bits": (self.bits, known.encoder.n_bits),
+            "--backbone": (backbone, known.backbone),
+            "--groups": (self.groups, extra.get("groups")),
+            "--sample": (self.sample, extra.get("sample", facts.trained_on)),
+            "--kernel-map": (self.kernel_map, facts.kernel_map),
+            "--codebook": (
+                None if self.codebook is None else str(self.codebook),
+                extra.get("codebook"),
+            ),
+            "--seed": (self.seed, parameters.get("random_state", self.seed)),
+        }
+        for name, value in opt.parse_settings(self.settings).items():
+            if name != "checkpoint":
+                pairs[f"--set {name}"] = (value, parameters.get(name))
+        for option, (value, has) in pairs.items():
+            is_set = value is not None or option.startswith("--set")
+            as_kept = tuple(value) if isinstance(value, list) else value
+            if is_set and as_kept != (tuple(has) if isinstance(has, list) else has):
+                shown = "none" if has is None else has
+                raise ArgumentError(
+                    f"{path} has an encoder already, of {option} {shown}, not {value}: "
+                    f"leave out {option}, or replace the collection by --overwrite"
+                )
+
     @contextmanager
     def kept(self, output: Path) -> Iterator[None]:
         """Say what an interrupt in the block leaves; keep checkpoints until then."""
@@ -173,6 +211,9 @@ class Learning:
         place = opt.place_of(self.device, [self.name])
         if self.sample is not None:
             source = source.sample(self.sample, seed)
+            facts["sample"] = self.sample
+        if self.groups is not None:
+            facts["groups"] = self.groups
         if self.codebook is not None:
             parameters["codebook"] = self._given_codebook(source, parameters)
             facts["codebook"] = str(self.codebook)

@@ -182,6 +182,7 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--method",
+        "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
         "hadamard, lsh, pcah, sh, bre or threshold; with labels cca-itq, "

@@ -106,10 +106,8 @@ def error_of(status: int, content: bytes, url: str) -> Exception:
     except (ValueError, LookupError, TypeError):
         code, message = "unknown", f"{url} answered with status {status}"
     for outcome in OUTCOMES:
-        if outcome.code == code and outcome.status == status < 500:
+        if (outcome.code, outcome.status) == (code, status) and outcome.is_raised:
             return outcome.kind(message)
-    if code in ("artefact_error", "missing_data", "missing_extra"):
-        return next(o.kind for o in OUTCOMES if o.code == code)(message)
     return ServiceError(message, status, code)
 
 

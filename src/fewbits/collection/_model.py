@@ -242,8 +242,8 @@ class Model:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The columns of features by name, or the one of the texts."""
-        if self.kind == "texts" and self.facts.item_column is not None:
+        """The columns of features by name, or the one of the texts or images."""
+        if self.kind in ("texts", "images") and self.facts.item_column is not None:
             return (self.facts.item_column,)
         return self.facts.feature_names or ()
 

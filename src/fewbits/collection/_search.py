@@ -151,7 +151,10 @@ class Search:
         if rerank:
             _ = query.features  # refused where they are not known
         elif shortlist is not None:
-            raise ArgumentError("a shortlist is ranked again: it needs rerank=True")
+            raise ArgumentError(
+                "a shortlist is ranked again: it needs rerank=True (on the command "
+                "line by --rerank)"
+            )
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
         """Return distances and rows, (n_queries, k or fewer), without the items."""

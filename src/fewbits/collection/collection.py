@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -943,10 +944,118 @@ class Collection:
         LockedError
             When another process writes for longer than `timeout`.
         """
-        source = self._new_rows(
-            data, column, images, codes, id, ids, label, columns, skip_blank
+        source = self.read_items(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
         )
         return self._append(source, timeout, progress)
+
+    def add_missing(
+        self,
+        items: Input,
+        *,
+        keep_vectors: str | None = None,
+        index: str | None = None,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Add the items whose ids are not there yet, and pass over the others.
+
+        Parameters
+        ----------
+        items : Input
+            Of `read_items`. Without ids, all are added.
+        keep_vectors, index : str, default=None
+            As of `create`, where these are the first rows; else what it has already.
+        timeout, progress
+            As of `add`.
+
+        Returns
+        -------
+        int
+            How many were added.
+
+        Raises
+        ------
+        ArgumentError
+            As `add`, but for ids that are there; and when the rows that are there were
+            made with another `keep_vectors` or `index`.
+        LockedError
+            As `add`.
+        """
+        check_choice(index or "auto", "index", INDEXES)
+        check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
+        named = {"keep_vectors": keep_vectors, "index": index}
+        chosen = {name: value for name, value in named.items() if value is not None}
+        return self._append(items, timeout, progress, passes_over=True, chosen=chosen)
+
+    def read_items(
+        self,
+        data: Any = None,
+        *,
+        column: str | Sequence[str] | None = None,
+        images: str | None = None,
+        codes: Any = None,
+        id: str | None = None,
+        ids: Any = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        skip_blank: bool = False,
+    ) -> Input:
+        """Return items as `add` reads them, which takes this, too.
+
+        Parameters
+        ----------
+        data, column, images, codes, id, ids, label, columns, skip_blank
+            As of `add`.
+
+        Returns
+        -------
+        Input
+
+        Raises
+        ------
+        ArgumentError
+            When they cannot be read, or are not of the kind that the collection takes.
+        """
+        version = self._version
+        model, rows, facts = version.model, version.rows, version.model.facts
+        if codes is not None and not isinstance(codes, str):
+            data, codes = codes, True
+        data = as_frame(data)
+        as_text: list[str] = []
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
+            from fewbits._arrow import is_text
+
+            # A few rows of a CSV file may hold numbers alone where there are texts.
+            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            if ids is None:
+                id = id or facts.id_column
+            if id is not None and rows.has_text_ids:
+                as_text.append(id)
+            if model.kind == "texts" and column is images is codes is None:
+                column = facts.item_column
+        source = read_rows(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
+            model=model,
+            as_text=as_text,
+        )
+        return model.checked(source, codes=True)
 
     def upsert(
         self,
@@ -982,8 +1091,16 @@ class Collection:
         ArgumentError
             As `add`, but for ids that are there, and when no ids are given.
         """
-        source = self._new_rows(
-            data, column, images, codes, id, ids, label, columns, skip_blank
+        source = self.read_items(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            label=label,
+            columns=columns,
+            skip_blank=skip_blank,
         )
         return self._append(source, timeout, progress, replaces=True)
 
@@ -1093,11 +1210,26 @@ class Collection:
         progress: Progress | None,
         *,
         replaces: bool = False,
+        passes_over: bool = False,
+        chosen: Mapping[str, str] | None = None,
     ) -> int:
+        chosen = dict(chosen or {})
+        again = partial(
+            self._append,
+            source,
+            timeout,
+            progress,
+            replaces=replaces,
+            passes_over=passes_over,
+            chosen=chosen,
+        )
         with self._change():
             model, rows = self._version.model, self._version.rows
             if rows is None:  # the first ones say what columns there are
-                facts = replace(model.facts, **column_facts(source))
+                first: dict[str, Any] = {**column_facts(source), **chosen}
+                if first.get("index") == "auto":
+                    first["index"] = None
+                facts = replace(model.facts, **first)
                 model, table = encode_rows(
                     replace(model, facts=facts), source, progress
                 )
@@ -1105,19 +1237,27 @@ class Collection:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # others were first
                     self.refresh()
-                    return self._append(source, timeout, progress, replaces=replaces)
+                    return again()
                 return int(table.num_rows)
+            _check_chosen(chosen, rows, model.facts)
+            if passes_over and source.ids is not None:
+                source = source.take(np.flatnonzero(_new_ids(rows, source.ids)))
+                if not len(source):
+                    return 0
             table = self._new_table(source, rows, replaces, progress)
             store, schema = rows.store, rows.snapshot.schema
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
                 aligned_still = store.snapshot().schema == schema
+                if passes_over and ID in table.column_names:  # others may have come
+                    new = _new_ids(Rows.newest(store), table[ID])
+                    table = table.filter(_arrow_mask(new))
                 if aligned_still:
                     (writer.upsert if replaces else writer.append)(table)
                     writer.commit()
             self._take_over(store)
             if not aligned_still:  # others gave it another column
-                return self._append(source, timeout, progress, replaces=replaces)
+                return again()
         return int(table.num_rows)
 
     def _new_table(
@@ -1151,54 +1291,6 @@ class Collection:
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
         store.collect()
-
-    def _new_rows(
-        self,
-        data: Any,
-        column: Any,
-        images: str | None,
-        codes: Any,
-        id: str | None,
-        ids: Any,
-        label: str | None,
-        columns: Any,
-        skip_blank: bool,
-    ) -> Input:
-        """Return new rows, whose columns are named as those that the collection has."""
-        version = self._version
-        model, rows, facts = version.model, version.rows, version.model.facts
-        if codes is not None and not isinstance(codes, str):
-            data, codes = codes, True
-        data = as_frame(data)
-        as_text: list[str] = []
-        if rows is not None and has_columns(data) and not isinstance(data, Input):
-            from fewbits._arrow import is_text
-
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            as_text = [f.name for f in rows.schema if is_text(f.type)]
-            if ids is None:
-                id = id or facts.id_column
-            if id is not None and rows.has_text_ids:
-                as_text.append(id)
-            if column is None and images is None and codes is None:
-                if model.kind == "images":
-                    images = facts.item_column
-                elif model.kind == "texts":
-                    column = facts.item_column
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            model=model,
-            as_text=as_text,
-        )
-        return model.checked(source, codes=True)
 
     # Reading rows.
 
@@ -2070,6 +2162,24 @@ def _model_of(encoder: Any, old: Model | None) -> Model:
             f"{type(encoder).__name__}"
         )
     return encoder._version.model
+
+
+def _new_ids(rows: Rows, ids: Any) -> NDArray[np.bool_]:
+    """Return which ids are not there yet."""
+    return rows.find(id_column(ids, rows.has_text_ids)) < 0
+
+
+def _check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
+    """Refuse what is chosen with the first rows, where the collection has another."""
+    there = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
+    for name, value in chosen.items():
+        if there[name] != value:
+            option = f"--{name.replace('_', '-')}"
+            raise ArgumentError(
+                f"the rows of this collection were made with {name}="
+                f"{there[name] or 'none'}, not {value}: leave it out (on the command "
+                f"line {option})"
+            )
 
 
 def _arrow_mask(mask: Any) -> Any:

@@ -209,12 +209,18 @@ class Input:
         drawn = np.random.default_rng(random_state).choice(
             len(self), n_rows, replace=False, shuffle=False
         )
-        rows = np.sort(drawn)
+        return replace(self.take(np.sort(drawn)), ids=None)
+
+    def take(self, rows: NDArray[np.int64]) -> Self:
+        """Return the items of some rows, in the order of `rows`."""
         is_array = isinstance(self.values, np.ndarray)
-        values = self.values[rows] if is_array else [self.values[row] for row in rows]
-        labels = None if self.labels is None else self.labels[rows]
-        columns = {name: column.take(rows) for name, column in self.columns.items()}
-        return replace(self, values=values, labels=labels, ids=None, columns=columns)
+        return replace(
+            self,
+            values=self.values[rows] if is_array else _taken(self.values, rows),
+            labels=None if self.labels is None else self.labels[rows],
+            ids=None if self.ids is None else _taken(self.ids, rows),
+            columns={name: _taken(each, rows) for name, each in self.columns.items()},
+        )
 
     def labels_hint(self) -> str:
         """Describe how labels are given, for messages."""
@@ -243,6 +249,12 @@ class Input:
         if self.labels is not None and self.label is None:
             columns["label"] = self.labels.tolist()
         return {**columns, **self.columns}
+
+
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
+    if hasattr(column, "take"):
+        return column.take(rows)
+    return [column[int(row)] for row in rows]
 
 
 def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:

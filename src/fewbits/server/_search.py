@@ -18,6 +18,7 @@ from fewbits.server._settings import Settings
 
 _EXPLAINED = 16  # queries at most: each looks at every item
 _BATCHED = 100  # hits at most of a search that is answered with others
+_CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search short
 
 
 async def search_answer(served: Served, body: Any, *, arrow: bool) -> Response:
@@ -51,8 +52,9 @@ def search_options(body: Body) -> dict[str, Any]:
 
 def _is_slow(body: Any) -> bool:
     """Return whether others, which share one thread, should not wait for a search."""
-    conditions = body.filter, body.allowed, body.group_by, body.radius
-    return (body.k or 0) > _BATCHED or conditions != (None,) * 4
+    options = search_options(body)
+    costly = any(options[name] is not None for name in options.keys() - _CHEAP)
+    return costly or (body.k or 0) > _BATCHED
 
 
 def _form(kind: str, question: Any) -> tuple[Any, ...]:
