@@ -89,4 +89,4 @@ def test_what_is_no_image_and_who_takes_none(client, client_of):
 def test_options_of_json_stand_in_the_body(client_of):
     answer = client_of().post("/v1/search?k=3", json={"ids": [1]})
     assert answer.status_code == 422
-    assert "'k' stands in the body" in answer.json()["error"]["message"]
+    assert "'k' belongs in the body" in answer.json()["error"]["message"]

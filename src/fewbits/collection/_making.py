@@ -88,7 +88,7 @@ def read_rows(
     ):
         if value is not None:
             raise ArgumentError(
-                f"{name} names a column of a table, and these items are none: give "
+                f"{name} names a column of a table, which these items are not: give "
                 "ids= and columns= beside them"
             )
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):

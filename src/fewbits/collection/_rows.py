@@ -91,7 +91,7 @@ class Rows:
 
     @property
     def codes(self) -> CodeArray:
-        """Codes (n, n_bytes), read-only; a copy unless they lie in one part."""
+        """Codes (n, n_bytes), read-only; no copy of one part without deleted rows."""
         if self._codes is None:
             codes = [p.codes if p.live is None else p.codes[p.live] for p in self.parts]
             none = np.empty((0, self.code_bytes), np.uint8)

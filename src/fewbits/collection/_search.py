@@ -188,7 +188,7 @@ class Search:
         if len(sizes) * longest > _PADDED:
             raise ArgumentError(
                 f"{len(sizes):,} queries with up to {longest:,} hits each do not fit "
-                "in memory: ask in parts, give a smaller radius, or k"
+                "in memory: send fewer queries at a time, give a smaller radius, or k"
             )
         place = np.arange(len(found)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         distances = np.full((len(sizes), longest), -1, np.int32)

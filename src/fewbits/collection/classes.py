@@ -125,7 +125,7 @@ def classify(
         unused, what = of_codes, "class codes, not of votes by label="
     for name, value in unused.items():
         if value is not None:
-            raise ArgumentError(f"{name} is of {what}: leave it out")
+            raise ArgumentError(f"{name} applies only to {what}: leave it out")
     if linear and k is not None:
         raise ArgumentError("k is of votes, not of linear models: leave it out")
     if label is None:

@@ -403,7 +403,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the collection to another folder; a crash leaves all of it or nothing.
+        """Write the collection to another folder.
+
+        A crash leaves what was there, or the new one.
 
         Parameters
         ----------
@@ -455,8 +457,8 @@ class Collection:
             # Others cannot write now: what they have written before must not be lost.
             if in_place and _state(before) != _folder.folder_state(str(own)):
                 raise _StaleError(
-                    f"the collection {own} has been changed by others: refresh() takes "
-                    "that over"
+                    f"the collection {own} has been changed by others: call "
+                    "refresh()"
                 )
             if tables is None:
                 return None
@@ -522,7 +524,7 @@ class Collection:
         codes : array-like of shape (n, n_bytes), dtype uint8, default=None
             Packed codes, as `encode` returns them.
         radius : int, default=None
-            Only items at most so many bits away.
+            Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
             ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``.
@@ -535,7 +537,7 @@ class Collection:
             `k` groups. Items without a value are one group.
         rerank : bool, default=None
             Rank a Hamming shortlist again. None does so by kept vectors where there are
-            any; True also by the scores of the query; False never does.
+            any; True by these, or else by the scores of the query; False never does.
         shortlist : int, default=None
             How many codes are ranked again: 100, or ten times `k`. With float vectors
             and a shortlist of all items, answers are exact.
@@ -925,8 +927,8 @@ class Collection:
         data, column, images, codes, id, ids, label, columns, skip_blank, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
-            get null, with a warning. Ids count on where they are numbers and none are
-            given.
+            get null, with a warning. Without a column of ids they are numbers,
+            which continue from the largest.
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
             long as it takes.
@@ -1072,7 +1074,7 @@ class Collection:
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Add items, in place of those that have their ids.
+        """Add items, in place of those with the same ids.
 
         Parameters
         ----------
@@ -1576,7 +1578,7 @@ class Collection:
     # Keeping it well.
 
     def compact(self, *, timeout: float | None = None) -> None:
-        """Make the folder as small as it can be.
+        """Remove deleted rows, merge segments, and write tables for searching.
 
         Deleted rows leave the disk, and segments become as few as may be. This happens
         by itself while rows come and go, so that a folder is at most twice what lives
@@ -1601,7 +1603,7 @@ class Collection:
     def verify(self, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
 
-        See `verify_folder`; a collection in memory has nothing to read.
+        See `verify_folder`.
         """
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1652,8 +1654,8 @@ class Collection:
     ) -> Repaired:
         """Put back what a checksum proves, and report what is left.
 
-        A flipped bit is put back, and derived files are made again. Nothing that a
-        checksum does not condemn is dropped.
+        A flipped bit is put back, and derived files are made again. Only what fails its
+        checksum is dropped.
 
         Parameters
         ----------
@@ -1964,7 +1966,7 @@ class Collection:
         """Exclude other changes through this handle, and all of a frozen one."""
         if self._is_frozen:
             raise ArgumentError(
-                f"version {self.version} of the collection can only be read: change "
+                f"version {self.version} of the collection is read-only: change "
                 "the collection itself"
             )
         with self._lock:

@@ -155,7 +155,7 @@ class Hits(Sequence[list[Hit]]):
         """Return an Arrow table with a row for each hit.
 
         Its columns are ``query`` from 0 on, ``rank`` from 1 on, ``id``, ``distance``
-        and the user's; one of these names among the user's is put behind ``column.``.
+        and the user's, which get the prefix ``column.`` where they have such a name.
         """
         import pyarrow as pa
 

@@ -234,7 +234,7 @@ class Index(ABC):
         return self
 
     def remove(self, ids: ArrayLike) -> Self:
-        """Forget some ids; the rows after them move up.
+        """Remove codes by their ids; those after them move up.
 
         Rows are marked first, and their memory is free once half a segment is gone.
 

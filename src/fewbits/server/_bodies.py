@@ -115,7 +115,7 @@ FIELDS: dict[str, Any] = {
     "max_vector_distance": float,
     "missing_ok": bool,
     "timeout": Annotated[
-        float, Field(ge=0, le=3600, description="To wait for writers.")
+        float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
     ],
     "column": str | Many[str],
     "id": str,
@@ -191,7 +191,7 @@ RowsBody = body_like(
     Collection.add,
     "data images codes ids progress",
     codes=(
-        Annotated[str | None, Field(description="A column with codes, in place.")],
+        Annotated[str | None, Field(description="A column with packed codes.")],
         None,
     ),
     rows=(Many[dict[str, Any]] | None, None),
@@ -272,7 +272,7 @@ def body_of(
         if image and request.scope["query_string"]:
             name = next(iter(request.query_params), "?")
             raise ArgumentError(
-                f"{name[:100]!r} stands in the body, not in the address"
+                f"{name[:100]!r} belongs in the body, not in the query string"
             )
         most: int = request.app.state.settings.max_json_bytes
         parse = _of_arrow if kind == ARROW else _of_json
@@ -374,7 +374,7 @@ def _of_arrow(model: type[M], data: bytes, most: int) -> M:
 
 def _first(error: ValidationError, model: type[Body]) -> str:
     if error.error_count() > _FAULTS:  # each would be described
-        return f"more than {_FAULTS} fields are unknown or of another type"
+        return f"more than {_FAULTS} fields are unknown or of the wrong type"
     faults = error.errors(include_url=False, include_input=False)
     unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
     fault = (unknown or faults)[0]

@@ -71,13 +71,13 @@ def _hashable(options: dict[str, Any]) -> tuple[Any, ...]:
 def check_hits(
     n_queries: int, k: int, collection: Collection, settings: Settings
 ) -> None:
-    """Refuse to find more than fits in memory."""
+    """Refuse more hits than the settings allow."""
     if k > settings.max_k:
         raise ArgumentError(f"at most {settings.max_k:,} hits per query, got {k}")
     if n_queries * min(k, len(collection)) > settings.max_hits:
         raise ArgumentError(
             f"{n_queries:,} queries with {k:,} hits each are more than "
-            f"{settings.max_hits:,} hits: ask in parts"
+            f"{settings.max_hits:,} hits: send fewer queries at a time"
         )
 
 

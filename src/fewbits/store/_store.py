@@ -208,7 +208,7 @@ class Store:
                 return snapshot
             if target != newest:
                 raise ArgumentError(
-                    f"state {number} of {self.folder} is gone; the newest is {newest}"
+                    f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
 
     def _held(self, number: int, lock: FileLock) -> Snapshot | None:
