@@ -2,8 +2,9 @@
 
 Files are written under new names and never changed, but for two. ``collection.json`` is
 replaced last, in one atomic step, so that a crash at any moment leaves the old
-collection or the new one; ``verified.json`` notes the last verification. The lengths and SHA-256
-sums in ``collection.json`` find damaged files, it included. Rows are in a folder of their own, a `fewbits.store.Store`.
+collection or the new one; ``verified.json`` notes the last verification. The lengths
+and SHA-256 sums in ``collection.json`` find damaged files; it carries its own. Rows are
+in a folder of their own, a `fewbits.store.Store`.
 """
 
 import contextlib

@@ -457,8 +457,7 @@ class Collection:
             # Others cannot write now: what they have written before must not be lost.
             if in_place and _state(before) != _folder.folder_state(str(own)):
                 raise _StaleError(
-                    f"the collection {own} has been changed by others: call "
-                    "refresh()"
+                    f"the collection {own} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
