@@ -250,7 +250,7 @@ def save_folder(
     write_rows: Callable[[str], Store | None],
     *,
     overwrite: bool,
-) -> tuple[Store | None, str]:
+) -> str:
     """Write a collection; a crash leaves either what was there or the new one.
 
     Parameters
@@ -263,7 +263,6 @@ def save_folder(
 
     Returns
     -------
-    Store or None
     str
         Digest of the manifest.
     """
@@ -274,7 +273,7 @@ def save_folder(
         with naming_folder(folder):
             store = write_rows(f"rows-{secrets.token_hex(6)}")
         digest = _write(folder, model, None if store is None else store.folder.name)
-    return store, digest
+    return digest
 
 
 def _write(folder: Path, model: Model, rows: str | None) -> str:

@@ -452,6 +452,7 @@ class Collection:
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         before, own = self._version, self._folder
         in_place = own is not None and folder == own
+        rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
@@ -461,7 +462,7 @@ class Collection:
                 )
             if tables is None:
                 return None
-            schema, rows = with_first(tables)
+            schema, parts = with_first(tables)
             where = None if folder is None else folder / name
             store = Store.create(
                 where,
@@ -471,19 +472,21 @@ class Collection:
                 number=self.version,
             )
             with store.writer() as writer:
-                for table in rows:
+                for table in parts:
                     writer.append(table)
                 writer.commit()
+            nonlocal rows
+            rows = Rows.newest(store)  # before others may replace it
             return store
 
         if folder is None:
-            store, digest = write_rows("rows"), None
+            write_rows("rows")
+            digest = None
         else:
             folder = folder.absolute()
-            store, digest = _folder.save_folder(
+            digest = _folder.save_folder(
                 folder, model, write_rows, overwrite=overwrite or in_place
             )
-        rows = None if store is None else Rows.newest(store)
         self._version, self._folder = _Version(model, rows, digest), folder
 
     # Search.
