@@ -96,7 +96,8 @@ class Hits(Sequence[list[Hit]]):
         self.metric, self.version = metric, version
         self.out_of_distribution = out_of_distribution
         self._table: Any = table  # an Arrow table once it was read
-        self._counts: NDArray[np.int64] | None = None  # hits of each query
+        self._counts: NDArray[np.int64] | None = None  # hits of each query,
+        self._starts: NDArray[np.int64] | None = None  # and of all before it
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -186,8 +187,11 @@ class Hits(Sequence[list[Hit]]):
         counts = self._counts
         if counts is None:
             counts = self._counts = self._present().sum(axis=1)
-            self._starts = np.cumsum(counts) - counts
-        start = int(self._starts[queries.start]) if len(queries) else 0
+        start = 0
+        if queries.start:
+            if self._starts is None:
+                self._starts = np.cumsum(counts) - counts
+            start = int(self._starts[queries.start])
         names = self.columns.column_names
         for first in range(queries.start, queries.stop, _BLOCK):
             block = slice(first, min(first + _BLOCK, queries.stop))
