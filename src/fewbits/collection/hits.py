@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import python_values
+from fewbits.errors import MissingExtraError
 
 #: What a table of hits has beside the user's columns.
 OWN = ("query", "rank", "id", "distance")
@@ -173,7 +174,19 @@ class Hits(Sequence[list[Hit]]):
         return table
 
     def to_pandas(self) -> Any:
-        """Return `to_arrow` as a data frame of pandas."""
+        """Return `to_arrow` as a data frame of pandas.
+
+        Raises
+        ------
+        MissingExtraError
+            When pandas is not installed.
+        """
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise MissingExtraError(
+                "data frames need pandas: pip install pandas"
+            ) from None
         return self.to_arrow().to_pandas()
 
     def _present(self) -> NDArray[np.bool_]:
