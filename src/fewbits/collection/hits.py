@@ -1,6 +1,7 @@
 """The answer to every search."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -181,12 +182,8 @@ class Hits(Sequence[list[Hit]]):
         MissingExtraError
             When pandas is not installed.
         """
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtraError(
-                "data frames need pandas: pip install pandas"
-            ) from None
+        if find_spec("pandas") is None:
+            raise MissingExtraError("this needs pandas: pip install pandas")
         return self.to_arrow().to_pandas()
 
     def _present(self) -> NDArray[np.bool_]:
