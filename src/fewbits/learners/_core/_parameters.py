@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from numbers import Integral, Real
 from sys import float_info
 from typing import Any, ClassVar
@@ -40,7 +41,10 @@ class Interval:
         if not (self.low < value if self.above else self.low <= value):
             return False
         if self.high is None:
-            return kind is Integral or bool(value <= float_info.max)
+            # The largest float64 is beyond NumPy's shorter floats.
+            most = float_info.max if isinstance(value, int | float) else None
+            finite = value < inf if most is None else value <= most
+            return kind is Integral or bool(finite)
         return bool(value < self.high if self.below else value <= self.high)
 
     def __str__(self) -> str:
