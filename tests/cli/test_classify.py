@@ -346,7 +346,10 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ),
         (["classify", "b", "-i", "q.npy", "-d", "bounded", "--radius", -1], "radius"),
         (["classify", "b", "-i", "q.npy", "--label", "kind"], "kind"),
-        (["classify", "b", "-i", "q.npy", "--label", "label", "--top", 1], "top applies only"),
+        (
+            ["classify", "b", "-i", "q.npy", "--label", "label", "--top", 1],
+            "top applies only",
+        ),
         (
             ["classify", "b", "-i", "q.npy", "--label", "label", "-d", "soft"],
             "decoder applies only",
