@@ -50,6 +50,32 @@ def test_what_an_address_cannot_have_is_told(url, new_page):
         page.locator("#view > .note.warn").get_by_text(f"has {told}").wait_for()
 
 
+def test_a_late_answer_leaves_the_address_that_was_opened_since(url, new_page):
+    page = new_page(url, "#search?id=1")
+    page.locator(HITS).first.wait_for()
+    late = page.evaluate(
+        """async () => {
+            const { Address } = await import("./lib/address.js");
+            const address = new Address("search");
+            location.hash = "#search?id=2&k=5";
+            address.set({ id: "1", k: null });
+            return location.hash;
+        }"""
+    )
+    assert late == "#search?id=2&k=5"
+    page.locator(HITS).nth(4).wait_for()
+    assert page.locator(HITS).count() == 5
+
+
+def test_the_skip_link_keeps_the_address(url, new_page):
+    page = new_page(url, "#search?id=1&k=5")
+    page.locator(HITS).first.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id === 'main'")
+    page.wait_for_function("location.hash === '#search?id=1&k=5'")
+
+
 def test_a_value_that_is_no_option_is_taken(url, new_page):
     page = new_page(url, "#search?id=1&k=7&group=name")
     page.locator(HITS).nth(6).wait_for()

@@ -124,8 +124,9 @@ async function start() {
   showFacts();
   window.addEventListener("collectionchange", collectionChanged);
   window.addEventListener("hashchange", (event) => {
-    // The skip link points to #main, which is no view.
-    if (new URL(event.newURL).hash !== "#main") follow();
+    // The skip link points to #main, which is no view: the address of the view stays.
+    if (new URL(event.newURL).hash === "#main") history.replaceState(null, "", event.oldURL);
+    else follow();
   });
   follow();
 }

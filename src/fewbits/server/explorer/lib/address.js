@@ -22,6 +22,7 @@ export class Address {
   /** `told(text)` is called with each fault, once. */
   constructor(view, told = () => {}) {
     this.view = view;
+    this.hash = location.hash;
     this.faults = new Set();
     this.told = told;
   }
@@ -81,11 +82,14 @@ export class Address {
 
   /** Changes some values; null removes one. `push` adds a step to go back to. */
   set(changes, { push = false } = {}) {
+    // Another address has been opened, and its view is about to be shown: it is not overwritten.
+    if (location.hash !== this.hash) return;
     const { name, values } = parse(location.hash);
     const kept = name === this.view ? Object.fromEntries(values) : {};
     const to = link(this.view, { ...kept, ...changes });
     if (to === location.hash) return;
     history[push ? "pushState" : "replaceState"](null, "", to);
+    this.hash = location.hash;
   }
 
   link(view, values = {}) {
