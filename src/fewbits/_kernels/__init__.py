@@ -11,7 +11,8 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from fewbits._kernels._threads import num_threads, set_num_threads
+from fewbits._kernels._threads import num_threads as num_threads
+from fewbits._kernels._threads import set_num_threads as set_num_threads
 from fewbits.errors import FewbitsError
 
 _CHOICE = os.environ.get("FEWBITS_KERNELS", "auto")
@@ -71,44 +72,3 @@ pair_sums = _module.pair_sums
 sparse_encode = _module.sparse_encode
 sparse_scores = _module.sparse_scores
 vector_distances = _module.vector_distances
-
-__all__ = [
-    "COMPILED",
-    "Budget",
-    "HammingHits",
-    "MultiIndexTables",
-    "PairJoin",
-    "RangeHits",
-    "SparseMap",
-    "active_isa",
-    "additive_scores",
-    "asymmetric_distances",
-    "bilinear_encode",
-    "bilinear_scores",
-    "bit_sums",
-    "block_encode",
-    "block_scores",
-    "circulant_encode",
-    "circulant_scores",
-    "crc32c",
-    "first_pairs",
-    "force_isa",
-    "hadamard_encode",
-    "hadamard_scores",
-    "hamming_distances",
-    "hamming_topk",
-    "hamming_within_count",
-    "int8_distances",
-    "isas",
-    "linear_encode",
-    "linear_scores",
-    "multi_index_build",
-    "multi_index_nearest",
-    "multi_index_topk",
-    "num_threads",
-    "pair_sums",
-    "set_num_threads",
-    "sparse_encode",
-    "sparse_scores",
-    "vector_distances",
-]
