@@ -512,8 +512,11 @@ def command_line(*words: Any, **options: Any) -> str:
     >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
     "fewbits build 'my c' t.csv --column text"
     """
-    called = Path(sys.argv[0])
-    by_path = called.name == "fewbits" and shutil.which("fewbits") is None
+    called, program = Path(sys.argv[0]), ["fewbits"]
+    if called.name == "__main__.py":
+        program = ["python", "-m", "fewbits"]
+    elif called.name == "fewbits" and shutil.which("fewbits") is None:
+        program = [str(called)]
     pairs = [
         (name, entry)
         for name, value in options.items()
@@ -521,8 +524,7 @@ def command_line(*words: Any, **options: Any) -> str:
         if entry is not None and entry is not False
     ]
     typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
-    return shlex.join(map(str, parts))
+    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
 
 
 # Settings of methods.
