@@ -166,9 +166,9 @@ def main() -> None:
     sys.meta_path.insert(0, _NoPandas())
     warnings.showwarning = _show_warning
     # Where one is closed, there is nothing to read, and what is printed goes nowhere.
-    sys.stdin = sys.stdin or open(os.devnull)
-    sys.stdout = sys.stdout or open(os.devnull, "w")
-    sys.stderr = sys.stderr or open(os.devnull, "w")
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # Characters that the encoding lacks are printed as escapes.
         if isinstance(stream, io.TextIOWrapper):
@@ -235,9 +235,10 @@ def _end_of_usage(error: Any) -> NoReturn:
         raise error
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
-    if text.startswith("Got unexpected extra argument") and error.ctx is not None:
-        if any("--ids" in parameter.opts for parameter in error.ctx.command.params):
-            text = f"{text}; ids are given by --ids"
+    parameters = error.ctx.command.params if error.ctx is not None else ()
+    takes_ids = any("--ids" in parameter.opts for parameter in parameters)
+    if text.startswith("Got unexpected extra argument") and takes_ids:
+        text = f"{text}; ids are given by --ids"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
