@@ -1145,10 +1145,11 @@ class Collection:
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                check_known(keys, Rows.newest(store).find(keys))
+                check_known(keys, self._newest_rows(writer).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
                 writer.rewrite(change, schema=schema)
-            self._take_over(store)
+                del version
+                self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -1186,11 +1187,20 @@ class Collection:
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
+                chosen = self._chosen(
+                    self._newest_rows(writer), ids, filter, missing_ok
+                )
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-            self._take_over(store)
+                self._take_over(store)
         return n_deleted
+
+    def _newest_rows(self, writer: Any) -> Rows:
+        """Return the rows of the version that a writer will change."""
+        rows = _filled(self._version)
+        if rows.snapshot.number == writer.manifest.number:
+            return rows
+        return Rows.newest(rows.store, rows)
 
     def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
         """Return a column of those ids that meet a condition."""
@@ -1252,14 +1262,14 @@ class Collection:
             store, schema = rows.store, rows.snapshot.schema
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
-                aligned_still = store.snapshot().schema == schema
+                aligned_still = writer.manifest.schema == schema
                 if passes_over and ID in table.column_names:  # others may have come
                     new = _new_ids(Rows.newest(store), table[ID])
                     table = table.filter(_arrow_mask(new))
                 if aligned_still:
                     (writer.upsert if replaces else writer.append)(table)
                     writer.commit()
-            self._take_over(store)
+                self._take_over(store)
             if not aligned_still:  # others gave it another column
                 return again()
         return int(table.num_rows)
@@ -1291,10 +1301,9 @@ class Collection:
         return aligned(table, rows.schema, id_name=source.id, required=required)
 
     def _take_over(self, store: Store) -> None:
-        """Read the newest version; what only the one before needs is removed."""
+        """Read the newest version, before the writer removes what others need."""
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
-        store.collect()
 
     # Reading rows.
 
@@ -1598,9 +1607,9 @@ class Collection:
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
+                self._take_over(store)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._take_over(store)
 
     def verify(self, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.

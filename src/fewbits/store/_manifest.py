@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -363,13 +364,19 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+    manifest = _parsed(bytes(disk.map(name)), str(disk.folder / name))
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
             f"{REPAIR}"
         )
     return manifest
+
+
+@lru_cache(8)
+def _parsed(data: bytes, name: str) -> Manifest:
+    """Read a manifest once, as each change asks for the same few several times."""
+    return Manifest.from_bytes(data, name)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -397,8 +404,16 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
-def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
+def collect(
+    disk: Disk,
+    newest: Manifest,
+    new: Set[str] = frozenset(),
+    *,
+    is_durable: bool = False,
+) -> None:
     """Remove the files that neither the newest state nor a held one names.
+
+    Those that are `new`, for a state to come, stay.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -415,7 +430,7 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
         held = [n for n in older if n not in locks]
-        kept = _needed(disk, newest, held)
+        kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]

@@ -300,14 +300,6 @@ class Store:
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
 
-    def collect(self) -> None:
-        """Remove the files of states that are no longer held, as a commit does.
-
-        While a writer is open, this is left to it.
-        """
-        with contextlib.suppress(LockedError, OSError), self._locked(0.0):
-            collect(self._disk, newest_manifest(self._disk))
-
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.
 

@@ -58,8 +58,7 @@ class Writer:
         self._disk, self._lock, self._full = disk, lock, full
         self._opened = opened
         self._base = newest_manifest(disk)
-        self._failed = False
-        collect(disk, self._base)
+        self._failed = self._is_durable = False
         self._begin()
 
     def __enter__(self) -> Self:
@@ -76,9 +75,10 @@ class Writer:
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
         try:
-            if self._lock.is_own and self._fresh:
-                with contextlib.suppress(OSError):
-                    collect(self._disk, self._base)
+            if self._lock.is_own:
+                self._sources.clear()
+                with contextlib.suppress(OSError, ArtefactError):
+                    self._collect()
         finally:
             self._lock.release()
 
@@ -214,15 +214,8 @@ class Writer:
             n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
             fingerprint=base.fingerprint if fingerprint is None else fingerprint,
         )
-        try:
-            state = rewritten(self._disk, base, function, target, self._full)
-            with self._failing():
-                publish(self._disk, state)
-            self._base = state
-            self._begin()
-        finally:
-            with contextlib.suppress(OSError, ArtefactError):
-                collect(self._disk, newest_manifest(self._disk))
+        state = rewritten(self._disk, base, function, target, self._full)
+        self._publish(state)
         return state.number
 
     @property
@@ -370,20 +363,33 @@ class Writer:
         whole: bool = False,
     ) -> int:
         """Commit, without compacting when the disk is full or a segment damaged."""
+        if self._is_durable:  # which left what the state before it needed
+            with contextlib.suppress(OSError):
+                self._collect()
         try:
             manifest = self._prepared(groups, compacts=True, whole=whole)
         except (OSError, ArtefactError) as error:
             if whole or not _is_avoidable(error):
                 raise
-            collect(self._disk, self._base)
+            self._collect()
             manifest = self._prepared(fewest, compacts=False)
+        self._publish(manifest)
+        return manifest.number
+
+    def _publish(self, manifest: Manifest) -> None:
         with self._failing():
             publish(self._disk, manifest)
         self._base = manifest
+        self._is_durable = True
         self._begin()
-        with contextlib.suppress(OSError):
-            collect(self._disk, manifest, is_durable=True)
-        return manifest.number
+
+    def _collect(self) -> None:
+        """Remove what is neither new, nor of a state that is the newest or read."""
+        newest = newest_manifest(self._disk) if self._failed else self._base
+        durable = self._is_durable and not self._failed
+        entries = [s.part.entry for s in self._sources if isinstance(s, Stored)]
+        new = {name for e in entries for name in (*e.names(), e.ids_name)}
+        collect(self._disk, newest, new, is_durable=durable)
 
     def _prepared(
         self, groups: list[policy.Group], *, compacts: bool, whole: bool = False
