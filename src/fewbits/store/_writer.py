@@ -57,6 +57,7 @@ class Writer:
     def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
         self._disk, self._lock, self._full = disk, lock, full
         self._base = newest_manifest(disk)
+        self._base.check_changeable(disk.folder)
         self._failed = False
         collect(disk, self._base)
         self._begin()
