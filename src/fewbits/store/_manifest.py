@@ -149,6 +149,11 @@ class SegmentEntry:
         return set()
 
     @property
+    def is_dense(self) -> bool:
+        """True where the numbers of the rows count on from the first."""
+        return self.last - self.first + 1 == self.n_rows
+
+    @property
     def sums_name(self) -> str:
         return f"sum-{self.token}.bin"
 
