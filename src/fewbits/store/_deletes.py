@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._formats import check_kind
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
@@ -108,7 +109,7 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
 
     One that `mends` puts a flipped bit back: what comes out must match the checksum,
     and leave as many rows as the manifest says. Raises ArtefactError where the file is
-    damaged or gone.
+    damaged or gone, NewerFormatError where it is of a newer kind.
     """
     if segment.deletes is None:
         return Deletes.none(segment.n_rows)
@@ -121,7 +122,8 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
         data = mended_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    deletes = _parsed(data[:-4], segment)
+    is_ours = check_kind(path, bytes(data[: len(_MAGIC)]), _MAGIC)
+    deletes = _parsed(data[:-4], segment) if is_ours else None
     if deletes is None:
         raise ArtefactError(
             f"{path} is damaged: it is not about the segment that it is named after; "

@@ -11,16 +11,20 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self
 
-from fewbits.errors import ArtefactError
+from fewbits._formats import check_changeable, check_readable
+from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
-FORMAT = 1
+FORMAT = 2
+#: Names in its lists of features that are known, see FORMAT.md.
+FEATURES: frozenset[str] = frozenset()
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -101,6 +105,7 @@ class FileEntry:
 
     n_bytes: int
     crc: int
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ class SegmentEntry:
         Whether ids rise with the rows, so that they need no index.
     deletes : int or None
         The number in the name of the file that says which rows are deleted.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     token: str
@@ -135,6 +142,12 @@ class SegmentEntry:
     id_range: tuple[int, int] | None
     ids_rise: bool
     deletes: int | None = None
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def features(self) -> set[str]:
+        """The `FEATURES` that a reader of its files must know."""
+        return set()
 
     @property
     def is_dense(self) -> bool:
@@ -193,6 +206,10 @@ class Manifest:
         The next sequence number, and the next id where none is given.
     segments : tuple of SegmentEntry
         By rising sequence numbers.
+    writer_features : tuple of str
+        What a program that changes the rows must know.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     number: int
@@ -202,6 +219,8 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    writer_features: tuple[str, ...] = ()
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def n_live(self) -> int:
@@ -215,10 +234,27 @@ class Manifest:
         """Return the next state."""
         return replace(self, number=self.number + 1, segments=segments, **changes)
 
+    @property
+    def reader_features(self) -> list[str]:
+        """What a program that reads the rows must know."""
+        return sorted({name for segment in self.segments for name in segment.features})
+
+    @property
+    def is_changeable(self) -> bool:
+        """True where this version knows what a change has to take care of."""
+        return FEATURES.issuperset(self.writer_features)
+
+    def check_changeable(self, folder: Path) -> None:
+        """Raise NewerFormatError where only a newer fewbits may change the rows."""
+        check_changeable(folder, self.writer_features, FEATURES)
+
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
         content = {
+            **self.unknown,
             "format": FORMAT,
+            "reader_features": self.reader_features,
+            "writer_features": self.writer_features,
             "number": self.number,
             "n_bits": self.n_bits,
             "bit_order": "msb",
@@ -228,14 +264,15 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
-        body = "\n" + json.dumps(content, ensure_ascii=False, default=vars)[1:]
+        body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
     def from_bytes(cls, data: Any, name: str) -> Self:
         """Return the state that a file holds.
 
-        Raises ArtefactError where it is damaged, or of another version.
+        Raises ArtefactError where it is damaged, NewerFormatError where it needs a
+        newer fewbits.
         """
         data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
@@ -245,26 +282,43 @@ class Manifest:
             )
         try:
             content = json.loads(data)
-            if content["format"] == FORMAT:
-                return cls(
-                    number=_count(content["number"]),
-                    schema=_schema(content["schema"]),
-                    n_bits=_count(content["n_bits"], 1),
-                    fingerprint=_text(content["fingerprint"]),
-                    next_row=_count(content["next_row"]),
-                    next_id=_count(content["next_id"], most=1 << 63),
-                    segments=_segments(content["segments"]),
-                )
+            check_readable(name, content, FORMAT, FEATURES)
+            return cls(
+                number=_count(content["number"]),
+                schema=_schema(content["schema"]),
+                n_bits=_count(content["n_bits"], 1),
+                fingerprint=_text(content["fingerprint"]),
+                next_row=_count(content["next_row"]),
+                next_id=_count(content["next_id"], most=1 << 63),
+                segments=_segments(content["segments"]),
+                writer_features=tuple(content.get("writer_features", ())),
+                unknown=_unknown(content, _FIELDS),
+            )
+        except NewerFormatError:
+            raise
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
-        raise OtherFormatError(
-            f"{name} was written in format {content['format']}, this version reads "
-            f"format {FORMAT}: install a newer fewbits"
-        )
 
 
-class OtherFormatError(ArtefactError):
-    """A file is intact, but of another version: nothing of it is repaired."""
+#: The fields that this version knows, of a manifest, a segment and a file.
+_FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
+    "sha256",
+    "format",
+    "reader_features",
+    "bit_order",
+}
+_OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
+_OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
+
+
+def plain_entry(entry: SegmentEntry | FileEntry) -> dict[str, Any]:
+    """Return what JSON says of a segment or a file."""
+    values = vars(entry)
+    return {**values["unknown"], **{k: v for k, v in values.items() if k != "unknown"}}
+
+
+def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in known}
 
 
 def _digest(body: bytes) -> str:
@@ -324,6 +378,7 @@ def _segment(entry: Any) -> SegmentEntry:
         id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
+        unknown=_unknown(entry, _OF_SEGMENT),
     )
 
 
@@ -332,7 +387,11 @@ def _id(value: Any) -> int:
 
 
 def _file(entry: Any) -> FileEntry:
-    return FileEntry(_count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1))
+    return FileEntry(
+        _count(entry["n_bytes"]),
+        _count(entry["crc"], 0, (1 << 32) - 1),
+        _unknown(entry, _OF_FILE),
+    )
 
 
 def newest_number(disk: Disk) -> int:
@@ -394,6 +453,7 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     The copy is for `repair` alone. It is written after the manifest is on the disk, so
     that a copy without its manifest means that the manifest got lost.
     """
+    manifest.check_changeable(disk.folder)
     data = manifest.to_bytes()
     disk.sync_folder()
     draft = draft_name()
@@ -424,13 +484,16 @@ def collect(
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number:
+    if numbers[-1] > newest.number or not newest.is_changeable:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
         held = [n for n in older if n not in locks]
-        kept = _needed(disk, newest, held) | new
+        try:
+            kept = _needed(disk, newest, held) | new
+        except NewerFormatError:  # what a held state needs is not known
+            return
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]

@@ -15,7 +15,7 @@ from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from fewbits._checks import check_count
-from fewbits.errors import ArgumentError, ArtefactError, LockedError
+from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
@@ -170,10 +170,13 @@ class Store:
         return [n for n in older if self._is_whole(n, names)] + [newest]
 
     def _is_whole(self, number: int, names: set[str]) -> bool:
-        with contextlib.suppress(ArtefactError, FileNotFoundError):
+        try:
             manifest = read_manifest(self._disk, number)
-            return manifest.next_row > 0 and manifest.names() <= names
-        return False
+        except NewerFormatError:
+            return True  # it is there, though `snapshot` refuses it
+        except (ArtefactError, FileNotFoundError):
+            return False
+        return manifest.next_row > 0 and manifest.names() <= names
 
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""

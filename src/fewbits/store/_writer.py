@@ -58,6 +58,7 @@ class Writer:
         self._disk, self._lock, self._full = disk, lock, full
         self._opened = opened
         self._base = newest_manifest(disk)
+        self._base.check_changeable(disk.folder)
         self._failed = self._is_durable = False
         self._begin()
 
