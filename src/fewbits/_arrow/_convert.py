@@ -251,10 +251,9 @@ def _shortest(values: Any) -> list[Any]:
 def _floats_of_decimals(values: Any, kind: Any) -> Any:
     import pyarrow as pa
 
-    numbers = values.to_pylist()  # Arrow's own cast rounds twice
-    floats = pa.array([None if x is None else float(x) for x in numbers])
+    floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
     made = _numbers(floats, kind)
-    pairs = zip(numbers, _shortest(made), strict=True)
+    pairs = zip(values.to_pylist(), _shortest(made), strict=True)
     if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
         raise ValueError
     return made

@@ -174,6 +174,8 @@ def _plain(chunk: Any, kind: Any) -> Any:
         return _plain(pa.compute.run_end_decode(chunk), kind)
     if chunk.type == kind:
         return chunk
+    if types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
+        chunk = chunk.cast(pa.string())
     if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
         lengths = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -41,6 +41,7 @@ from fewbits.inputs._tables import (
     ARROW,
     PARQUET,
     Table,
+    check_one_file,
     damage_told,
     open_tables,
     read_ipc,
@@ -393,6 +394,7 @@ def _arrow_table(content: bytes, source: str) -> Any:
 
     buffer = pa.BufferReader(content)
     with damage_told(source, "Parquet or Arrow"):
+        check_one_file(content)
         if not content.startswith(b"PAR1"):
             return read_ipc(buffer, content[:6])
         table = parquet.read_table(buffer)
