@@ -33,8 +33,10 @@ from fewbits.collection._making import (
     prefixed_tables,
     read_rows,
     reencoded_tables,
+    retyped,
     update_table,
     with_first,
+    written_columns,
 )
 from fewbits.collection._model import (
     Facts,
@@ -51,6 +53,7 @@ from fewbits.collection._table import (
     check_known,
     fixed_binary,
     id_column,
+    typed_schema,
 )
 from fewbits.collection.classes import Classified, classify, label_rows
 from fewbits.collection.hits import Hits
@@ -132,6 +135,7 @@ class Collection:
         keep_vectors: str | None = None,
         index: str = "auto",
         schema: Any = None,
+        types: Any = None,
         skip_blank: bool = False,
         overwrite: bool = False,
         random_state: int | None = 0,
@@ -187,6 +191,10 @@ class Collection:
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
+        types : dict of str to str, or pyarrow.Schema, default=None
+            Types of the columns that stay, by the names of Arrow, such as
+            ``{"zip": "string", "price": "decimal(10, 2)"}``. Other columns have those
+            of the data; of CSV, of what all of their cells are. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         overwrite : bool, default=False
@@ -258,6 +266,7 @@ class Collection:
             columns=columns,
             skip_blank=skip_blank,
             model=model,
+            types=types,
         )
         if model is None:
             model = learn_model(source, learner, bits, backbone, random_state, progress)
@@ -1016,6 +1025,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        types: Any = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
 
@@ -1023,6 +1033,8 @@ class Collection:
         ----------
         data, column, images, codes, id, ids, label, columns, skip_blank
             As of `add`.
+        types : default=None
+            As of `create`, where these are the first rows.
 
         Returns
         -------
@@ -1035,15 +1047,14 @@ class Collection:
         """
         version = self._version
         model, rows, facts = version.model, version.rows, version.model.facts
+        if types is not None and rows is not None:
+            raise ArgumentError("types are those of the rows that are there")
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
         data = as_frame(data)
         as_text: list[str] = []
         if rows is not None and has_columns(data) and not isinstance(data, Input):
-            from fewbits._arrow import is_text
-
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            as_text = written_columns(rows.schema)
             if ids is None:
                 id = id or facts.id_column
             if id is not None and rows.has_text_ids:
@@ -1062,6 +1073,7 @@ class Collection:
             skip_blank=skip_blank,
             model=model,
             as_text=as_text,
+            types=types,
         )
         return model.checked(source, codes=True)
 
@@ -1271,6 +1283,9 @@ class Collection:
                     new = _new_ids(Rows.newest(store), table[ID])
                     table = table.filter(_arrow_mask(new))
                 if aligned_still:
+                    typed = typed_schema(schema, table)
+                    if typed != schema:  # a column of nulls has values now
+                        writer.rewrite(partial(retyped, schema=typed), schema=typed)
                     (writer.upsert if replaces else writer.append)(table)
                     writer.commit()
                 self._take_over(store)
@@ -1302,7 +1317,8 @@ class Collection:
         # items may never be null.
         needed = [model.facts.label_column, model.facts.item_column]
         required = rows.columns if replaces else [x for x in needed if x is not None]
-        return aligned(table, rows.schema, id_name=source.id, required=required)
+        schema = typed_schema(rows.schema, table)
+        return aligned(table, schema, id_name=source.id, required=required)
 
     def _take_over(self, store: Store) -> None:
         """Read the newest version, before the writer removes what others need."""
