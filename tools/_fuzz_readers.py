@@ -576,6 +576,8 @@ def _pixels(path: Path) -> Any:
         picture.load()
         if picture.mode[0] in "IF":  # wider numbers: what they mean is ours to say
             raise ValueError(picture.mode)
+        if picture.format == "GIF" and picture.dispose_extent != (0, 0, *picture.size):
+            raise ValueError("what is around the first frame is ours to say, too")
         upright = ImageOps.exif_transpose(picture)
         if not upright.has_transparency_data:
             return np.asarray(upright.convert("RGB"))
