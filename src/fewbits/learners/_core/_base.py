@@ -186,8 +186,15 @@ class Learner(
         for name, value in self.get_params(deep=False).items():
             if name in self.constraints:
                 check(name, value, self.constraints[name])
-        if self.configs:
-            self._check_configs()
+        for group, kind in self.configs.items():
+            config = self._config(group, kind)
+            if not isinstance(config, kind):
+                raise ArgumentError(
+                    f"{group} must be a {kind.__name__} or None, got {config!r}"
+                )
+            for name, allowed in config.constraints.items():
+                check(f"{group}.{name}", getattr(config, name), allowed)
+            config.check()
         self._check_parameters()
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
@@ -227,17 +234,6 @@ class Learner(
     def _config(self, group: str, kind: type[Group]) -> Group:
         settings = getattr(self, group)
         return kind() if settings is None else settings
-
-    def _check_configs(self) -> None:
-        for group, kind in self.configs.items():
-            config = self._config(group, kind)
-            if not isinstance(config, kind):
-                raise ArgumentError(
-                    f"{group} must be a {kind.__name__} or None, got {config!r}"
-                )
-            for name, allowed in config.constraints.items():
-                check(f"{group}.{name}", getattr(config, name), allowed)
-            config.check()
 
     # The runtime of the blocks around, taken to other threads and processes.
 
@@ -320,20 +316,17 @@ def validated(
             shown = pa.table({name: pa.array([], pa.float64()) for name in names})
         validate_data(estimator, shown, reset=reset, skip_check_array=True)
     except ValueError as error:
-        raise FeatureError(_one_line(str(error))) from error
+        # In one line, without the whole array that scikit-learn prints.
+        lines = str(error).splitlines()
+        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
+        message = " ".join(" ".join(kept).split())
+        if "Reshape your data" in str(error):
+            message = (
+                "Expected a 2D array (n, n_features). Reshape your data: pass "
+                "x[None, :] for a single item"
+            )
+        raise FeatureError(message) from error
     return checked
-
-
-def _one_line(message: str) -> str:
-    """Leave out the whole array that scikit-learn prints, and join the other lines."""
-    if "Reshape your data" in message:
-        return (
-            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
-            "for a single item"
-        )
-    lines = message.splitlines()
-    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(kept).split())
 
 
 #: Rows that mostly settle whether a bit is constant.
@@ -377,12 +370,9 @@ def n_constant(bits: NDArray[np.bool_]) -> int:
 
 
 def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
-    """Warn if half of the bits repeat others, and return the number of different bits.
-
-    Constant bits have a warning of their own.
-    """
+    """Warn if half of the bits repeat others; return the number of different bits."""
     n, n_bits = n_different(bits), bits.shape[1]
-    if n <= n_bits / 2 and not n_constant(bits):
+    if n <= n_bits / 2 and not n_constant(bits):  # which have a warning of their own
         warn_user(
             f"only {n} of {n_bits} bits are different on the training rows; {advice}"
         )

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fewbits._spans import spans
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
@@ -52,7 +51,7 @@ Readable = Array | ChosenRows
 def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     """Cut `length` lines of `width` entries into slices of some megabytes each."""
     step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
-    return spans(length, step)
+    return (slice(i, min(length, i + step)) for i in range(0, length, step))
 
 
 def parts(n_rows: int, width: int) -> Iterator[slice]:
