@@ -1151,7 +1151,7 @@ class Collection:
             with _folder.writing(store, self._folder, timeout) as writer:
                 check_known(keys, self._newest_rows(writer).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, schema=schema)
+                writer.rewrite(change, ids=keys, schema=schema)
                 del version
                 self._take_over(store)
         return int(table.num_rows)
