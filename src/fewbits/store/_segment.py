@@ -435,6 +435,23 @@ class SegmentFiles:
             )
         return numbers
 
+    def check_entry(self) -> None:
+        """Raise where the rows are not what the manifest says of them."""
+        entry, rows = self._entry, self.row_numbers
+        wrong = (
+            "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
+        )
+        if entry.id_range is not None:
+            ids = self.rows.column(ID).to_numpy()
+            if entry.id_range != (ids.min(), ids.max()):
+                wrong = "the smallest and the largest id"
+            elif entry.ids_rise and not (ids[1:] > ids[:-1]).all():
+                wrong = "the order of ids"
+        if wrong:
+            raise ArtefactError(
+                f"{self.rows.path} is damaged: its manifest says otherwise of {wrong}"
+            )
+
     def rows_at(self, positions: IdArray) -> IdArray:
         if self._entry.is_dense:
             return self._entry.first + positions

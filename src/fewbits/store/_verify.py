@@ -22,6 +22,7 @@ from fewbits.store._manifest import (
     newest_number,
 )
 from fewbits.store._segment import (
+    SegmentFiles,
     bytes_of_offset,
     has_index,
     only_batch,
@@ -179,7 +180,14 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        damages = [*damages, *_of_arrow(disk, manifest, entry)]
+        of_files = _of_arrow(disk, manifest, entry)
+        if not of_files:
+            try:
+                SegmentFiles(disk, manifest, entry).check_entry()
+            except ArtefactError as error:
+                path = str(disk.folder / entry.arrow_files[0][0])
+                of_files = [_damage_of(path, error)]
+        damages = [*damages, *of_files]
         try:
             read_deletes(disk, entry)
         except ArtefactError as error:
