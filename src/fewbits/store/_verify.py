@@ -230,7 +230,7 @@ def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damag
         path = str(disk.folder / entry.sums_name)
         damages.append(_damage_of(path, error))
         sums = [None] * 2
-    schemas = segment_schemas(manifest)
+    schemas = segment_schemas(manifest, has_rows=entry.has_rows)
     for (name, file), known, schema in zip(
         entry.arrow_files, sums, schemas, strict=False
     ):
