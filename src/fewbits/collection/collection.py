@@ -443,7 +443,7 @@ class Collection:
         copy = type(self)(_Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
-        copy._replace(version.model, tables, path, overwrite=overwrite)
+        copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
 
     def _replace(
         self,
@@ -452,20 +452,22 @@ class Collection:
         folder: Path | None,
         *,
         overwrite: bool = False,
+        before: Rows | None = None,
     ) -> None:
         """Put a model and rows in the place of what there is, in one step.
 
         `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has.
+        rows that come replace what this handle has. Numbers that `before` gave as ids
+        are not given again.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        before, own = self._version, self._folder
+        version, own = self._version, self._folder
         in_place = own is not None and folder == own
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(before) != _folder.folder_state(str(own)):
+            if in_place and _state(version) != _folder.folder_state(str(own)):
                 raise _StaleError(
                     f"the collection {own} has been changed by others: call refresh()"
                 )
@@ -479,6 +481,7 @@ class Collection:
                 n_bits=n_bits,
                 fingerprint=fingerprint,
                 number=self.version,
+                next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
                 for table in parts:
@@ -1163,7 +1166,7 @@ class Collection:
             with _folder.writing(store, self._folder, timeout) as writer:
                 check_known(keys, self._newest_rows(writer).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, schema=schema)
+                writer.rewrite(change, ids=keys, schema=schema)
                 del version
                 self._take_over(store)
         return int(table.num_rows)
@@ -1766,8 +1769,9 @@ class Collection:
                 new.facts, **names, novelty_radius=None, index=old.facts.index
             )
             new = replace(new, facts=facts)
-            self._replace(new, reencoded_tables(rows, new, progress), self._folder)
-            del version, rows  # which hold the files of the old rows
+            tables = reencoded_tables(rows, new, progress)
+            self._replace(new, tables, self._folder, before=rows)
+            del version, tables, rows  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1787,7 +1791,7 @@ class Collection:
         model = version.model.prefix(bits)
         tables = None if version.rows is None else prefixed_tables(version.rows, bits)
         shorter = Collection(_Version(model, None), None)
-        shorter._replace(model, tables, None)
+        shorter._replace(model, tables, None, before=version.rows)
         return shorter
 
     def warm(self) -> None:
