@@ -182,16 +182,13 @@ Shown = Annotated[
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
-]
+Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
-Method = Annotated[
+Learner = Annotated[
     str | None,
     typer.Option(
-        "--method",
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -233,7 +230,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --seed, instead of "
+        help="Learn from this many rows, drawn at random by --random-state, instead of "
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
@@ -262,9 +259,9 @@ CodebookPath = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed = Annotated[
+RandomState = Annotated[
     int | None,
-    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+    typer.Option("--random-state", help="Random seed. Default: 0."),
 ]
 Checkpoint = Annotated[
     Path | None,

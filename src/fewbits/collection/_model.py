@@ -298,8 +298,8 @@ class Model:
         if self.codebook is None:
             raise ArgumentError(
                 "this collection has no class codes: learn them from labels by "
-                "'fewbits fit --method llc' or another deep method, or let items vote, "
-                "by label= (on the command line --label)"
+                "'fewbits fit --learner llc' or another deep method, or let items "
+                "vote, by label= (on the command line --label)"
             )
         return self.codebook
 
@@ -333,7 +333,7 @@ def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
     if first is None or second is None:
         raise ArgumentError(
             "collections of two encoders have the same codes only where both have "
-            "learnt those of the same classes: 'fewbits fit --method llc --codebook "
+            "learnt those of the same classes: 'fewbits fit --learner llc --codebook "
             "COLLECTION'"
         )
     if first.n_bits != second.n_bits:
