@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
@@ -26,7 +26,15 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, as_types, read, read_columns, with_types
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_types,
+    packed_codes,
+    read,
+    read_columns,
+    with_types,
+)
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID
 
@@ -97,7 +105,12 @@ def read_rows(
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
     if codes is not None:
-        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
+        what, n_bits = "the codes", None
+        if are_texts(data):
+            values, n_bits = packed_codes(as_column(data), what)
+        else:
+            values = as_codes(as_array(data, "codes"))
+        source = Input("codes", values, None, what, n_bits=n_bits)
     elif model is None or skip_blank:
         kind = None if model is None else model.kind
         source = read(data, skip_blank=skip_blank, kind=kind)

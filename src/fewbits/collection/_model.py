@@ -26,7 +26,14 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.codes import as_codes, check_unused
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
-from fewbits.inputs import Input, as_items, check_several, read
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_items,
+    check_several,
+    hex_codes,
+    read,
+)
 from fewbits.ood import Rejection
 
 Progress = Callable[[int, int], None]
@@ -322,7 +329,9 @@ class Model:
 
 
 def checked_codes(codes: Any, n_bits: int) -> CodeArray:
-    """Return packed codes of `n_bits` bits."""
+    """Return packed codes of `n_bits` bits, given as such or in hexadecimal digits."""
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
     array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
     check_unused(array, n_bits, "codes")
     return array
