@@ -38,7 +38,7 @@ def test_codes_are_no_words(name, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "t.txt").write_text("\n".join(column))
     for source in (column, frame, tmp_path / "t.csv", tmp_path / "t.txt"):
-        with pytest.raises(ArgumentError, match="codes=.*--codes.*base64 and UUIDs"):
+        with pytest.raises(ArgumentError, match=r"codes=.*--codes.*base64 and UUIDs"):
             read(source)
     for source in (frame, tmp_path / "t.csv"):
         with pytest.raises(ArgumentError, match="codes="):

@@ -12,6 +12,7 @@ from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
@@ -220,9 +221,16 @@ def learn_model(
     backbone: str | None,
     random_state: int | None,
     progress: Progress | None,
+    *,
+    normalize: bool = False,
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    if normalize:
+        check_vectors_only(source)
+        source = replace(source, values=unit_rows(source.values))
+    elif source.kind == "vectors":
+        warn_of_lengths(source.values)
     if source.kind == "codes":
         for name, value in (("learner", learner), ("backbone", backbone)):
             if value is not None:
@@ -231,17 +239,25 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    return model_of(
-        learn(
-            source,
-            learner=learner,
-            n_bits=bits,
-            backbone=backbone,
-            random_state=random_state,
-            progress=progress,
-            **options,
-        )
+    learnt = learn(
+        source,
+        learner=learner,
+        n_bits=bits,
+        backbone=backbone,
+        random_state=random_state,
+        progress=progress,
+        **options,
     )
+    model = model_of(learnt)
+    return replace(model, facts=replace(model.facts, normalize=normalize))
+
+
+def check_vectors_only(source: Input) -> None:
+    """Refuse to normalize anything but vectors: features are a backbone's own."""
+    if source.kind != "vectors":
+        raise ArgumentError(
+            f"normalize is for vectors, and {source.source} holds {source.kind}"
+        )
 
 
 def model_of(learnt: Any) -> Model:
