@@ -28,6 +28,7 @@ def build(
     columns: opt.Columns = None,
     types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
+    normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +105,7 @@ def build(
         random_state,
         checkpoint,
         device,
+        normalize or None,
     )
     named: dict[str, Any] = {
         "column": column,

@@ -105,6 +105,14 @@ Columns = Annotated[
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Bring vectors, those of queries too, to length 1: nearness by angle "
+        "(cosine).",
+    ),
+]
 Types = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
@@ -26,7 +27,15 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, as_types, read, read_columns, with_types
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_types,
+    packed_codes,
+    read,
+    read_columns,
+    with_types,
+)
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID
 
@@ -97,7 +106,12 @@ def read_rows(
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
     if codes is not None:
-        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
+        what, n_bits = "the codes", None
+        if are_texts(data):
+            values, n_bits = packed_codes(as_column(data), what)
+        else:
+            values = as_codes(as_array(data, "codes"))
+        source = Input("codes", values, None, what, n_bits=n_bits)
     elif model is None or skip_blank:
         kind = None if model is None else model.kind
         source = read(data, skip_blank=skip_blank, kind=kind)
@@ -207,9 +221,16 @@ def learn_model(
     backbone: str | None,
     random_state: int | None,
     progress: Progress | None,
+    *,
+    normalize: bool = False,
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    if normalize:
+        check_vectors_only(source)
+        source = replace(source, values=unit_rows(source.values))
+    elif source.kind == "vectors":
+        warn_of_lengths(source.values)
     if source.kind == "codes":
         for name, value in (("learner", learner), ("backbone", backbone)):
             if value is not None:
@@ -218,17 +239,25 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    return model_of(
-        learn(
-            source,
-            learner=learner,
-            n_bits=bits,
-            backbone=backbone,
-            random_state=random_state,
-            progress=progress,
-            **options,
-        )
+    learnt = learn(
+        source,
+        learner=learner,
+        n_bits=bits,
+        backbone=backbone,
+        random_state=random_state,
+        progress=progress,
+        **options,
     )
+    model = model_of(learnt)
+    return replace(model, facts=replace(model.facts, normalize=normalize))
+
+
+def check_vectors_only(source: Input) -> None:
+    """Refuse to normalize anything but vectors: features are a backbone's own."""
+    if source.kind != "vectors":
+        raise ArgumentError(
+            f"normalize is for vectors, and {source.source} holds {source.kind}"
+        )
 
 
 def model_of(learnt: Any) -> Model:

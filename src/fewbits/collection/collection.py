@@ -24,6 +24,7 @@ from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_vectors,
+    check_vectors_only,
     column_facts,
     empty_table,
     encode_rows,
@@ -132,6 +133,7 @@ class Collection:
         encoder: Any = None,
         bits: int | None = None,
         backbone: str | None = None,
+        normalize: bool = False,
         keep_vectors: str | None = None,
         index: str = "auto",
         schema: Any = None,
@@ -181,6 +183,10 @@ class Collection:
             Length of the codes; the learner's own default when not given.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
+        normalize : bool, default=False
+            Bring all vectors, those of queries too, to length 1: then the nearest are
+            those of the smallest angle (cosine), whatever their lengths. Kept in the
+            collection.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
             Whether features are kept, to rank a shortlist again by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
@@ -269,7 +275,18 @@ class Collection:
             types=types,
         )
         if model is None:
-            model = learn_model(source, learner, bits, backbone, random_state, progress)
+            model = learn_model(
+                source,
+                learner,
+                bits,
+                backbone,
+                random_state,
+                progress,
+                normalize=normalize,
+            )
+        elif normalize:
+            check_vectors_only(source)
+            model = replace(model, facts=replace(model.facts, normalize=True))
         model = replace(
             model,
             facts=replace(
@@ -1763,7 +1780,10 @@ class Collection:
             check_vectors(rows, old, new)
             names = {
                 name: getattr(old.facts, name)
-                for name in ("item_column", "label_column", "id_column", "keep_vectors")
+                for name in (
+                    *("item_column", "label_column", "id_column"),
+                    *("keep_vectors", "normalize"),
+                )
             }
             facts = replace(
                 new.facts, **names, novelty_radius=None, index=old.facts.index
@@ -2037,6 +2057,7 @@ def fit(
     parameters: Mapping[str, Any] | None = None,
     kernel_map: str | None = None,
     groups: Any = None,
+    normalize: bool = False,
     skip_blank: bool = False,
     random_state: int | None = 0,
     progress: Progress | None = None,
@@ -2047,7 +2068,7 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone, skip_blank, random_state
+    data, column, images, label, learner, bits, backbone
         As of `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
@@ -2059,6 +2080,8 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
+    normalize, skip_blank, random_state
+        As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -2092,6 +2115,7 @@ def fit(
         random_state,
         progress,
         parameters=parameters,
+        normalize=normalize,
         kernel_map=kernel_map,
         groups=groups,
     )
