@@ -26,7 +26,9 @@ def build(
     label: opt.Label = None,
     id: opt.Id = None,
     columns: opt.Columns = None,
+    types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
+    normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +105,7 @@ def build(
         random_state,
         checkpoint,
         device,
+        normalize or None,
     )
     named: dict[str, Any] = {
         "column": column,
@@ -111,6 +114,7 @@ def build(
         "label": label,
         "id": id,
         "columns": columns or None,
+        "types": opt.parse_types(types),
         "skip_blank": skip_blank,
     }
     if not overwrite and (collection / "collection.json").exists():

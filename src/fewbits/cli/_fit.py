@@ -38,6 +38,7 @@ def fit(
     label: opt.Label = None,
     id: opt.NoFeature = None,
     skip_blank: opt.SkipBlank = False,
+    normalize: opt.Normalize = False,
     groups: opt.GroupColumn = None,
     sample: opt.Sample = None,
     settings: opt.Settings = None,
@@ -87,6 +88,7 @@ def fit(
         random_state,
         checkpoint,
         device,
+        normalize or None,
     )
     with learning.kept(output):
         source = inputs.read(
@@ -136,6 +138,7 @@ class Learning:
     random_state: int | None = None
     checkpoint: Path | None = None
     device: str | None = None
+    normalize: bool | None = None
 
     @property
     def name(self) -> str:
@@ -172,6 +175,7 @@ class Learning:
             "--backbone": (backbone, known.backbone),
             "--groups": (self.groups, extra.get("groups")),
             "--sample": (self.sample, extra.get("sample", facts.trained_on)),
+            "--normalize": (self.normalize, facts.normalize),
             "--kernel-map": (self.kernel_map, facts.kernel_map),
             "--codebook": (
                 None if self.codebook is None else str(self.codebook),
@@ -233,6 +237,7 @@ class Learning:
                 backbone=self.backbone,
                 random_state=seed,
                 parameters=parameters,
+                normalize=bool(self.normalize),
                 kernel_map=self.kernel_map,
                 groups=None if self.groups is None else source.columns[self.groups],
                 progress=progress,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -102,6 +103,23 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         help="Column of a table to keep with the items; may be repeated. Default: all.",
+    ),
+]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Bring vectors, those of queries too, to length 1: nearness by angle "
+        "(cosine).",
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
+        " or 'seen=timestamp[us, tz=UTC]'; may be repeated. Default: what all values "
+        "are.",
     ),
 ]
 SkipBlank = Annotated[
@@ -362,6 +380,7 @@ def read_items(
     codes: str | None = None,
     id: str | None = None,
     columns: Sequence[str] | None = (),
+    types: Mapping[str, str] | None = None,
     skip_blank: bool = False,
 ) -> "Input":
     """Read items of the kind that a collection takes.
@@ -385,6 +404,7 @@ def read_items(
         id=id,
         columns=columns,
         names=names,
+        types=types,
         skip_blank=skip_blank,
         kind=kind,
     )
@@ -579,6 +599,26 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if name.strip() in parsed:
             raise ArgumentError(f"{name.strip()} is set twice")
         parsed[name.strip()] = _value(value.strip())
+    return parsed
+
+
+def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns.
+
+    Examples
+    --------
+    >>> parse_types(["zip=string,n=decimal(10, 2)"])
+    {'zip': 'string', 'n': 'decimal(10, 2)'}
+    """
+    if not types:
+        return None
+    parsed = {}
+    # A comma within brackets is part of a type.
+    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+        name, _, kind = part.partition("=")
+        if not (name.strip() and kind.strip()):
+            raise ArgumentError(f"types look like name=type, got {part!r}")
+        parsed[name.strip()] = kind.strip()
     return parsed
 
 

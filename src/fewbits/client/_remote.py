@@ -618,7 +618,7 @@ class RemoteCollection:
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
-            return kind, code_column(items)
+            return kind, code_column(items, self.facts["n_bits"])
         return item_column(items, self.facts, kind)
 
     def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:

@@ -71,6 +71,9 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+_READ = ("vectors", "written", "texts")  # each a column of items
+
+
 @dataclass(frozen=True)
 class _Choice:
     """The columns of the items, and how they are read."""
@@ -221,7 +224,7 @@ def _only_fitting(
 ) -> _Choice:
     """Return the only way to read the columns at these places, as one kind if given."""
     groups: dict[str, list[int]] = {
-        name: [] for name in ("vectors", "written", "texts", "data", "numbers", "other")
+        name: [] for name in (*_READ, "data", "numbers", "codes", "other", "null")
     }
     for i in others:
         groups[_group(table, i, source)].append(i)
@@ -255,7 +258,7 @@ def _only_fitting(
             f"numbers: {ask}, or, if the numbers are meant, name that column by label= "
             "(--label), or leave it out"
         )
-    how = next(how for how in ("vectors", "written", "texts") if groups[how])
+    how = next(how for how in _READ if groups[how])
     if how == "texts":
         advice = f"for the images, name their column by images={names!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
@@ -270,13 +273,15 @@ def _group(table: Table, place: int, source: str) -> str:
         return "vectors"
     if is_number(kind) or is_flag(kind):
         return "numbers"
+    if str(kind) == "null":  # nothing in any row
+        return "null"
     if not is_text(kind):
         return "other"
     column = table.column(place)
     written = writing(column)[0]
     if written == "broken":
         check_words(column, f"column {table.names[place]!r} of {source}", "")
-    groups = {"vectors": "written", "words": "texts"}
+    groups = {"vectors": "written", "words": "texts", "codes": "codes"}
     return groups.get(written, "data")
 
 
@@ -288,6 +293,8 @@ def _only_numbers(
     source: str,
 ) -> _Choice:
     """Return columns of numbers where there is nothing else."""
+    for i in groups["codes"]:
+        check_words(table.column(i), f"column {table.names[i]!r} of {source}", "")
     for i in groups["data"]:
         if not _ROW_NUMBERS.fullmatch(table.names[i]):
             shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]

@@ -463,8 +463,6 @@ def compare(
 
 
 class _Target(NamedTuple):
-    """Bounds of what is chosen, None where there is none."""
-
     recall: float | None
     bytes: int | None
     latency: float | None
@@ -519,10 +517,8 @@ def _target(
 
 
 def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
-    """Return what is compared unless methods are named.
-
-    Signs of a random rotation find as much as what is learnt, ranked again by scores.
-    """
+    """Return what is compared unless methods are named."""
+    # Signs of a random rotation find as much as what is learnt, ranked again by scores.
     usual: dict[str, str | Learner] = {
         "lsh": "lsh",
         "random rotation": ITQ(n_iter=0, random_state=seed),
@@ -536,7 +532,6 @@ def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
 
 
 def _named(methods: Methods) -> dict[str, str | Learner]:
-    """Return what is compared by name."""
     if isinstance(methods, Mapping):
         return {name: _method(method) for name, method in methods.items()}
     several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
@@ -619,8 +614,6 @@ def _with_length(name: str, learner: Learner) -> str:
 
 
 class _Row(NamedTuple):
-    """Scores, and what only the choice of this row may look at."""
-
     scores: MethodScores
     learner: Learner | None
     others: Interval | None
@@ -932,10 +925,8 @@ def _bytes(count: int) -> str:
 
 
 def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> float:
-    """Return the processor time of one query, the shortest of several.
-
-    Other work on the machine only delays.
-    """
+    """Return the processor time of one query, the shortest of several."""
+    # Other work on the machine only delays.
     times = []
     for row in range(min(len(X), _TIMED)):
         start = _clock()

@@ -183,12 +183,18 @@ class Learner(
         return unpack(self.encode(X), self.encoder_.n_bits)
 
     def _check(self) -> None:
-        """Refuse parameters that are out of range."""
         for name, value in self.get_params(deep=False).items():
             if name in self.constraints:
                 check(name, value, self.constraints[name])
-        if self.configs:
-            self._check_configs()
+        for group, kind in self.configs.items():
+            config = self._config(group, kind)
+            if not isinstance(config, kind):
+                raise ArgumentError(
+                    f"{group} must be a {kind.__name__} or None, got {config!r}"
+                )
+            for name, allowed in config.constraints.items():
+                check(f"{group}.{name}", getattr(config, name), allowed)
+            config.check()
         self._check_parameters()
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
@@ -226,20 +232,8 @@ class Learner(
         return self
 
     def _config(self, group: str, kind: type[Group]) -> Group:
-        """Return the settings of a group."""
         settings = getattr(self, group)
         return kind() if settings is None else settings
-
-    def _check_configs(self) -> None:
-        for group, kind in self.configs.items():
-            config = self._config(group, kind)
-            if not isinstance(config, kind):
-                raise ArgumentError(
-                    f"{group} must be a {kind.__name__} or None, got {config!r}"
-                )
-            for name, allowed in config.constraints.items():
-                check(f"{group}.{name}", getattr(config, name), allowed)
-            config.check()
 
     # The runtime of the blocks around, taken to other threads and processes.
 
@@ -304,10 +298,7 @@ def _here() -> tuple[int, int]:
 def validated(
     estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
 ) -> Array:
-    """Check shape, width, names and dtype, but read no value of a memory map.
-
-    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
-    """
+    """Check shape, width, names and dtype, but read no value of a memory map."""
     array, names = named_array(X)
     try:
         checked: Array = check_array(
@@ -325,20 +316,17 @@ def validated(
             shown = pa.table({name: pa.array([], pa.float64()) for name in names})
         validate_data(estimator, shown, reset=reset, skip_check_array=True)
     except ValueError as error:
-        raise FeatureError(_one_line(str(error))) from error
+        # In one line, without the whole array that scikit-learn prints.
+        lines = str(error).splitlines()
+        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
+        message = " ".join(" ".join(kept).split())
+        if "Reshape your data" in str(error):
+            message = (
+                "Expected a 2D array (n, n_features). Reshape your data: pass "
+                "x[None, :] for a single item"
+            )
+        raise FeatureError(message) from error
     return checked
-
-
-def _one_line(message: str) -> str:
-    """Leave out the whole array that scikit-learn prints, and join the other lines."""
-    if "Reshape your data" in message:
-        return (
-            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
-            "for a single item"
-        )
-    lines = message.splitlines()
-    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(kept).split())
 
 
 #: Rows that mostly settle whether a bit is constant.
@@ -347,11 +335,9 @@ ON_ROWS = " on the training rows"
 
 
 def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
-    """Warn if bits are the same for all rows, and return how many there are.
-
-    More rows are looked at only until they settle it, few at a time: a fit that just
-    has enough memory must not fail here.
-    """
+    """Warn if bits are the same for all rows, and return how many there are."""
+    # More rows are looked at only until they settle it, few at a time: a fit that just
+    # has enough memory must not fail here.
     first = encoder.encode(X[:1])
     differs = np.bitwise_or.reduce(
         encoder.encode(X[:: max(1, len(X) // _SOME)]) ^ first
@@ -384,12 +370,9 @@ def n_constant(bits: NDArray[np.bool_]) -> int:
 
 
 def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
-    """Warn if half of the bits repeat others, and return the number of different bits.
-
-    Constant bits have a warning of their own.
-    """
+    """Warn if half of the bits repeat others; return the number of different bits."""
     n, n_bits = n_different(bits), bits.shape[1]
-    if n <= n_bits / 2 and not n_constant(bits):
+    if n <= n_bits / 2 and not n_constant(bits):  # which have a warning of their own
         warn_user(
             f"only {n} of {n_bits} bits are different on the training rows; {advice}"
         )
