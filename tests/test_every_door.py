@@ -568,6 +568,8 @@ CREATED = {
     "index": [{"index": "flat"}, {"index": "none"}],
     "skip_blank": [{"label": "blank", "skip_blank": True}, {"label": "blank"}],
     "overwrite": [{"overwrite": True}, {}],
+    "types": [{"types": {"year": "int16"}, "columns": ["year"]}],
+    "normalize": [{"normalize": True}],
     "random_state": [{"learner": "lsh", "random_state": 3}, {"random_state": -1}],
 }
 
@@ -600,6 +602,8 @@ def test_a_collection_is_made_alike_in_python_and_by_a_command(
     parquet.write_table(table, tmp_path / "t.parquet")
     words = []
     for name, value in arguments.items():
+        if isinstance(value, dict):
+            value = [f"{column}={kind}" for column, kind in value.items()]
         for entry in value if isinstance(value, list) else [value]:
             shown = homes[entry] if name == "encoder" else entry
             words.append("--" + name.replace("_", "-"))
@@ -635,7 +639,7 @@ def facts_of(collection):
         "encoder": collection.encoder.fingerprint,
         "codes": collection.codes.tobytes(),
         "vectors": None if kept is None else kept.tobytes(),
-        "rows": collection.to_arrow().to_pylist(),
+        "rows": collection.to_arrow(),
         "facts": collection.facts,
     }
 
