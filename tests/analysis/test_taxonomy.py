@@ -104,7 +104,6 @@ def test_two_classes():
 
 
 def purity(tree, groups):
-    """The purity of the level of a known tree."""
     agreement = tree_agreement(tree, [[group] for group in groups], n_permutations=1)
     return agreement.purity[0].purity.value
 
