@@ -27,6 +27,7 @@ from fewbits.inputs._arrays import (
 from fewbits.inputs._columns import place_of, read_table
 from fewbits.inputs._csv import has_names, read_csv, table_width
 from fewbits.inputs._folders import find_images, is_image, table_files
+from fewbits.inputs._images import without_unreadable
 from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._streams import (
@@ -75,6 +76,7 @@ def read(
     as_text: Sequence[str] = (),
     kind: str | None = None,
     types: Any = None,
+    skip_unreadable: bool = False,
 ) -> Input:
     r"""Read items from files, standard input, or Python objects.
 
@@ -135,6 +137,8 @@ def read(
         Types of other columns, or of the ids, by the names of Arrow, such as
         ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``. Those of CSV and JSON
         are else what all of their values are.
+    skip_unreadable : bool, default=False
+        Leave out images that cannot be read, with a warning.
 
     Returns
     -------
@@ -187,6 +191,8 @@ def read(
         {} if types is None else as_types(types),
     )
     items = _read(source, options)
+    if skip_unreadable:
+        items = without_unreadable(items)
     if options.types:
         items = with_types(items, options.types)
     may_be_blank = items.kind == "texts" or images or codes or label is not None
