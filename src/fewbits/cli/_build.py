@@ -28,6 +28,7 @@ def build(
     columns: opt.Columns = None,
     types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
@@ -116,6 +117,7 @@ def build(
         "columns": columns or None,
         "types": opt.parse_types(types),
         "skip_blank": skip_blank,
+        "skip_unreadable": skip_unreadable,
     }
     if not overwrite and (collection / "collection.json").exists():
         built = Collection.open(collection)
