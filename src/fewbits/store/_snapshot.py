@@ -334,7 +334,9 @@ class Part:
 class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected."""
 
-    def __init__(self, disk: Disk, manifest: Manifest, lock: FileLock) -> None:
+    def __init__(
+        self, disk: Disk, manifest: Manifest, lock: FileLock | None = None
+    ) -> None:
         self._manifest = manifest
         self._lock = lock  # keeps the files from being removed
         self.parts = tuple(Part(disk, manifest, each) for each in manifest.segments)
@@ -380,4 +382,5 @@ class Snapshot:
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

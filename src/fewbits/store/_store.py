@@ -294,9 +294,10 @@ class Store:
             The number of the manifest.
         """
         with self.writer(timeout) as writer:
-            return writer.rewrite(
+            writer.rewrite(
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
+            return writer.commit()
 
     def collect(self) -> None:
         """Remove the files of states that are no longer held, as a commit does.

@@ -38,7 +38,7 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID, ROW, checked_schema, conforming
 from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Part
+from fewbits.store._snapshot import Part, Snapshot
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -56,9 +56,11 @@ class Writer:
 
     def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
         self._disk, self._lock, self._full = disk, lock, full
-        self._base = newest_manifest(disk)
+        #: The state that was committed last, and the one that changes start from: the
+        #: same, or one of `pending`, whose files no manifest names yet.
+        self._newest = self._base = newest_manifest(disk)
         self._failed = False
-        collect(disk, self._base)
+        collect(disk, self._newest)
         self._begin()
 
     def __enter__(self) -> Self:
@@ -75,15 +77,15 @@ class Writer:
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
         try:
-            if self._lock.is_own and self._fresh:
+            if self._lock.is_own and self._has_files:
                 with contextlib.suppress(OSError):
-                    collect(self._disk, self._base)
+                    collect(self._disk, self._newest)
         finally:
             self._lock.release()
 
     @property
     def manifest(self) -> Manifest:
-        """The state that was committed last."""
+        """The state that changes start from, which was committed last or is pending."""
         return self._base
 
     def append(self, table: Any) -> Any:
@@ -158,6 +160,27 @@ class Writer:
         self._check_usable()
         return self._delete(as_ids(ids, self._base.schema.field(ID).type))
 
+    def holds(self, ids: Any) -> NDArray[np.bool_]:
+        """Return which ids of an Arrow array are there after the changes so far."""
+        there = np.zeros(len(ids), np.bool_)
+        for source in self._sources:
+            there |= source.find(ids) >= 0
+        return there
+
+    def pending(self) -> Snapshot:
+        """Return the state that `commit` would make now, to be read before it does.
+
+        It may be read as long as this writer is open. What was given so far is written
+        to files that no manifest names yet.
+        """
+        self._check_usable()
+        if any(isinstance(s, Given) or s.changed for s in self._sources):
+            sizes = [source.size for source in self._sources]
+            with self._failing():
+                state = self._prepared(policy.singles(sizes), compacts=False)
+            self._begin_from(state)
+        return Snapshot(self._disk, self._base)
+
     def commit(self) -> int:
         """Make all of it the newest state, on the disk when this returns.
 
@@ -174,7 +197,7 @@ class Writer:
         """
         self._check_usable()
         if not self._changed():
-            return self._base.number
+            return self._newest.number
         sizes = [source.size for source in self._sources]
         return self._commit(policy.plan(sizes, self._full), policy.singles(sizes))
 
@@ -185,7 +208,7 @@ class Writer:
         groups = policy.everything(sizes, self._full)
         is_whole = all(source.live is None for source in self._sources)
         if not self._changed() and is_whole and len(groups) == len(self._sources):
-            return self._base.number
+            return self._newest.number
         return self._commit(groups, groups, whole=True)
 
     def rewrite(
@@ -195,34 +218,17 @@ class Writer:
         schema: Any = None,
         n_bits: int | None = None,
         fingerprint: str | None = None,
-    ) -> int:
-        """Replace all rows by what a function makes of them, see `Store.rewrite`.
-
-        Returns
-        -------
-        int
-            The number of the manifest.
-        """
-        self._check_usable()
-        if self._changed():
-            raise ArgumentError("commit before all rows are made anew")
-        base = self._base
+    ) -> None:
+        """Replace all rows by what a function makes of them, see `Store.rewrite`."""
+        base = self.pending().manifest
         target = replace(
             base,
             schema=base.schema if schema is None else schema,
             n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
             fingerprint=base.fingerprint if fingerprint is None else fingerprint,
         )
-        try:
-            state = rewritten(self._disk, base, function, target, self._full)
-            with self._failing():
-                publish(self._disk, state)
-            self._base = state
-            self._begin()
-        finally:
-            with contextlib.suppress(OSError, ArtefactError):
-                collect(self._disk, newest_manifest(self._disk))
-        return state.number
+        self._has_files = True  # from the first on, whatever the function does
+        self._begin_from(rewritten(self._disk, base, function, target, self._full))
 
     @property
     def parts(self) -> list[Part]:
@@ -262,12 +268,20 @@ class Writer:
         if sources is None:
             sources = [Stored(Part(self._disk, base, e)) for e in base.segments]
         self._sources: list[Source] = list(sources)
-        self._fresh: set[str] = set()  # tokens of segments in no manifest
+        self._has_files = False  # that no manifest names
         self._next_row, self._next_id = base.next_row, base.next_id
 
+    def _begin_from(self, state: Manifest) -> None:
+        """Go on from a state that no manifest names."""
+        self._base = replace(state, number=self._newest.number)
+        self._begin()
+        self._has_files = True
+
     def _changed(self) -> bool:
-        return any(s.changed for s in self._sources) or (
-            self._next_row != self._base.next_row
+        return (
+            self._base is not self._newest
+            or self._next_row != self._base.next_row
+            or any(source.changed for source in self._sources)
         )
 
     def _check_usable(self) -> None:
@@ -359,9 +373,8 @@ class Writer:
             raise
 
     def _write(self, table: Any) -> SegmentEntry:
-        token = new_token()
-        self._fresh.add(token)
-        return write_segment(self._disk, self._base, table, token)
+        self._has_files = True
+        return write_segment(self._disk, self._base, table, new_token())
 
     def _commit(
         self,
@@ -376,12 +389,13 @@ class Writer:
         except (OSError, ArtefactError) as error:
             if whole or not _is_avoidable(error):
                 raise
-            collect(self._disk, self._base)
+            if self._base is self._newest:  # else the files of that would go
+                collect(self._disk, self._newest)
             manifest = self._prepared(fewest, compacts=False)
         with self._failing():
             publish(self._disk, manifest)
         parts = {s.part.entry: s for s in self._sources if isinstance(s, Stored)}
-        self._base = manifest
+        self._newest = self._base = manifest
         self._begin(
             parts.get(entry) or Stored(Part(self._disk, manifest, entry))
             for entry in manifest.segments
@@ -417,6 +431,11 @@ class Writer:
         entry = source.part.entry
         if not source.changed or source.live is None:
             return entry
+        # There may be one of `pending`, or of a commit that found the disk full.
+        name = replace(entry, deletes=self._base.number + 1).deletes_name
+        with contextlib.suppress(FileNotFoundError):
+            self._disk.remove(name)
+        self._has_files = True
         return write_deletes(self._disk, entry, self._base.number + 1, source.live)
 
 
