@@ -374,10 +374,12 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     keys = table[ID].combine_chunks()
     changed = {}
     for name in table.column_names[1:]:
-        field = schema.field(name) if name in schema.names else table.schema.field(name)
+        field = pa.field(name, table.schema.field(name).type)
         if name not in schema.names:
-            schema = schema.append(pa.field(name, field.type))
-        changed[name] = cast_column(table[name], field).combine_chunks()
+            schema = schema.append(field)
+        elif pa.types.is_null(schema.field(name).type):  # it gets a type with values
+            schema = schema.set(schema.names.index(name), field)
+        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
 
     def change(rows: Any) -> Any:
         places = pc.index_in(rows[ID], value_set=keys)
@@ -385,6 +387,8 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
             new = values.take(places.combine_chunks())
             if name in rows.column_names:
                 old = rows[name].combine_chunks()
+                if pa.types.is_null(old.type):
+                    old = pa.nulls(len(old), new.type)
                 new = pc.if_else(pc.is_valid(places), new, old)
                 rows = rows.set_column(rows.column_names.index(name), name, new)
             else:

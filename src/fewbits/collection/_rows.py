@@ -290,7 +290,7 @@ class Rows:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
-        check_known(column, rows)
+        check_known(column, rows >= 0)
         return rows
 
     def mask(

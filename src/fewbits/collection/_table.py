@@ -184,10 +184,10 @@ def id_column(ids: Any, texts: bool) -> Any:
     return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def check_known(column: Any, rows: IdArray) -> None:
-    """Refuse ids that are not there, whose rows are -1."""
-    if (rows < 0).any():
-        unknown = column[int(np.argmax(rows < 0))].as_py()
+def check_known(column: Any, there: NDArray[np.bool_]) -> None:
+    """Refuse ids that are not there."""
+    if not there.all():
+        unknown = column[int(np.argmin(there))].as_py()
         raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
 
 
@@ -305,7 +305,7 @@ def cast_column(column: Any, field: Any) -> Any:
     if pa.types.is_null(field.type):
         raise ArgumentError(
             f"column {field.name!r} was null in every row when it was built, so it has "
-            f"no type and takes no {_named(column.type)}: build the collection anew"
+            f"no type and takes no {_named(column.type)}: 'update' gives it one"
         )
     # A category is what it stands for.
     plain = column.cast(_value_type(column.type))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import backbones
-from fewbits._arrow import as_frame, python_values
+from fewbits._arrow import as_frame, known_names, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -58,7 +57,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, CORRECTION, ID, Repaired, Report, Store
+from fewbits.store import CODE, CORRECTION, ID, RESERVED, Repaired, Report, Store
 
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
@@ -109,6 +108,7 @@ class Collection:
     ) -> None:
         self._version, self._folder, self._is_frozen = version, folder, frozen
         self._lock = threading.RLock()
+        self._writer: Any = None  # of the transaction that is open
 
     # Making, opening, saving.
 
@@ -1142,13 +1142,10 @@ class Collection:
         version = self._version
         table = update_table(version.model, _filled(version), data, id, ids, columns)
         keys = table[ID].combine_chunks()
-        with self._change():
-            store = _filled(self._version).store
-            with _folder.writing(store, self._folder, timeout) as writer:
-                check_known(keys, Rows.newest(store).find(keys))
-                schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, schema=schema)
-            self._take_over(store)
+        with self._writing(timeout) as writer:
+            check_known(keys, writer.holds(keys))
+            schema, change = change_columns(writer.manifest.schema, table)
+            writer.rewrite(change, schema=schema)
         return int(table.num_rows)
 
     def delete(
@@ -1183,29 +1180,82 @@ class Collection:
         """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
+        with self._writing(timeout) as writer:
+            chosen = None
+            if ids is not None:
+                chosen = id_column(ids, self.has_text_ids)
+                there = writer.holds(chosen)
+                if missing_ok:
+                    chosen = chosen.filter(_arrow_mask(there))
+                else:
+                    check_known(chosen, there)
+            if filter is not None:
+                rows = Rows(_filled(self._version).store, writer.pending())
+                mask = self._mask(replace(self._version, rows=rows), filter, chosen)
+                chosen = rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+            return int(writer.delete(chosen))
+
+    @contextmanager
+    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Make the changes in a ``with`` block one commit: all of them, or none.
+
+        Others see them at once when the block ends. An error in it, or a crash, leaves
+        everything as it was. Each change sees those before it; searches and other
+        reading, through this handle too, see what there was before the block. Other
+        changes wait for it.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As of `add`. Those of the changes in the block do not count.
+
+        Raises
+        ------
+        ArgumentError
+            When a transaction is open already, or the collection holds no rows yet; in
+            the block, for what is no change of rows, such as `compact`.
+        LockedError
+            As `add`.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> with col.transaction():
+        ...     n_added = col.add(["warm scarf", "blue hat"])
+        ...     n_deleted = col.delete([1])
+        >>> list(col)
+        [0, 2, 3]
+        """
+        with self._alone(), self._writing(timeout) as writer:
+            self._writer = writer
+            try:
+                yield
+            finally:
+                self._writer = None
+
+    @contextmanager
+    def _writing(self, timeout: float | None) -> Iterator[Any]:
+        """Yield the writer of the open transaction, or one for a commit of its own."""
         with self._change():
+            if self._writer is not None:
+                yield self._writer
+                return
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
-                n_deleted = int(writer.delete(chosen))
+                yield writer
                 writer.commit()
             self._take_over(store)
-        return n_deleted
 
-    def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
-        """Return a column of those ids that meet a condition."""
-        chosen = None
-        if ids is not None:
-            chosen = id_column(ids, rows.has_text_ids)
-            numbers = rows.find(chosen)
-            if missing_ok:
-                chosen = chosen.filter(_arrow_mask(numbers >= 0))
-            else:
-                check_known(chosen, numbers)
-        if filter is None:
-            return chosen
-        mask = self._mask(replace(self._version, rows=rows), filter, chosen)
-        return rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Exclude other changes, and refuse in a transaction."""
+        with self._change():
+            if self._writer is not None:
+                raise ArgumentError(
+                    "a transaction is open: it takes add, upsert, update and delete"
+                )
+            yield
 
     def _append(
         self,
@@ -1218,56 +1268,56 @@ class Collection:
         chosen: Mapping[str, str] | None = None,
     ) -> int:
         chosen = dict(chosen or {})
-        again = partial(
-            self._append,
-            source,
-            timeout,
-            progress,
-            replaces=replaces,
-            passes_over=passes_over,
-            chosen=chosen,
-        )
         with self._change():
-            model, rows = self._version.model, self._version.rows
-            if rows is None:  # the first ones say what columns there are
-                first: dict[str, Any] = {**column_facts(source), **chosen}
-                if first.get("index") == "auto":
-                    first["index"] = None
-                facts = replace(model.facts, **first)
-                model, table = encode_rows(
-                    replace(model, facts=facts), source, progress
-                )
+            while self._version.rows is None:
                 try:
-                    self._replace(model, [table], self._folder)
+                    return self._add_first(source, chosen, progress)
                 except _StaleError:  # others were first
                     self.refresh()
-                    return again()
-                return int(table.num_rows)
+            model, rows = self._version.model, _filled(self._version)
             _check_chosen(chosen, rows, model.facts)
             if passes_over and source.ids is not None:
-                source = source.take(np.flatnonzero(_new_ids(rows, source.ids)))
+                keys = id_column(source.ids, rows.has_text_ids)
+                there = rows.find(keys) >= 0
+                if self._writer is not None:
+                    there = self._writer.holds(keys)
+                source = source.take(np.flatnonzero(~there))
                 if not len(source):
                     return 0
-            table = self._new_table(source, rows, replaces, progress)
-            store, schema = rows.store, rows.snapshot.schema
+            table = self._encoded(source, rows, replaces, progress)
             del rows  # so that files of this version go when `_take_over` leaves it
-            with _folder.writing(store, self._folder, timeout) as writer:
-                aligned_still = store.snapshot().schema == schema
-                if passes_over and ID in table.column_names:  # others may have come
-                    new = _new_ids(Rows.newest(store), table[ID])
-                    table = table.filter(_arrow_mask(new))
-                if aligned_still:
-                    (writer.upsert if replaces else writer.append)(table)
-                    writer.commit()
-            self._take_over(store)
-            if not aligned_still:  # others gave it another column
-                return again()
+            with self._writing(timeout) as writer:
+                # Others may have given it a column meanwhile, or rows.
+                schema = writer.manifest.schema
+                names = [name for name in schema.names if name not in RESERVED]
+                # An upsert needs every column: null would replace stored values. Labels
+                # and items may never be null.
+                needed = [model.facts.label_column, model.facts.item_column]
+                required = names if replaces else [x for x in needed if x is not None]
+                table = aligned(table, schema, id_name=source.id, required=required)
+                if passes_over and ID in table.column_names:
+                    there = writer.holds(table[ID].combine_chunks())
+                    table = table.filter(_arrow_mask(~there))
+                (writer.upsert if replaces else writer.append)(table)
         return int(table.num_rows)
 
-    def _new_table(
+    def _add_first(
+        self, source: Input, chosen: Mapping[str, str], progress: Progress | None
+    ) -> int:
+        """Add the first rows, which say what columns there are."""
+        model = self._version.model
+        first: dict[str, Any] = {**column_facts(source), **chosen}
+        if first.get("index") == "auto":
+            first["index"] = None
+        facts = replace(model.facts, **first)
+        model, table = encode_rows(replace(model, facts=facts), source, progress)
+        self._replace(model, [table], self._folder)
+        return int(table.num_rows)
+
+    def _encoded(
         self, source: Input, rows: Rows, replaces: bool, progress: Progress | None
     ) -> Any:
-        """Return new rows in the columns of the collection."""
+        """Return new rows as a table, in their own columns."""
         model = self._version.model
         if source.ids is None and (
             replaces or rows.has_text_ids or model.facts.id_column is not None
@@ -1281,14 +1331,9 @@ class Collection:
                 "this collection keeps more of its items than codes: add the items"
             )
         facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
-        _, table = encode_rows(
-            replace(model, facts=facts), source, progress, radius=False
-        )
-        # An upsert needs every column: null would replace stored values. Labels and
-        # items may never be null.
-        needed = [model.facts.label_column, model.facts.item_column]
-        required = rows.columns if replaces else [x for x in needed if x is not None]
-        return aligned(table, rows.schema, id_name=source.id, required=required)
+        return encode_rows(replace(model, facts=facts), source, progress, radius=False)[
+            1
+        ]
 
     def _take_over(self, store: Store) -> None:
         """Read the newest version; what only the one before needs is removed."""
@@ -1412,7 +1457,8 @@ class Collection:
         numbers = rows.find(column)
         if missing_ok:
             numbers = numbers[numbers >= 0]
-        check_known(column, numbers)
+        else:
+            check_known(column, numbers >= 0)
         return rows.positions_of(numbers)
 
     def mask(self, filter: Any = None, allowed: Any = None) -> Mask | None:
@@ -1521,33 +1567,109 @@ class Collection:
     def versions(self) -> list[int]:
         """Return the versions that can still be read by `at`, the newest last.
 
-        A version stays as long as a handle, here or in another process, uses it. Of
-        others only those remain whose files the newest one still has.
+        A version stays while it has a name, see `tag`, and as long as a handle, here or
+        in another process, uses it. Of others only those remain whose files the newest
+        one still has.
         """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
 
-    def at(self, version: int) -> "Collection":
-        """Return the collection as it was at a version, to be read only.
+    def tag(self, name: str, version: int | None = None) -> int:
+        """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        What it reads stays on the disk as long as it is used.
+        Names are kept in the folder by a commit of its own, which changes no rows.
+
+        Parameters
+        ----------
+        name : str
+            Not a number.
+        version : int, default=None
+            One of `versions`; that of this handle when not given. The newest one gets
+            the number of the commit that names it.
+
+        Returns
+        -------
+        int
+            The version that has the name.
 
         Raises
         ------
         ArgumentError
-            When this version is no longer there.
+            When the name is taken, or the version is gone.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> _ = col.tag("spring")
+        >>> _ = col.delete([0])
+        >>> len(col), len(col.at("spring")), list(col.tags())
+        (1, 2, ['spring'])
         """
+        _check_tag(name)
+        number = self.version if version is None else check_count(version, "version", 0)
+        with self._alone(), self._writing(None) as writer:
+            tags = writer.manifest.tags
+            if name in tags:
+                raise ArgumentError(
+                    f"{name!r} is the name of version {tags[name]}: untag it first"
+                )
+            self._check_there(number)
+            if number == writer.manifest.number:
+                number += 1
+            writer.tag({**tags, name: number})
+        return number
+
+    def untag(self, name: str) -> None:
+        """Take a name from its version, which then stays as others do.
+
+        Raises
+        ------
+        ArgumentError
+            When no version has this name.
+        """
+        with self._alone(), self._writing(None) as writer:
+            tags = dict(writer.manifest.tags)
+            _number_of(tags, name)
+            del tags[name]
+            writer.tag(tags)
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of versions, and which these are."""
+        rows = self._version.rows
+        return {} if rows is None else rows.store.tags()
+
+    def at(self, version: int | str) -> "Collection":
+        """Return the collection as it was at a version, to be read only.
+
+        What it reads stays on the disk as long as it is used.
+
+        Parameters
+        ----------
+        version : int or str
+            One of `versions`, or the name of one.
+
+        Raises
+        ------
+        ArgumentError
+            When this version is no longer there, or none has this name.
+        """
+        if isinstance(version, str):
+            version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
         rows = _filled(self._version)
-        if version not in self.versions():
-            raise ArgumentError(
-                f"version {version} is gone; those that can be read are "
-                f"{', '.join(map(str, self.versions()))}"
-            )
+        self._check_there(version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
+
+    def _check_there(self, version: int) -> None:
+        if version not in (there := self.versions()):
+            raise ArgumentError(
+                f"version {version} is gone; those that can be read are "
+                f"{', '.join(map(str, there))}"
+            )
 
     def frozen(self) -> "Collection":
         """Return the version that this handle has, to be read only."""
@@ -1593,7 +1715,7 @@ class Collection:
         timeout : float, default=None
             As of `add`.
         """
-        with self._change():
+        with self._alone():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
@@ -1615,7 +1737,7 @@ class Collection:
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
-        with self._change():
+        with self._alone():
             report = self.repair_folder(self._folder, drop_rows=drop_rows)
         self.refresh()
         return report
@@ -1689,7 +1811,7 @@ class Collection:
             version = _Version(model, Rows.newest(store), digest)
             damaged = cls(version, folder)
             del version  # a handle alone holds the files of the old rows
-            damaged.reencode(encoder)
+            damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
     @staticmethod
@@ -1724,7 +1846,15 @@ class Collection:
         ArgumentError
             When no vectors are kept, or those of another backbone or width.
         """
-        with self._change():
+        if tags := self.tags():
+            raise ArgumentError(
+                "versions that have names keep codes of this encoder, and would be "
+                f"lost: untag {known_names(tags)}, or save a copy and reencode that"
+            )
+        self._reencode(encoder, progress)
+
+    def _reencode(self, encoder: Any, progress: Progress | None) -> None:
+        with self._alone():
             version = self._version
             rows, old = _filled(version), version.model
             new = _model_of(encoder, old)
@@ -2071,6 +2201,19 @@ def _id_name(version: _Version) -> str:
     return name or ("id" if "id" not in taken else ID)
 
 
+def _check_tag(name: Any) -> None:
+    if not (isinstance(name, str) and name.strip() == name != "") or name.isdecimal():
+        raise ArgumentError(f"the name of a version is a text, no number; got {name!r}")
+
+
+def _number_of(tags: Mapping[str, int], name: str) -> int:
+    if name not in tags:
+        raise ArgumentError(
+            f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
+        )
+    return tags[name]
+
+
 def _filled(version: _Version) -> Rows:
     """Return the rows; refused where there are none yet."""
     if version.rows is None:
@@ -2166,11 +2309,6 @@ def _model_of(encoder: Any, old: Model | None) -> Model:
             f"{type(encoder).__name__}"
         )
     return encoder._version.model
-
-
-def _new_ids(rows: Rows, ids: Any) -> NDArray[np.bool_]:
-    """Return which ids are not there yet."""
-    return rows.find(id_column(ids, rows.has_text_ids)) < 0
 
 
 def _check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:

@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -187,6 +187,8 @@ class Manifest:
         The next sequence number, and the next id where none is given.
     segments : tuple of SegmentEntry
         By rising sequence numbers.
+    tags : dict of str to int
+        Names of states that stay, with their numbers.
     """
 
     number: int
@@ -196,6 +198,7 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    tags: dict[str, int] = field(default_factory=dict)
 
     @property
     def n_live(self) -> int:
@@ -222,6 +225,8 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
+        if self.tags:
+            content["tags"] = self.tags
         body = "\n" + json.dumps(content, ensure_ascii=False, default=vars)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
@@ -248,6 +253,7 @@ class Manifest:
                     next_row=_count(content["next_row"]),
                     next_id=_count(content["next_id"], most=1 << 63),
                     segments=_segments(content["segments"]),
+                    tags=_tags(content.get("tags", {}), content["number"]),
                 )
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
@@ -284,6 +290,10 @@ def _schema(text: Any) -> Any:
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(text))))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"its schema cannot be read: {error}") from error
+
+
+def _tags(entries: Any, number: int) -> dict[str, int]:
+    return {_text(name): _count(n, most=number) for name, n in entries.items()}
 
 
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
@@ -393,7 +403,7 @@ def publish(disk: Disk, manifest: Manifest) -> None:
 
 
 def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
-    """Remove the files that neither the newest state nor a held one names.
+    """Remove the files that neither the newest state, a held nor a tagged one names.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -409,7 +419,9 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
-        held = [n for n in older if n not in locks]
+        held = {*older} - {*locks} | {
+            n for n in newest.tags.values() if n != newest.number
+        }
         kept = _needed(disk, newest, held)
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
@@ -432,12 +444,15 @@ def _unheld(disk: Disk, number: int) -> FileLock | None:
         return None
 
 
-def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
     states = [newest]
     for number in held:
-        # A state whose manifest is damaged cannot be read.
-        with contextlib.suppress(ArtefactError, OSError):
+        try:
             states.append(read_manifest(disk, number))
+        except (ArtefactError, OSError):
+            # Nobody can read it. What a tag keeps stays until it is put back.
+            if number in newest.tags.values():
+                return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
     kept = {name for segment in segments for name in segment.names()}
     return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}

@@ -173,6 +173,10 @@ class Store:
             return manifest.next_row > 0 and manifest.names() <= names
         return False
 
+    def tags(self) -> dict[str, int]:
+        """Return the names of states that stay, with their numbers."""
+        return dict(newest_manifest(self._disk).tags)
+
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
         return newest_number(self._disk)

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
@@ -229,6 +229,14 @@ class Writer:
         )
         self._has_files = True  # from the first on, whatever the function does
         self._begin_from(rewritten(self._disk, base, function, target, self._full))
+
+    def tag(self, tags: Mapping[str, int]) -> None:
+        """Name states that stay, with their numbers, in place of all that were named.
+
+        The next commit makes a state of it; its own number, the next one, may be named.
+        """
+        self._check_usable()
+        self._base = replace(self._base, tags=dict(tags))
 
     @property
     def parts(self) -> list[Part]:
