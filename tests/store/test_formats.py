@@ -114,7 +114,8 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
         assert pa.ipc.read_schema(
             pa.py_buffer(base64.b64decode(made.pop("schema")))
         ).equals(schema, check_metadata=True)
-        about = {"format": 1, "number": number, "n_bits": 64, "bit_order": "msb"}
+        about = {"format": 2, "number": number, "n_bits": 64, "bit_order": "msb"}
+        about |= {"reader_features": [], "writer_features": []}
         about |= {"fingerprint": "of a test", "next_row": 9000}
         numbers = kind == pa.int64()
         assert made == about | {"next_id": 9001 if numbers else 0}

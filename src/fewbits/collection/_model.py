@@ -95,14 +95,14 @@ class Facts:
         """Return what `to_dict` gave; raise ValueError where it is something else."""
         if not isinstance(facts, dict):
             raise ValueError(f"facts are a {type(facts).__name__}, no object")
-        for name, value in facts.items():
-            kind = _JSON.get(name)
-            if kind is None:
-                raise ValueError(f"there is no fact {name!r}")
+        known = {name: value for name, value in facts.items() if name in _JSON}
+        for name, value in known.items():  # others are of a newer fewbits
+            kind = _JSON[name]
             if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
                 raise ValueError(f"{name} is {value!r}"[:100])
-        names = facts.get("feature_names")
-        return cls(**facts | ({} if names is None else {"feature_names": tuple(names)}))
+        if "feature_names" in known:
+            known["feature_names"] = tuple(known["feature_names"])
+        return cls(**known)
 
     def of_other_length(self, n_bits: int) -> Self:
         """Return what still holds for a prefix of codes that had `n_bits` bits."""

@@ -485,7 +485,11 @@ class Collection:
         else:
             folder = folder.absolute()
             digest = _folder.save_folder(
-                folder, model, write_rows, overwrite=overwrite or in_place
+                folder,
+                model,
+                write_rows,
+                overwrite=overwrite or in_place,
+                in_place=in_place,
             )
         self._version, self._folder = _Version(model, rows, digest), folder
 

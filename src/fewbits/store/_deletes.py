@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._formats import check_kind
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import REPAIR, SegmentEntry
@@ -38,7 +39,7 @@ def read_live(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Mask
 
     One that `mends` puts a flipped bit back: what comes out must match the checksum,
     and leave as many rows as the manifest says. Raises ArtefactError where the file is
-    damaged or gone.
+    damaged or gone, NewerFormatError where it is of a newer kind.
     """
     if segment.deletes is None:
         return None
@@ -51,7 +52,8 @@ def read_live(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Mask
         data = mended_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    live = _parsed(data[:-4], segment)
+    is_ours = check_kind(path, data, _MAGIC)
+    live = _parsed(data[:-4], segment) if is_ours else None
     if live is None:
         raise ArtefactError(
             f"{path} is damaged: it is not about the segment that it is named after; "
@@ -62,7 +64,7 @@ def read_live(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Mask
 
 
 def _parsed(data: bytes, segment: SegmentEntry) -> Mask | None:
-    if len(data) < _START or not data.startswith(_MAGIC + segment.token.encode()):
+    if len(data) < _START or data[len(_MAGIC) :][:16] != segment.token.encode():
         return None
     head: Any = np.frombuffer(data, _HEAD, 1, len(_MAGIC) + 16)[0]
     body = data[_START:]

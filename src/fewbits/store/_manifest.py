@@ -11,15 +11,21 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self
 
-from fewbits.errors import ArtefactError
+from fewbits._formats import check_changeable, check_readable
+from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
-FORMAT = 1
+FORMAT = 2
+#: States stay while they have a name: who removes files must know.
+TAGS = "tags"
+#: Names in its lists of features that are known, see FORMAT.md.
+FEATURES = frozenset({TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -100,6 +106,7 @@ class FileEntry:
 
     n_bytes: int
     crc: int
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,8 @@ class SegmentEntry:
         Whether ids rise with the rows, so that they need no index.
     deletes : int or None
         The number in the name of the file that says which rows are deleted.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     token: str
@@ -134,6 +143,12 @@ class SegmentEntry:
     id_range: tuple[int, int] | None
     ids_rise: bool
     deletes: int | None = None
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def features(self) -> set[str]:
+        """The `FEATURES` that a reader of its files must know."""
+        return set()
 
     @property
     def sums_name(self) -> str:
@@ -189,6 +204,10 @@ class Manifest:
         By rising sequence numbers.
     tags : dict of str to int
         Names of states that stay, with their numbers.
+    writer_features : tuple of str
+        What a program that changes the rows must know.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     number: int
@@ -199,6 +218,8 @@ class Manifest:
     next_id: int
     segments: tuple[SegmentEntry, ...]
     tags: dict[str, int] = field(default_factory=dict)
+    writer_features: tuple[str, ...] = ()
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def n_live(self) -> int:
@@ -212,10 +233,32 @@ class Manifest:
         """Return the next state."""
         return replace(self, number=self.number + 1, segments=segments, **changes)
 
+    @property
+    def reader_features(self) -> list[str]:
+        """What a program that reads the rows must know."""
+        return sorted({name for segment in self.segments for name in segment.features})
+
+    @property
+    def is_changeable(self) -> bool:
+        """True where this version knows what a change has to take care of."""
+        return FEATURES.issuperset(self.writer_features)
+
+    def check_changeable(self, folder: Path) -> None:
+        """Raise NewerFormatError where only a newer fewbits may change the rows."""
+        check_changeable(folder, self.writer_features, FEATURES)
+
+    def tagged(self, tags: dict[str, int]) -> Self:
+        """Return this state with other names of states, which writers must know."""
+        features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
+        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
         content = {
+            **self.unknown,
             "format": FORMAT,
+            "reader_features": self.reader_features,
+            "writer_features": self.writer_features,
             "number": self.number,
             "n_bits": self.n_bits,
             "bit_order": "msb",
@@ -227,14 +270,15 @@ class Manifest:
         }
         if self.tags:
             content["tags"] = self.tags
-        body = "\n" + json.dumps(content, ensure_ascii=False, default=vars)[1:]
+        body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
     def from_bytes(cls, data: Any, name: str) -> Self:
         """Return the state that a file holds.
 
-        Raises ArtefactError where it is damaged, or of another version.
+        Raises ArtefactError where it is damaged, NewerFormatError where it needs a
+        newer fewbits.
         """
         data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
@@ -244,27 +288,44 @@ class Manifest:
             )
         try:
             content = json.loads(data)
-            if content["format"] == FORMAT:
-                return cls(
-                    number=_count(content["number"]),
-                    schema=_schema(content["schema"]),
-                    n_bits=_count(content["n_bits"], 1),
-                    fingerprint=_text(content["fingerprint"]),
-                    next_row=_count(content["next_row"]),
-                    next_id=_count(content["next_id"], most=1 << 63),
-                    segments=_segments(content["segments"]),
-                    tags=_tags(content.get("tags", {}), content["number"]),
-                )
+            check_readable(name, content, FORMAT, FEATURES)
+            return cls(
+                number=_count(content["number"]),
+                schema=_schema(content["schema"]),
+                n_bits=_count(content["n_bits"], 1),
+                fingerprint=_text(content["fingerprint"]),
+                next_row=_count(content["next_row"]),
+                next_id=_count(content["next_id"], most=1 << 63),
+                segments=_segments(content["segments"]),
+                tags=_tags(content.get("tags", {}), content["number"]),
+                writer_features=tuple(content.get("writer_features", ())),
+                unknown=_unknown(content, _FIELDS),
+            )
+        except NewerFormatError:
+            raise
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
-        raise OtherFormatError(
-            f"{name} was written in format {content['format']}, this version reads "
-            f"format {FORMAT}: install a newer fewbits"
-        )
 
 
-class OtherFormatError(ArtefactError):
-    """A file is intact, but of another version: nothing of it is repaired."""
+#: The fields that this version knows, of a manifest, a segment and a file.
+_FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
+    "sha256",
+    "format",
+    "reader_features",
+    "bit_order",
+}
+_OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
+_OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
+
+
+def plain_entry(entry: SegmentEntry | FileEntry) -> dict[str, Any]:
+    """Return what JSON says of a segment or a file."""
+    values = vars(entry)
+    return {**values["unknown"], **{k: v for k, v in values.items() if k != "unknown"}}
+
+
+def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in known}
 
 
 def _digest(body: bytes) -> str:
@@ -328,6 +389,7 @@ def _segment(entry: Any) -> SegmentEntry:
         id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
+        unknown=_unknown(entry, _OF_SEGMENT),
     )
 
 
@@ -336,7 +398,11 @@ def _id(value: Any) -> int:
 
 
 def _file(entry: Any) -> FileEntry:
-    return FileEntry(_count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1))
+    return FileEntry(
+        _count(entry["n_bytes"]),
+        _count(entry["crc"], 0, (1 << 32) - 1),
+        _unknown(entry, _OF_FILE),
+    )
 
 
 def newest_number(disk: Disk) -> int:
@@ -392,6 +458,7 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     The copy is for `repair` alone. It is written after the manifest is on the disk, so
     that a copy without its manifest means that the manifest got lost.
     """
+    manifest.check_changeable(disk.folder)
     data = manifest.to_bytes()
     disk.sync_folder()
     draft = draft_name()
@@ -414,14 +481,13 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number:
+    if numbers[-1] > newest.number or not newest.is_changeable:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
-        held = {*older} - {*locks} | {
-            n for n in newest.tags.values() if n != newest.number
-        }
+        tagged = {*newest.tags.values()} - {newest.number}
+        held = ({*older} - {*locks}) | tagged
         kept = _needed(disk, newest, held)
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
@@ -449,6 +515,8 @@ def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
     for number in held:
         try:
             states.append(read_manifest(disk, number))
+        except NewerFormatError:  # what it needs is not known
+            return {*disk.names()}
         except (ArtefactError, OSError):
             # Nobody can read it. What a tag keeps stays until it is put back.
             if number in newest.tags.values():

@@ -130,6 +130,7 @@ def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
 
 def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     """Publish a state of all that is intact. The caller holds the store's lock."""
+    _check_changeable(disk)
     manifest, damages, top = newest_readable(disk)
     report = verified(disk, manifest, damages)
     if manifest is not None and report.is_intact:
@@ -201,6 +202,17 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
         n_commits_lost=top - older,
         notes=tuple(notes),
     )
+
+
+def _check_changeable(disk: Disk) -> None:
+    """Refuse a folder in which a newer fewbits has written any state."""
+    names = disk.names()
+    for kind in ("manifest", "copy"):
+        for number in manifest_numbers(names, kind):
+            name = f"{kind}-{number:06d}.json"
+            with contextlib.suppress(ArtefactError, FileNotFoundError):
+                state = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+                state.check_changeable(disk.folder)
 
 
 def _older_number(disk: Disk, drop_rows: bool) -> int:

@@ -7,7 +7,6 @@ its codes.
 
 import contextlib
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     draft_name,
+    plain_entry,
     rows_name,
     vectors_name,
 )
@@ -352,7 +352,7 @@ def write_sums(
     disk: Disk, entry: SegmentEntry, files: list[FileSums], number: int
 ) -> None:
     """Write the file of sums of a segment that is new in the state of a number."""
-    facts = {**asdict(entry), "number": number}
+    facts = {**plain_entry(entry), "number": number}
     write_file(disk, entry.sums_name, sums_bytes(files, facts))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from fewbits._checks import check_count
-from fewbits.errors import ArgumentError, ArtefactError, LockedError
+from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
@@ -168,10 +168,13 @@ class Store:
         return [n for n in older if self._is_whole(n, names)] + [newest]
 
     def _is_whole(self, number: int, names: set[str]) -> bool:
-        with contextlib.suppress(ArtefactError, FileNotFoundError):
+        try:
             manifest = read_manifest(self._disk, number)
-            return manifest.next_row > 0 and manifest.names() <= names
-        return False
+        except NewerFormatError:
+            return True  # it is there, though `snapshot` refuses it
+        except (ArtefactError, FileNotFoundError):
+            return False
+        return manifest.next_row > 0 and manifest.names() <= names
 
     def tags(self) -> dict[str, int]:
         """Return the names of states that stay, with their numbers."""

@@ -14,7 +14,6 @@ from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
-    OtherFormatError,
     SegmentEntry,
     copy_name,
     has_segments,
@@ -153,8 +152,6 @@ def _state(disk: Disk, name: str, number: int) -> tuple[Manifest | None, list[Da
         manifest = Manifest.from_bytes(disk.map(name), path)
     except FileNotFoundError:
         return None, [Damage(path, "it is missing")]
-    except OtherFormatError:
-        raise
     except ArtefactError as error:
         return None, [_damage_of(path, error)]
     if manifest.number != number:

@@ -59,6 +59,7 @@ class Writer:
         #: The state that was committed last, and the one that changes start from: the
         #: same, or one of `pending`, whose files no manifest names yet.
         self._newest = self._base = newest_manifest(disk)
+        self._base.check_changeable(disk.folder)
         self._failed = False
         collect(disk, self._newest)
         self._begin()
@@ -236,7 +237,7 @@ class Writer:
         The next commit makes a state of it; its own number, the next one, may be named.
         """
         self._check_usable()
-        self._base = replace(self._base, tags=dict(tags))
+        self._base = self._base.tagged(dict(tags))
 
     @property
     def parts(self) -> list[Part]:
