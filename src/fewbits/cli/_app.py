@@ -44,6 +44,8 @@ COMMANDS = (
     "upsert",
     "update",
     "delete",
+    "apply",
+    "tag",
     "compact",
     "verify",
     "reencode",
