@@ -1,7 +1,7 @@
 """Nearest rows of queries, best of each group, and within a radius."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,14 @@ class Query:
             if kind is not None and kind not in known:
                 raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
             self._features = model.features(items, kind=kind)
+
+    @classmethod
+    def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:
+        """Return the one of items of the model's own kind, and of `KINDS`, that is."""
+        kinds = [i for i, value in enumerate(values) if value is not None]
+        if len(kinds) != 1:
+            raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
+        return cls(model, rows, (None, *KINDS)[kinds[0]], values[kinds[0]])
 
     def __len__(self) -> int:
         if self.own is not None:

@@ -191,6 +191,13 @@ def check_known(column: Any, there: NDArray[np.bool_]) -> None:
         raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
 
 
+def filtered(columns: Any, mask: NDArray[np.bool_] | None) -> Any:
+    """Return the rows of a column or table of Arrow that a mask leaves."""
+    import pyarrow as pa
+
+    return columns if mask is None else columns.filter(pa.array(mask))
+
+
 def _column(ids: Any) -> Any:
     if isinstance(ids, np.ma.MaskedArray):
         raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
