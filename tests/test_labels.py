@@ -25,11 +25,10 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import same_label
 from fewbits.evaluation.classification import (
     knn_accuracy,
-    knn_predict,
     novel_class_score,
     svm_accuracy,
 )
-from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split, standard_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
@@ -180,7 +179,6 @@ DOORS = {
     "Codebook.rows": lambda y: names_of(y).rows(y),
     "calibrate": lambda y: calibrate(names_of(y), X @ np.ones((5, 8)), y).scale,
     "knn_accuracy": lambda y: knn_accuracy(CODES, y, CODES, y, k=3).value,
-    "knn_predict": lambda y: len(knn_predict(CODES, y, CODES, k=3)),
     "svm_accuracy": lambda y: svm_accuracy(X, y, X, y).value,
     "novel_class_score": lambda y: novel_class_score(
         ITQ(4, random_state=0).fit(X), X, y, n_test=2
@@ -188,7 +186,6 @@ DOORS = {
     "per_class_split": lambda y: (
         per_class_split(y, query=1, train=2, random_state=0).train
     ),
-    "novel_class_split": lambda y: len(novel_class_split(y, 1, query=1).query),
     "same_label": lambda y: same_label(y, y).block(slice(0, N)),
     "bit_report": lambda y: repr(bit_report(CODES, 8, y).summary()),
     "class_profile": lambda y: class_profile(CODES, 8, y, as_labels(y)[0]).n_inside,

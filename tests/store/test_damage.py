@@ -183,7 +183,7 @@ def places(part):
     """Return a path and the place of the first value, for each column of a part."""
     table = part.table()
     columns = {
-        "_row": part.sequence,
+        "_row": part.row_numbers,
         "_id": part.ids.buffers()[-1],
         "_code": part.codes,
         "text": table["text"].chunk(0).buffers()[2],

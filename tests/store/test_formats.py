@@ -301,7 +301,7 @@ def test_a_column_is_added_and_codes_are_made_anew(tmp_path):
     assert (after.n_bits, after.fingerprint, after.schema) == (1, "new", schema)
     ids = [i for part in after.parts for i in part.ids.to_pylist()]
     assert ids == [i for i in range(100) if i not in (3, 50)]
-    assert [n for part in after.parts for n in part.sequence.tolist()] == ids
+    assert [n for part in after.parts for n in part.row_numbers.tolist()] == ids
     for part in after.parts:
         bits = part.vectors[:, 0] > 0
         assert part.codes.ravel().tolist() == (128 * bits).tolist()

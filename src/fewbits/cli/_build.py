@@ -26,6 +26,7 @@ def build(
     label: opt.Label = None,
     id: opt.Id = None,
     columns: opt.Columns = None,
+    types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
     keep_vectors: Annotated[
         str | None,
@@ -111,6 +112,7 @@ def build(
         "label": label,
         "id": id,
         "columns": columns or None,
+        "types": opt.parse_types(types),
         "skip_blank": skip_blank,
     }
     if not overwrite and (collection / "collection.json").exists():

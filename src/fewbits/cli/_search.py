@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
 _HITS = 1 << 18  # that are held at a time
+#: What the distances are, by the metric of the answer.
+_DISTANCES = {
+    "hamming": "Hamming distances of codes, not re-ranked",
+    "scores": "re-ranked by the scores of the query",
+    "euclidean": "re-ranked by Euclidean distances of kept vectors",
+}
 
 
 def search(
@@ -129,7 +135,10 @@ def search(
             records += answers
     if as_json:
         return
-    print_results([(record["query"], record["hits"]) for record in records])
+    print_results(
+        [(record["query"], record["hits"]) for record in records],
+        _DISTANCES[records[0]["metric"]] if records else "",
+    )
     for record in records:
         if record.get("out_of_distribution"):
             which = "the query" if len(records) == 1 else repr(record["query"])
@@ -144,7 +153,11 @@ def search(
 def _answers(names: Sequence[str], hits: "Hits") -> list[dict[str, Any]]:
     """Return the answer to each query, as JSON has it."""
     answer = hits.to_dict()
-    shared = {"metric": answer["metric"], "version": answer["version"]}
+    shared = {
+        "metric": answer["metric"],
+        "rerank": answer["metric"] != "hamming",
+        "version": answer["version"],
+    }
     records = [
         {"query": name, **shared, "hits": found}
         for name, found in zip(names, answer["hits"], strict=True)

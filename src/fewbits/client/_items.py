@@ -1,6 +1,7 @@
 """Items and rows as Arrow tables, which keep their types."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,8 @@ def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> I
     """Read a file here, as a collection here would."""
     from fewbits.inputs import read
 
-    texts = [x["name"] for x in facts["columns"] if "string" in x["type"]]
+    written = re.compile("string|decimal|binary")
+    texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     id = options["id"] or facts["id_column"]
     if id is not None and facts["id_type"] == "string":
         texts.append(id)

@@ -24,11 +24,12 @@ from fewbits.collection._table import (
     id_column,
     kept_vectors,
     table_of,
+    typed_schema,
     user_column,
 )
 from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read, read_columns
+from fewbits.inputs import Input, as_types, read, read_columns, with_types
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID, RESERVED
 
@@ -55,6 +56,7 @@ def read_rows(
     skip_blank: bool = False,
     model: Model | None = None,
     as_text: Sequence[str] = (),
+    types: Any = None,
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
     if data is None:
@@ -82,6 +84,7 @@ def read_rows(
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
             as_text=as_text,
+            types=types,
             kind=None if model is None or images or codes else model.kind,
         )
     for name, value in (
@@ -107,6 +110,8 @@ def read_rows(
         )
     own = {**source.columns, **(beside or {})}
     source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if types is not None:
+        source = with_types(source, as_types(types))
     if label is None:
         return source
     if label not in own:
@@ -326,8 +331,7 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            texts = [f.name for f in rows.schema if is_text(f.type)]
+            texts = written_columns(rows.schema)
             if rows.has_text_ids:
                 texts.append(id or facts.id_column or "id")
             data = read_columns(data, texts)
@@ -369,19 +373,39 @@ def update_table(
     return pa.table(made)
 
 
+def written_columns(schema: Any) -> list[str]:
+    """Return the columns whose values a CSV file may write as numbers or days."""
+    import pyarrow.types as types
+
+    binary = types.is_binary, types.is_large_binary, types.is_fixed_size_binary
+    kinds = (is_text, types.is_decimal, *binary)
+    return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
+
+
+def retyped(rows: Any, schema: Any) -> Any:
+    """Return rows in a schema that differs from theirs in columns of nulls alone."""
+    import pyarrow as pa
+
+    columns = {
+        field.name: column
+        if (column := rows[field.name]).type == field.type
+        else pa.nulls(len(rows), field.type)
+        for field in schema
+        if field.name in rows.column_names
+    }
+    return rows.from_arrays([*columns.values()], names=[*columns])
+
+
 def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return the schema after an update, and what changes a table of rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     keys = table[ID].combine_chunks()
-    changed = {}
+    schema, changed = typed_schema(schema, table), {}
     for name in table.column_names[1:]:
-        field = pa.field(name, table.schema.field(name).type)
         if name not in schema.names:
-            schema = schema.append(field)
-        elif pa.types.is_null(schema.field(name).type):  # it gets a type with values
-            schema = schema.set(schema.names.index(name), field)
+            schema = schema.append(pa.field(name, table.schema.field(name).type))
         changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
 
     def change(rows: Any) -> Any:
@@ -390,7 +414,7 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
             new = values.take(places.combine_chunks())
             if name in rows.column_names:
                 old = rows[name].combine_chunks()
-                if pa.types.is_null(old.type):
+                if old.type != new.type:
                     old = pa.nulls(len(old), new.type)
                 new = pc.if_else(pc.is_valid(places), new, old)
                 rows = rows.set_column(rows.column_names.index(name), name, new)
@@ -488,6 +512,7 @@ def aligned_table(
     required = [x for x in (facts.label_column, facts.item_column) if x is not None]
     if replaces:
         required = [name for name in schema.names if name not in RESERVED]
+    schema = typed_schema(schema, table)
     return aligned(table, schema, id_name=source.id, required=required)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import as_frame, is_text, known_names, python_values
+from fewbits._arrow import as_frame, known_names, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -39,8 +40,10 @@ from fewbits.collection._making import (
     read_rows,
     reencoded_tables,
     reencoding_model,
+    retyped,
     update_table,
     with_first,
+    written_columns,
 )
 from fewbits.collection._model import Facts, Model, Progress, check_same_classes
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -53,6 +56,7 @@ from fewbits.collection._table import (
     filtered,
     fixed_binary,
     id_column,
+    typed_schema,
 )
 from fewbits.collection.classes import Classified, classify, label_rows
 from fewbits.collection.hits import Hits
@@ -148,6 +152,7 @@ class Collection:
         keep_vectors: str | None = None,
         index: str = "auto",
         schema: Schema | None = None,
+        types: Schema | Mapping[str, str] | None = None,
         skip_blank: bool = False,
         overwrite: bool = False,
         random_state: int | None = 0,
@@ -203,6 +208,10 @@ class Collection:
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
+        types : dict of str to str, or pyarrow.Schema, default=None
+            Types of the columns that stay, by the names of Arrow, such as
+            ``{"zip": "string", "price": "decimal(10, 2)"}``. Other columns have those
+            of the data; of CSV, of what all of their cells are. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         overwrite : bool, default=False
@@ -267,6 +276,7 @@ class Collection:
                 columns=columns,
                 skip_blank=skip_blank,
                 model=model,
+                types=types,
             )
             if model is None:
                 model = learn_model(
@@ -984,20 +994,22 @@ class Collection:
         label: str | None = None,
         columns: Columns | None = None,
         skip_blank: bool = False,
+        types: Schema | Mapping[str, str] | None = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
 
-        Raises ArgumentError where they cannot be read, or are not of the kind that the
-        collection takes.
+        `types` are those of first rows, as of `create`. Raises ArgumentError where
+        items cannot be read, or are not of the kind that the collection takes.
         """
         model, rows = self._version.model, self._version.rows
+        if types is not None and rows is not None:
+            raise ArgumentError("types are those of the rows that are there")
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
         data = as_frame(data)
         as_text: list[str] = []
         if rows is not None and has_columns(data) and not isinstance(data, Input):
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            as_text = written_columns(rows.schema)
             if ids is None:
                 id = id or model.facts.id_column
             if id is not None and rows.has_text_ids:
@@ -1016,6 +1028,7 @@ class Collection:
             skip_blank=skip_blank,
             model=model,
             as_text=as_text,
+            types=types,
         )
         return model.checked(source, codes=True)
 
@@ -1079,8 +1092,9 @@ class Collection:
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        version = self._version
-        table = update_table(version.model, _filled(version), data, id, ids, columns)
+        model, rows = self._version.model, _filled(self._version)
+        table = update_table(model, rows, data, id, ids, columns)
+        del rows  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1125,10 +1139,16 @@ class Collection:
                 else:
                     check_known(chosen, there)
             if filter is not None:
-                rows = Rows(_filled(self._version).store, writer.pending())
-                mask = _mask(replace(self._version, rows=rows), filter, chosen)
-                chosen = filtered(rows.id_column, mask).combine_chunks()
+                chosen = self._meeting(writer, filter, chosen)
             return int(writer.delete(chosen))
+
+    def _meeting(self, writer: Any, filter: Filter, ids: Ids) -> Any:
+        """Return the ids that meet a condition after the changes of a writer so far."""
+        rows, pending = _filled(self._version), writer.pending()
+        if pending.manifest != rows.snapshot.manifest:
+            rows = Rows(rows.store, pending, rows)
+        mask = _mask(replace(self._version, rows=rows), filter, ids)
+        return filtered(rows.id_column, mask).combine_chunks()
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
@@ -1179,8 +1199,8 @@ class Collection:
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
-                writer.commit()
-            self._take_over(store)
+                if writer.commit() != self.version:
+                    self._take_over(store)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -1233,6 +1253,9 @@ class Collection:
                 # Others may have given it a column meanwhile, or rows.
                 schema = writer.manifest.schema
                 table = aligned_table(model.facts, schema, table, source, replaces)
+                typed = typed_schema(schema, table)
+                if typed != schema:  # a column of nulls has values now
+                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
                 if passes_over and ID in table.column_names:
                     there = writer.holds(table[ID].combine_chunks())
                     table = filtered(table, ~there)
@@ -1240,10 +1263,9 @@ class Collection:
         return int(table.num_rows)
 
     def _take_over(self, store: Store) -> None:
-        """Read the newest version; what only the one before needs is removed."""
+        """Read the newest version, before the writer removes what others need."""
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
-        store.collect()
 
     # Reading rows.
 
@@ -1587,9 +1609,9 @@ class Collection:
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
+                self._take_over(store)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._take_over(store)
 
     def verify(self, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.

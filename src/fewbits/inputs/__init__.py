@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from fewbits._lazy import lazy_names
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import as_items, as_texts, warn_of_index
+from fewbits.inputs._types import as_types, with_types
 
 if TYPE_CHECKING:
     from fewbits.inputs._read import read, read_columns, read_ids
@@ -19,10 +20,12 @@ __all__ = [
     "Texts",
     "as_items",
     "as_texts",
+    "as_types",
     "check_several",
     "check_texts",
     "read",
     "read_columns",
     "read_ids",
     "warn_of_index",
+    "with_types",
 ]

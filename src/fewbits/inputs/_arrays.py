@@ -1,11 +1,13 @@
 """Arrays in files: NumPy's own, HDF5, those of the ANN field, and labels apart."""
 
 import errno
+import os
 import warnings
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Literal
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -37,21 +39,37 @@ def array_input(array: NDArray[Any], source: str, kind: str | None) -> Input:
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Map the array of a .npy file."""
-    array = load_array(path, f"{path} is not a .npy file of numbers", mmap_mode="r")
+    array = load_array(path, f"{path} is not a .npy file of numbers", is_mapped=True)
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
     return array
 
 
-def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) -> Any:
+def load_array(
+    source: Path | IO[bytes], damage: str, *, is_mapped: bool = False
+) -> Any:
     """Return what NumPy reads; `damage` begins the message where it cannot."""
     try:
         with warnings.catch_warnings():
             # Of headers with old names of types, which are refused or read as well.
             warnings.simplefilter("ignore", DeprecationWarning)
-            return np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+            if is_mapped:
+                array = np.load(source, mmap_mode="r", allow_pickle=False)
+                start = getattr(array, "offset", 0) + getattr(array, "nbytes", 0)
+                has_more = start and os.path.getsize(source) > start
+            else:
+                opened = isinstance(source, Path)
+                with source.open("rb") if opened else nullcontext(source) as file:
+                    array = np.load(file, allow_pickle=False)
+                    has_more = isinstance(array, np.ndarray) and file.read(1)
     except _BAD_HEADER as error:
         raise ArtefactError(f"{damage}{_reason(error)}") from error
+    if has_more:  # which `numpy.save` has written behind it
+        raise ArtefactError(
+            f"{damage}: more follows behind an array of shape {array.shape}; save "
+            "several arrays as .npz"
+        )
+    return array
 
 
 def _reason(error: Exception) -> str:

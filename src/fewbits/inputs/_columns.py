@@ -221,7 +221,8 @@ def _only_fitting(
 ) -> _Choice:
     """Return the only way to read the columns at these places, as one kind if given."""
     groups: dict[str, list[int]] = {
-        name: [] for name in ("vectors", "written", "texts", "data", "numbers", "other")
+        name: []
+        for name in ("vectors", "written", "texts", "data", "numbers", "other", "null")
     }
     for i in others:
         groups[_group(table, i, source)].append(i)
@@ -270,6 +271,8 @@ def _group(table: Table, place: int, source: str) -> str:
         return "vectors"
     if is_number(kind) or is_flag(kind):
         return "numbers"
+    if str(kind) == "null":  # nothing in any row
+        return "null"
     if not is_text(kind):
         return "other"
     column = table.column(place)

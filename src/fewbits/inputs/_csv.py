@@ -10,6 +10,7 @@ import io
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -259,8 +260,11 @@ _BLOCK = 1 << 24  # bytes
 _START = 1 << 18  # bytes examined to recognise columns of numbers
 #: What only Python's `csv` reads, or reads as it is meant.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
-#: Numbers whose digits say more than their value does.
-_LEADING_ZERO = r"[,;|\s][+-]?0[\dxX]"
+#: Numbers whose letters say more than their value does: ``007``, ``+4915112345``.
+_NAME = r"(?:[+-]?0[\dxX]|\+\d{7})"
+#: Such as article numbers: who writes floats, writes 1e+05 or a point.
+_BARE_EXPONENT = r"^\d+[eE]\d+$"
+_NAME_BELOW = rf"[,;|\s](?:{_NAME}|\d+[eE]\d)"
 #: Floats below it are written by fewer digits than may be lost.
 _LARGE = 1e15
 #: What stands for a missing number.
@@ -297,7 +301,7 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
             if is_number(field.type) and not options.stays_text(field.name)
         }
         # Of columns of one name, Arrow cannot be told apart which is which.
-        if numbers and len(texts) == len(schema) and not _has_leading_zero(path):
+        if numbers and len(texts) == len(schema) and not _has_names(path):
             with_numbers = _with_numbers(path, delimiter, {**texts, **numbers})
             if with_numbers is not None:
                 return with_numbers
@@ -326,8 +330,8 @@ def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
     return table
 
 
-def _has_leading_zero(path: Path) -> bool:
-    """Return whether a number below the first line may begin with a needless zero."""
+def _has_names(path: Path) -> bool:
+    """Return whether a number below the first line may be a name, as ``007`` is."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -338,7 +342,7 @@ def _has_leading_zero(path: Path) -> bool:
         ends = np.array([max(start, at - 3), min(len(content), at + _BLOCK)], np.int64)
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
         block = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, buffers)
-        if pc.match_substring_regex(block, _LEADING_ZERO)[0].as_py():
+        if pc.match_substring_regex(block, _NAME_BELOW)[0].as_py():
             return True
     return False
 
@@ -381,8 +385,11 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
     ([1.0, 2.5, None], ['007'])
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
+        return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
     head = column[:_LOOKED_AT]  # the first word spares reading all
     is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
     if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
@@ -411,24 +418,29 @@ def _as_numbers(column: Any) -> Any:
             numbers = cells.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return None if _lose_digits(cells, numbers) else numbers
+        return None if _lose_letters(cells, numbers) else numbers
     return None
 
 
-def _lose_digits(cells: Any, numbers: Any) -> bool:
-    """Return whether numbers lack leading zeros or digits that their texts have."""
+def _lose_letters(cells: Any, numbers: Any) -> bool:
+    """Return whether numbers lack zeros, digits or signs that their texts have."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    patterns = [r"^[+-]?0[\dxX]"]
-    if numbers.type == pa.float64():
-        patterns.append(r"^[+-]?\d{16,}$")
-        finite = pc.match_substring_regex(cells, r"\d")
-        if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
-            return True
-    return any(
-        pc.any(pc.match_substring_regex(cells, pattern)).as_py() for pattern in patterns
-    )
+    def some(pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
+
+    if some(f"^{_NAME}"):
+        return True
+    if numbers.type != pa.float64():
+        return False
+    finite = pc.match_substring_regex(cells, r"\d")
+    if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
+        return True
+    if some(r"^[+-]?\d{16,}$") or (some(_BARE_EXPONENT) and not some(r"\.|[eE][+-]")):
+        return True
+    long = cells.filter(pc.match_substring_regex(cells, r"^[+-]?\d{16,}\.0*$"))
+    return any(Decimal(text) != int(float(text)) for text in long.to_pylist())
 
 
 def _as_moments(column: Any) -> Any:

@@ -41,6 +41,7 @@ from fewbits.inputs._tables import (
     ARROW,
     PARQUET,
     Table,
+    check_one_file,
     damage_told,
     open_tables,
     read_ipc,
@@ -51,6 +52,7 @@ from fewbits.inputs._text_files import (
     read_lines,
     word_vectors,
 )
+from fewbits.inputs._types import as_types, with_types
 from fewbits.inputs._written import FILES, IMAGES
 
 
@@ -67,6 +69,7 @@ def read(
     skip_blank: bool = False,
     as_text: Sequence[str] = (),
     kind: str | None = None,
+    types: Any = None,
 ) -> Input:
     r"""Read items from files, standard input, or Python objects.
 
@@ -122,6 +125,10 @@ def read(
     kind : {"vectors", "texts", "images", "codes"}, default=None
         Where only these are of use: columns of vectors are not taken for texts, nor
         texts for vectors; an array or a list without names holds codes.
+    types : dict of str to str, or pyarrow.Schema, default=None
+        Types of other columns, or of the ids, by the names of Arrow, such as
+        ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``. Those of CSV and JSON
+        are else what all of their values are.
 
     Returns
     -------
@@ -139,8 +146,8 @@ def read(
         When a file is not what its name says, or not UTF-8.
     ArgumentError
         When there is nothing to read, two readings are possible, numbers are written
-        as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing, a
-        vector not finite, an id repeats, or codes differ in length.
+        as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing or not
+        of its type, a vector not finite, an id repeats, or codes differ in length.
 
     Examples
     --------
@@ -171,8 +178,11 @@ def read(
         skip_blank,
         tuple(as_text),
         kind,
+        {} if types is None else as_types(types),
     )
     items = _read(source, options)
+    if options.types:
+        items = with_types(items, options.types)
     may_be_blank = items.kind == "texts" or images or codes or label is not None
     if skip_blank and not may_be_blank:
         raise ArgumentError(
@@ -191,7 +201,8 @@ def read(
 
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
-        if replace(options, columns=options.columns or None) != Options():
+        plain = replace(options, columns=options.columns or None, types={})
+        if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return source
     if _are_files(source):
@@ -383,6 +394,7 @@ def _arrow_table(content: bytes, source: str) -> Any:
 
     buffer = pa.BufferReader(content)
     with damage_told(source, "Parquet or Arrow"):
+        check_one_file(content)
         if not content.startswith(b"PAR1"):
             return read_ipc(buffer, content[:6])
         table = parquet.read_table(buffer)

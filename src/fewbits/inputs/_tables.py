@@ -8,6 +8,7 @@ and folders named ``year=2020``, as Hive and Spark write partitions, give a colu
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -160,6 +161,7 @@ def _parquet_file(path: Path) -> _File:
     # No file stays open: there may be more than a process may have open.
     with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
         schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
+        check_one_file(path, _last_column(opened.metadata))
 
     def arrays(name: str, nth: int) -> Iterator[Any]:
         with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
@@ -183,6 +185,7 @@ def _arrow_file(path: Path) -> _File:
         if head.startswith(b"FEA1"):  # the first version of Feather
             table = feather.read_table(path)
         else:
+            check_one_file(path)
             table = read_ipc(pa.memory_map(str(path)), head)
     return _File(
         table.schema,
@@ -198,11 +201,42 @@ def read_ipc(source: Any, head: bytes) -> Any:
     """
     import pyarrow as pa
 
-    is_file = head.startswith(b"ARROW1")
-    with pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source) as reader:
-        table = reader.read_all()
+    if head.startswith(b"ARROW1"):
+        with pa.ipc.open_file(source) as reader:
+            table = reader.read_all()
+    else:
+        tables = []
+        while any(head):  # several streams may follow one another; zeros fill up
+            with pa.ipc.open_stream(source) as reader:
+                tables.append(reader.read_all())
+            head = source.read_at(8, source.tell())
+        if any(other.schema != tables[0].schema for other in tables):
+            raise ValueError("it holds streams of several schemas")
+        table = pa.concat_tables(tables)
     table.validate(full=True)
     return table
+
+
+#: Where one file ends and another begins.
+_SEAMS = b"PAR1PAR1", b"ARROW1ARROW1\0\0"
+
+
+def check_one_file(source: Path | bytes, start: int = 0) -> None:
+    """Refuse files that were joined to one, of which readers see a mixture."""
+    content: Any = source
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            content = mmap(file.fileno(), 0, access=ACCESS_READ)
+    if any(content.find(seam, start) >= 0 for seam in _SEAMS):
+        raise ValueError("it holds several, joined: keep each as a file of its own")
+
+
+def _last_column(metadata: Any) -> int:
+    """Return where the values of the last column of a Parquet file begin."""
+    if not (metadata.num_row_groups and metadata.num_columns):
+        return 0
+    last = metadata.row_group(metadata.num_row_groups - 1)
+    return int(last.column(metadata.num_columns - 1).data_page_offset)
 
 
 @contextmanager

@@ -5,12 +5,12 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
 
-from fewbits._arrow import plain_table
+from fewbits._arrow import array_of, plain_table
 from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
@@ -260,10 +260,7 @@ def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
     for name in names:
         values = [row.get(name) for _, row in rows]
         try:
-            columns[name] = pa.array(values)
-            # Arrow takes ``true`` among ``1.5`` for 1.
-            if _hold_truth(values, columns[name].type):
-                raise TypeError("truth values among numbers")
+            columns[name] = array_of(values)
         except UnicodeEncodeError:
             raise ArtefactError(
                 f"{source} holds half a surrogate pair as {name!r} {lines}, which is "
@@ -275,18 +272,3 @@ def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
                 f"ones, {lines}: {one_line(error)}"
             ) from None
     return pa.table(columns)
-
-
-def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
-    """Return whether booleans would become real numbers."""
-    import pyarrow.types as types
-
-    if types.is_floating(kind):
-        return bool in set(map(type, values))
-    full = [value for value in values if value] if types.is_nested(kind) else []
-    if types.is_list(kind):
-        return any(_hold_truth(value, kind.value_type) for value in full)
-    return any(
-        _hold_truth([row.get(field.name) for row in full], field.type)
-        for field in (kind if full else ())
-    )

@@ -155,10 +155,7 @@ class Block(NamedTuple):
 
 
 def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[Block]:
-    """Return groups with their principal components: the leading ones of all groups.
-
-    No more of them than bits; groups without any are left out.
-    """
+    """Return groups with their principal components: the leading ones of all groups."""
     whole = []
     for features in groups:
         scatter, axes = np.linalg.eigh(covariance[np.ix_(features, features)])
@@ -175,11 +172,9 @@ def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[B
 
 
 def correlated_groups(covariance: Array, n_groups: int) -> Groups:
-    """Return groups of features of about the same size, each in rising order.
-
-    A group begins with the feature that correlates most with all that are left, by
-    squares, and takes in turn the one that correlates most with those it has.
-    """
+    """Return groups of features of about the same size, each in rising order."""
+    # A group begins with the feature that correlates most with all that are left, by
+    # squares, and takes in turn the one that correlates most with those it has.
     deviations = np.sqrt(np.diagonal(covariance))
     inverse = 1 / np.where(deviations > 0, deviations, np.inf)
     alike = np.square(covariance * inverse * inverse[:, None])
@@ -213,11 +208,9 @@ _GROUPS: dict[str, Callable[[Array, int], Groups]] = {
 def block_rotations(
     V: Rows, energy: float, rotations: Arrays
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations, those of all blocks at a time.
-
-    As `rotations` of ITQ: lowers ``||B - V R||^2`` over signs B and block-diagonal R
-    with orthonormal rows, each in turn and exactly.
-    """
+    """Yield better and better rotations, those of all blocks at a time."""
+    # As `rotations` of ITQ: lowers ``||B - V R||^2`` over signs B and block-diagonal R
+    # with orthonormal rows, each in turn and exactly.
     size = V.shape[0] * sum(R.shape[1] for R in rotations)
     ends = np.cumsum([len(R) for R in rotations])[:-1]
     while True:

@@ -182,7 +182,6 @@ class BRE(IterativeLearner):
         return encoder
 
     def _kernels(self, Z: Float64Array) -> Float64Array:
-        """Return the kernel of each two of the rows."""
         products: Float64Array = Z @ Z.T
         if self.kernel == "linear":
             return products
@@ -251,12 +250,11 @@ def descend(
     rng: RandomState,
     start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield what sweeps after `start` reach, with the objective, eq. (2), per pair.
-
-    That are weights W (n_bits, n_anchors), bits, gaps of the pairs' distances, in bits,
-    and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p, q], i] >
-    0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn at random.
-    """
+    """Yield what sweeps after `start` reach, with the objective, eq. (2), per pair."""
+    # That are weights W (n_bits, n_anchors), bits, gaps of the pairs' distances, in
+    # bits, and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p,
+    # q], i] > 0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn
+    # at random.
     W, bits, gaps = (each.copy() for each in start[:-1])
     n_bits, n_done = len(W), int(start[-1])
     for sweep in count(1):
@@ -285,12 +283,10 @@ def best_weight(
     costs: Float64Array,
     pairs: Pairs,
 ) -> float:
-    """Return the value of one weight for which the pairs that differ cost least.
-
-    Bit i flips where the weight passes ``weight - scores[i] / kernel[i]``. A pair
-    changes sides at the first flip of its two points and returns at the second, so a
-    cumulative sum over the sorted flips gives the objective of every interval.
-    """
+    """Return the value of one weight for which the pairs that differ cost least."""
+    # Bit i flips where the weight passes ``weight - scores[i] / kernel[i]``. A pair
+    # changes sides at the first flip of its two points and returns at the second, so a
+    # cumulative sum over the sorted flips gives the objective of every interval.
     with np.errstate(all="ignore"):
         flips = weight - scores / kernel
     fixed = ~np.isfinite(flips)  # kernel is 0

@@ -141,10 +141,7 @@ class Correlates(NamedTuple):
 def correlates(
     X: Array, Y: sp.csr_array, axes: PrincipalAxes, *, reg: float, relative: bool
 ) -> Correlates:
-    """Return canonical directions of the features, both covariances regularised.
-
-    Works in the principal axes of X, where the covariance of X is diagonal.
-    """
+    """Return canonical directions of the features, both covariances regularised."""
     freedom = len(X) - 1
     variances = axes.scatter / freedom
     reg_x = reg * (variances.sum() / X.shape[1] if relative else 1.0)

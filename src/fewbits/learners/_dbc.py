@@ -254,11 +254,7 @@ class DBC(IterativeLearner):
     def _states(
         self, Z: Float64Array, objective: Objective, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations of algorithm 1, with eq. (1).
-
-        A state holds labels, hyperplanes (with their constants in the last row) trained
-        on them, their scores, and all terms of each iteration.
-        """
+        """Yield the states after the iterations of algorithm 1, with eq. (1)."""
         labels, planes, scores, history = start
         while True:
             before = labels
@@ -308,13 +304,7 @@ def _conditional_entropy(bits: Labels, categories: Categories) -> float:
 def sort_by_class(
     X: Array, labels: NDArray[np.intp]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the rows sorted by class, and the sizes of the classes.
-
-    Sums of floats depend on the order of their terms, and coordinate descent on that of
-    the classes. Neither the order of X nor the names of the classes has a say here:
-    rows are sorted by their bytes, and classes by their means, which keeps their order
-    whatever the units of X, and then by their rows.
-    """
+    """Return the rows sorted by class, and the sizes of the classes."""
     rows = as_single(X) + np.float32(0)  # no negative zeros
     key = rows.view(f"V{rows.shape[1] * rows.itemsize}")[:, 0]
     order = np.argsort(key, kind="stable")
@@ -343,11 +333,10 @@ TERMS = (
 
 @dataclass(frozen=True)
 class Categories:
-    """Number of rows of each class, in the order of the rows.
+    """Number of rows of each class, in the order of the rows."""
 
-    With `even`, the rows of small classes weigh more in the pairs, so that all classes
-    have the same mass; otherwise each row has a mass of 1.
-    """
+    # With `even`, the rows of small classes weigh more in the pairs, so that all
+    # classes have the same mass; otherwise each row has a mass of 1.
 
     sizes: IntArray
     even: bool = False
@@ -373,24 +362,20 @@ class Categories:
         return [slice(start, start + size) for start, size in pairs]
 
     def sums(self, values: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
-        """Add the rows of each class; shape (n_classes, n_bits)."""
         totals: NDArray[Any] = np.add.reduceat(values, self.starts, axis=0, dtype=dtype)
         return totals
 
     def counts(self, labels: Labels) -> IntArray:
-        """Return the number of ones for each class and bit."""
         return self.sums(labels, np.int64)
 
 
 def pair_counts(
     ones: IntArray, categories: Categories
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count the pairs of rows that differ, within classes and between them.
-
-    A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such pairs the
-    others are between classes. The paper's sums see every pair twice, and halve that.
-    A pair counts as much as the product of the masses of its rows.
-    """
+    """Count the pairs of rows that differ, within classes and between them."""
+    # A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such pairs
+    # the others are between classes. The paper's sums see every pair twice, and halve
+    # that. A pair counts as much as the product of the masses of its rows.
     mass = categories.row_masses[:, None]
     zeros = categories.sizes[:, None] - ones
     intra: NDArray[Any] = (mass * ones * (mass * zeros)).sum(axis=0)
@@ -405,13 +390,12 @@ def hinge(scores: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 @dataclass(frozen=True)
 class Objective:
-    """Eq. (1) for one bit, its sums brought to the scale of 1.
+    """Eq. (1) for one bit, its sums brought to the scale of 1."""
 
-    ``intra - lambda2 (inter - 1) + gamma |w|^2 + lambda1 slack``, where intra counts
-    pairs in units of their largest possible number, the sum of ``N_c^2 / 4``, inter in
-    units of ``N^2 / 4``, and slack is a weighted mean over the rows. It is never
-    negative. Where classes are `even`, ``N_c`` are their masses.
-    """
+    # ``intra - lambda2 (inter - 1) + gamma |w|^2 + lambda1 slack``, where intra counts
+    # pairs in units of their largest possible number, the sum of ``N_c^2 / 4``, inter
+    # in units of ``N^2 / 4``, and slack is a weighted mean over the rows. It is never
+    # negative. Where classes are `even`, ``N_c`` are their masses.
 
     categories: Categories
     gamma: float
@@ -429,7 +413,6 @@ class Objective:
         return self.categories.n_rows**2 / 4
 
     def pairs(self, intra: NDArray[Any], inter: NDArray[Any]) -> Float64Array:
-        """Return what two numbers of pairs cost."""
         shared = self.lambda2 * (1 - inter / self.most_inter)
         return np.asarray(intra / self.most_intra + shared)
 
@@ -448,7 +431,6 @@ class Objective:
     def terms(
         self, labels: Labels, scores: Float64Array, norms: Float64Array
     ) -> dict[str, Float64Array]:
-        """Return the terms of each bit, without their weights."""
         intra, inter = self._pair_terms(labels)
         predicted = self._pair_terms(scores > 0)
         if_one, if_zero = hinge(scores)
@@ -458,7 +440,6 @@ class Objective:
         return dict(zip(TERMS, (intra, inter, norms, slack, *predicted), strict=True))
 
     def value(self, terms: dict[str, Float64Array]) -> Float64Array:
-        """Add the terms of each bit up."""
         pairs = terms["intra"] + self.lambda2 * (1 - terms["inter"])
         return pairs + self.gamma * terms["regulariser"] + self.lambda1 * terms["slack"]
 
@@ -481,12 +462,10 @@ def initial_labels(
     init: str,
     by_image: bool,
 ) -> Labels:
-    """Return the sides of planes through the mean, with both values in every column.
-
-    They cut the principal components one after the other (lines 1 and 2 of algorithm
-    1); when there are fewer than bits, or with ``init='random'``, random combinations
-    of them.
-    """
+    """Return the sides of planes through the mean, with both values in every column."""
+    # They cut the principal components one after the other (lines 1 and 2 of algorithm
+    # 1); when there are fewer than bits, or with ``init='random'``, random combinations
+    # of them.
     n_axes = 0 if init == "random" else min(n_bits, Z.shape[1])
     mixed = Z @ rng.standard_normal((Z.shape[1], n_bits - n_axes))
     scores = np.hstack([Z[:, :n_axes], mixed])
@@ -503,12 +482,10 @@ def initial_labels(
 def simultaneous(
     labels: Labels, categories: Categories, lambda2: float, n_updates: int = _UPDATES
 ) -> Labels:
-    """Flip every label at once that seems better flipped, as the released code does.
-
-    A label agrees with others of its class and disagrees with other classes. A 0 flips
-    where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where both
-    hold, the whole class changes sides, and back in the next update.
-    """
+    """Flip every label at once that seems better flipped, as the released code does."""
+    # A label agrees with others of its class and disagrees with other classes. A 0
+    # flips where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where
+    # both hold, the whole class changes sides, and back in the next update.
     share = lambda2 * float(((categories.sizes / categories.n_rows) ** 2).sum())
     sizes = categories.sizes[:, None]
     for _ in range(n_updates):
@@ -528,11 +505,9 @@ _SWEEPS = 10
 def improve(
     labels: Labels, scores: Float64Array, objective: Objective, *, by_image: bool
 ) -> Labels:
-    """Lower eq. (1) over the labels, for fixed hyperplanes; it cannot rise.
-
-    One class after the other gets the best labels that it can have while the others
-    keep theirs. Bits do not interact.
-    """
+    """Lower eq. (1) over the labels, for fixed hyperplanes; it cannot rise."""
+    # One class after the other gets the best labels that it can have while the others
+    # keep theirs. Bits do not interact.
     improved = np.empty_like(labels)
     for bits in line_spans(labels.shape[1], len(labels), least=1):
         descent = _Descent(labels[:, bits], scores[:, bits], objective, by_image)
@@ -541,17 +516,15 @@ def improve(
 
 
 class _Descent:
-    """Coordinate descent over the (class, bit) cells, all bits at once.
+    """Coordinate descent over the (class, bit) cells, all bits at once."""
 
-    The n1 ones of a cell belong to the rows with the n1 largest scores, however much
-    ones and zeros weigh: the slack of a 1 falls with the score, that of a 0 rises. So
-    the m + 1 values of n1 lead to the best of all 2^m labellings of m rows. Codes by
-    category have the first and the last of them only.
-
-    Each labelling is known by five sums: ones, their mass, pairs that differ, slack of
-    ones and of zeros. `tables` holds them for the candidates of each class, `now` for
-    its labels, and `total` for all classes.
-    """
+    # The n1 ones of a cell belong to the rows with the n1 largest scores, however much
+    # ones and zeros weigh: the slack of a 1 falls with the score, that of a 0 rises. So
+    # the m + 1 values of n1 lead to the best of all 2^m labellings of m rows. Codes by
+    # category have the first and the last of them only.
+    # Each labelling is known by five sums: ones, their mass, pairs that differ, slack
+    # of ones and of zeros. `tables` holds them for the candidates of each class, `now`
+    # for its labels, and `total` for all classes.
 
     def __init__(
         self, labels: Labels, scores: Float64Array, objective: Objective, by_image: bool
@@ -647,11 +620,9 @@ def train(
     objective: Objective,
     start: Float64Array | None = None,
 ) -> Float64Array:
-    """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`.
-
-    An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
-    row. Hyperplanes are columns, with their constants in the last row.
-    """
+    """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`."""
+    # An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
+    # row. Hyperplanes are columns, with their constants in the last row.
     N1 = labels.sum(axis=0)
     weights = objective.row_weight(np.array([len(labels) - N1, N1]))
     costs = weights * (objective.lambda1 / (2 * objective.gamma))

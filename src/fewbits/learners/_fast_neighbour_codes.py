@@ -244,7 +244,6 @@ class BlockHadamardMap(Map):
         return weights.reshape(n_series, n_rounds, self.size, self.width)
 
     def _inputs(self, V: Matrix, blocks: Matrix) -> list[Matrix]:
-        """Return what each round takes."""
         inputs = [padded(V, self.size)]
         for each in blocks[:-1]:
             inputs.append(one_round(inputs[-1], each))
@@ -260,7 +259,6 @@ def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
 
 
 def padded(rows: Matrix, size: int) -> Matrix:
-    """Return a copy of rows with zeros behind them."""
     xp, shape = namespace(rows), (len(rows), size)
     wider = xp.zeros(shape, dtype=rows.dtype, device=rows.device)
     wider[:, : rows.shape[1]] = rows

@@ -45,10 +45,7 @@ class RotationLearner(IterativeLearner):
         rng: RandomState,
         Y: Labels | None = None,
     ) -> LinearEncoder:
-        """Return an encoder of the columns of `T` (rank, k), rotated.
-
-        They are in principal axes; None takes the first `n_bits` of these.
-        """
+        """Return an encoder of the columns of `T` (rank, k), rotated."""
         if T is None:
             k = min(self.n_bits, axes.rank)
             E, energy = axes.directions[:, :k], axes.scatter[:k].sum()
@@ -170,12 +167,11 @@ class ITQ(RotationLearner):
 def rotations(
     V: Rows, energy: float, batches: "Batches | None", state: Arrays
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of the rows `V` towards corners of a cube.
-
-    Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``, each
-    in turn and exactly, so it never rises. Yields R with the objective divided by the
-    number of entries of B, beginning after the R of `state`. `energy` is ``||V||^2``.
-    """
+    """Yield better and better rotations of the rows `V` towards corners of a cube."""
+    # Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``,
+    # each in turn and exactly, so it never rises. Yields R with the objective divided
+    # by the number of entries of B, beginning after the R of `state`. `energy` is
+    # ``||V||^2``.
     R, memory = state[0], state[1:]
     size = V.shape[0] * R.shape[1]
     while True:
@@ -187,12 +183,11 @@ def rotations(
 
 @dataclass(frozen=True)
 class Batches:
-    """Some rows for each iteration, shuffled anew for every pass over all.
+    """Some rows for each iteration, shuffled anew for every pass over all."""
 
-    About `size` of them, but no fewer than twice the columns of the rows: the products
-    of fewer rows, or of rows whose signs repeat, have no full rank, and leave a
-    rotation undetermined.
-    """
+    # About `size` of them, but no fewer than twice the columns of the rows: the
+    # products of fewer rows, or of rows whose signs repeat, have no full rank, and
+    # leave a rotation undetermined.
 
     size: int
     seed: int
@@ -220,11 +215,9 @@ class Batches:
 def sign_products(
     V: Rows, R: FeatureArray, batches: Batches | None = None, memory: Arrays = ()
 ) -> tuple[Float64Array, Arrays]:
-    """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64.
-
-    With `batches`, it is estimated from one of them and, by the `memory` of the last
-    call, those before. The memory for the next call comes with it.
-    """
+    """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
+    # With `batches`, it is estimated from one of them and, by the `memory` of the last
+    # call, those before. The memory for the next call comes with it.
     place, n = current_backend(), V.shape[0]
     blocks, t = iter(V), int(memory[1]) if memory else 0
     if batches is not None:

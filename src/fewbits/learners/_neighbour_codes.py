@@ -123,10 +123,7 @@ class NeighbourTraining(Config):
 
 
 class NeighbourLearner(IterativeLearner):
-    """A learner that trains a map on the neighbours of its rows.
-
-    What it learns from are rows in a `Frame`; the map starts where `_start` says.
-    """
+    """A learner that trains a map on the neighbours of its rows."""
 
     uses_device = True
     #: Of fewer rows, none are held out: nothing would tell whether training gains.
@@ -190,15 +187,12 @@ class NeighbourLearner(IterativeLearner):
     def _encoder(
         self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
     ) -> Encoder:
-        """Return the encoder of features that training led to."""
         return trained.encoder(frame)
 
     def _split(self, X: Array, numbers: IntArray) -> tuple[Frame, ValidationSplit]:
-        """Hold out the first of these rows for validation, but none of too few.
-
-        Axes of few rows hold what sets these apart, and later rows do not have: the
-        held-out ones take no part in them then, or they would look learnt, too.
-        """
+        """Hold out the first of these rows for validation, but none of too few."""
+        # Axes of few rows hold what sets these apart, and later rows do not have: the
+        # held-out ones take no part in them then, or they would look learnt, too.
         n, share = len(numbers), self._training.validation
         if not share or n < self._fewest:
             return self._framed(X, numbers, 0, numbers)
@@ -231,10 +225,7 @@ class NeighbourLearner(IterativeLearner):
         seeds: IntArray,
         start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations that follow `start`.
-
-        Each draws from its own seed, so that any can be the first.
-        """
+        """Yield the states after the iterations that follow `start`."""
         training.restore(start)
         rows, there = training.split.rows, training.split.rows_there
         chosen = anchors, self._training.n_neighbours, self._training.perplexity

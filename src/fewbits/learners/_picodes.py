@@ -45,8 +45,6 @@ _DEAD = 1e-12  # of the largest cost: below it a bit of an example does not matt
 
 
 class Start(NamedTuple):
-    """Components, the problem that they pose, and first projectors."""
-
     x: Components
     problem: Problem
     A: Float64Array
@@ -287,7 +285,6 @@ class State(NamedTuple):
 
 
 def first_state(problem: Problem, A: Float64Array, a0: Float64Array) -> State:
-    """Return given projectors with classifiers that know nothing."""
     K, C = problem.n_classes, A.shape[1]
     H = (problem.X @ A + a0 > 0).astype(np.float64)
     return State(A, a0, H, np.zeros((K, C)), np.full(K, -1.0))
@@ -312,12 +309,10 @@ def hinge_sums(problem: Problem, M: Float64Array) -> Float64Array:
 
 
 def learn_classifiers(problem: Problem, state: State) -> State:
-    """Step 1: a linear SVM for each class, with the bits fixed.
-
-    The bits are centred, which changes no more than the meaning of b. LIBLINEAR stops
-    early, and holds back the constant a little; a classifier that does no better in
-    eq. (4) than the one before is not taken.
-    """
+    """Step 1: a linear SVM for each class, with the bits fixed."""
+    # The bits are centred, which changes no more than the meaning of b. LIBLINEAR stops
+    # early, and holds back the constant a little; a classifier that does no better in
+    # eq. (4) than the one before is not taken.
     labels = [problem.y == k for k in range(problem.n_classes)]
     mean = state.H.mean(axis=0)
     W, b = hinge_svms(
@@ -351,10 +346,8 @@ def _class_objectives(problem: Problem, state: State) -> Float64Array:
 def learn_projectors(
     problem: Problem, state: State, done: Callable[[int], None] = lambda _: None
 ) -> State:
-    """Step 2: one bit after the other, with the classifiers and other bits fixed.
-
-    `done` is told how many are.
-    """
+    """Step 2: one bit after the other, with the classifiers and other bits fixed."""
+    # `done` is told how many are.
     A, a0, H = state.A.copy(), state.a0.copy(), state.H.copy()
     M = state.margins
     for c, w in enumerate(state.W.T):
@@ -405,14 +398,12 @@ def projector(
 def best_between(
     X: Float64Array, old: Hyperplane, new: Hyperplane, deltas: Float64Array
 ) -> Hyperplane:
-    """Return the hyperplane on the way from `old` to `new` that minimises eq. (5).
-
-    Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
-    in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
-    changes only where examples cross over, and sums over those, in the order of their
-    t, find its least value on the whole way. Places where all examples share the bit do
-    not count.
-    """
+    """Return the hyperplane on the way from `old` to `new` that minimises eq. (5)."""
+    # Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
+    # in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
+    # changes only where examples cross over, and sums over those, in the order of their
+    # t, find its least value on the whole way. Places where all examples share the bit
+    # do not count.
     (w0, b0), (w1, b1) = _unit(*old), _unit(*new)
     s0, s1 = X @ w0 + b0, X @ w1 + b1
     crossing = np.flatnonzero((s0 > 0) != (s1 > 0))
@@ -448,7 +439,6 @@ class Components:
     mean: Float64Array
 
     def encoder(self, A: Float64Array, a0: Float64Array) -> LinearEncoder:
-        """Return the map from features to ``1[a_c'x > 0]``."""
         W = self.P @ A
         return LinearEncoder(W, bias=a0 - self.mean @ W)
 
@@ -500,7 +490,6 @@ class Forecast:
         self.warned = False
 
     def classifiers_done(self) -> None:
-        """Mark the end of the first step."""
         self.learnt = time.perf_counter()
 
     def projectors_done(self, n: int) -> None:

@@ -198,11 +198,10 @@ def epochs(
     learning_rate: float,
     start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield the best bits so far, and eq. (4) of those at the end of each epoch.
-
-    Behind the arrays of the best `State` stand the parameters, Adam's means and squares
-    of each, and two numbers: eq. (4) of the best bits, and the epochs that were done.
-    """
+    """Yield the best bits so far, and eq. (4) of those at the end of each epoch."""
+    # Behind the arrays of the best `State` stand the parameters, Adam's means and
+    # squares of each, and two numbers: eq. (4) of the best bits, and the epochs that
+    # were done.
     best, (least, n_done) = start[:5], start[-1]
     parameters = [each.copy() for each in start[5:9]]
     adam = Adam(parameters)
@@ -239,10 +238,8 @@ def gradients(
     rows: NDArray[np.int64],
     temperature: float,
 ) -> Parameters:
-    """Return a subgradient of eq. (4), its mean loss taken over `rows`.
-
-    Eq. (4) with ``1 / (1 + exp(-2 a_c'x / T))`` for ``1[a_c'x > 0]``.
-    """
+    """Return a subgradient of eq. (4), its mean loss taken over `rows`."""
+    # Eq. (4) with ``1 / (1 + exp(-2 a_c'x / T))`` for ``1[a_c'x > 0]``.
     A, a0, W, b = parameters
     X, y, own = problem.X[rows], problem.y[rows], np.arange(len(rows))
     soft = expit(2 / temperature * (X @ A + a0))

@@ -229,13 +229,11 @@ def sparse_matrices(
     beta: float,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B.
-
-    All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
-    leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
-    orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
-    They follow on Q and R in `state`, or on Q alone: there R is Rbar.
-    """
+    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B."""
+    # All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
+    # leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
+    # orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
+    # They follow on Q and R in `state`, or on Q alone: there R is Rbar.
     Q, *before = state
     scatter = axes.scatter[:, None]
     W = axes.directions.astype(V.dtype, copy=False)
@@ -268,12 +266,11 @@ def sparse_matrices(
 
 
 class SparseStep:
-    """Thresholding of the dense matrix to `m` weights, section 4.1.
+    """Thresholding of the dense matrix to `m` weights, section 4.1."""
 
-    Once, eq. (11), or iterative hard thresholding that lowers ``||R X - Rbar X||^2``,
-    eq. (4): from the first thresholded matrix on it never rises if the step is at most
-    one over the largest eigenvalue of the paper's ``X X'``.
-    """
+    # Once, eq. (11), or iterative hard thresholding that lowers ``||R X - Rbar X||^2``,
+    # eq. (4): from the first thresholded matrix on it never rises if the step is at
+    # most one over the largest eigenvalue of the paper's ``X X'``.
 
     def __init__(
         self, m: int, solver: SparseSolver, axes: PrincipalAxes, dtype: DTypeLike
@@ -301,11 +298,9 @@ class SparseStep:
 
 
 def keep_largest(M: FeatureArray, m: int) -> FeatureArray:
-    """Return ``thr_m(M)``: the `m` entries largest in magnitude, the rest zero.
-
-    Of equal entries at the limit those of smaller row, then column, are kept, so the
-    count is exact.
-    """
+    """Return ``thr_m(M)``: the `m` entries largest in magnitude, the rest zero."""
+    # Of equal entries at the limit those of smaller row, then column, are kept, so the
+    # count is exact.
     if m >= M.size:
         return M
     magnitudes = np.abs(M).ravel()

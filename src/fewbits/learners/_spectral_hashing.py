@@ -94,10 +94,8 @@ class SpectralHashing(Learner):
 def smoothest_modes(
     lengths: Float64Array, n_bits: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the axis and the mode of the `n_bits` smallest eigenvalues, rising.
-
-    Mode ``m >= 1`` of an axis of length ``R`` has the eigenvalue ``(pi m / R)^2``.
-    """
+    """Return the axis and the mode of the `n_bits` smallest eigenvalues, rising."""
+    # Mode ``m >= 1`` of an axis of length ``R`` has the eigenvalue ``(pi m / R)^2``.
     # Below the frequency (b + k) / sum(R), k axes have more than b modes in all: axis i
     # has floor(frequency * R_i).
     frequency = (n_bits + len(lengths)) / lengths.sum()

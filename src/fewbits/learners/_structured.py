@@ -111,11 +111,9 @@ class Hadamard(Learner):
 
 
 def centred(encoder: AnyEncoder, mean: NDArray[np.float64]) -> AnyEncoder:
-    """Return an encoder without a bias as one that takes `mean` off its features.
-
-    Its own scores of the mean do as well as exact ones: they err by no more than the
-    scores of a row near the mean.
-    """
+    """Return an encoder without a bias as one that takes `mean` off its features."""
+    # Its own scores of the mean do as well as exact ones: they err by no more than the
+    # scores of a row near the mean.
     bias = -encoder.project(mean[None])[0]
     parts: dict[str, Any] = {**encoder.tensors(), "bias": bias}
     return type(encoder)(**parts | {"zero_bit": encoder.zero_bit})
@@ -261,13 +259,11 @@ def circulants(
     free: bool,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better spectra of first columns, and their objective.
-
-    They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
-    Outputs behind the last bit have targets of 0, or, where they are `free`, of what
-    they are: the objective with these is nowhere below that without them, and equal
-    where they are from, so that it, too, never rises.
-    """
+    """Yield better and better spectra of first columns, and their objective."""
+    # They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
+    # Outputs behind the last bit have targets of 0, or, where they are `free`, of what
+    # they are: the objective with these is nowhere below that without them, and equal
+    # where they are from, so that it, too, never rises.
     (spectra,) = state
     pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
     n, energy = 0, np.zeros(d // 2 + 1)  # ``||X||^2`` at each frequency
@@ -315,11 +311,9 @@ def _correlations(
 
 
 def positive_root(p: Float64Array, q: Float64Array) -> Float64Array:
-    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0.
-
-    It is the only positive one, or 0. Newton's method comes down to it from above,
-    without passing it, since the curve is convex there.
-    """
+    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0."""
+    # It is the only positive one, or 0. Newton's method comes down to it from above,
+    # without passing it, since the curve is convex there.
     p, q = np.broadcast_arrays(p, q)
     x = np.sqrt(np.maximum(-p, 0)) + np.cbrt(q)
     for _ in range(_NEWTON_STEPS):
@@ -455,11 +449,7 @@ def closest_rotation(C: FeatureArray) -> FeatureArray:
 
 
 def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of both sides.
-
-    Raises ``sum tr(B_n' left' Z_n right)`` over signs B and each side in turn, exactly,
-    so it never falls. The signs are renewed before each side.
-    """
+    """Yield better and better rotations of both sides."""
     left, right = sides
     n_bits = left.shape[1] * right.shape[1]
     while True:

@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -149,6 +150,11 @@ class SegmentEntry:
     def features(self) -> set[str]:
         """The `FEATURES` that a reader of its files must know."""
         return set()
+
+    @property
+    def is_dense(self) -> bool:
+        """True where the numbers of the rows count on from the first."""
+        return self.last - self.first + 1 == self.n_rows
 
     @property
     def sums_name(self) -> str:
@@ -434,13 +440,19 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+    manifest = _parsed(bytes(disk.map(name)), str(disk.folder / name))
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
             f"{REPAIR}"
         )
     return manifest
+
+
+@lru_cache(8)
+def _parsed(data: bytes, name: str) -> Manifest:
+    """Read a manifest once, as each change asks for the same few several times."""
+    return Manifest.from_bytes(data, name)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -469,8 +481,16 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
-def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
+def collect(
+    disk: Disk,
+    newest: Manifest,
+    new: Set[str] = frozenset(),
+    *,
+    is_durable: bool = False,
+) -> None:
     """Remove the files that neither the newest state, a held nor a tagged one names.
+
+    Those that are `new`, for a state to come, stay.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -488,7 +508,7 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     try:
         tagged = {*newest.tags.values()} - {newest.number}
         held = ({*older} - {*locks}) | tagged
-        kept = _needed(disk, newest, held)
+        kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import read_live, write_deletes
+from fewbits.store._deletes import Deletes, read_deletes, write_deletes
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
@@ -278,17 +278,17 @@ def _mended(
 
     is_flipped = False
     try:
-        live = read_live(disk, entry)
+        deletes = read_deletes(disk, entry)
     except ArtefactError:
         is_flipped = True
         try:
-            live = read_live(disk, entry, mends=True)
+            deletes = read_deletes(disk, entry, mends=True)
         except ArtefactError:
             return mended, n_mended, True
     if is_whole and not is_flipped:
         return entry, n_mended, False
-    if live is not None:
-        mended = _with_deletes(disk, base.number + 1, mended, live)
+    if deletes.n_deleted:
+        mended = _with_deletes(disk, base.number + 1, mended, deletes)
     return mended, n_mended + is_flipped, False
 
 
@@ -301,11 +301,11 @@ def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
 
 
 def _with_deletes(
-    disk: Disk, number: int, entry: SegmentEntry, live: Any
+    disk: Disk, number: int, entry: SegmentEntry, deletes: Deletes
 ) -> SegmentEntry:
     with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
         disk.remove(replace(entry, deletes=number).deletes_name)
-    return write_deletes(disk, entry, number, live)
+    return write_deletes(disk, entry, number, deletes)
 
 
 def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
@@ -313,15 +313,15 @@ def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
     source = Stored(Part(disk, state, state.segments[place]))
     for later in state.segments[place + 1 :]:
         source.delete(_living_ids(Part(disk, state, later)))
-    if source.live is None:
+    if not source.deletes.n_deleted:
         return source.part.entry
-    return _with_deletes(disk, state.number, source.part.entry, source.live)
+    return _with_deletes(disk, state.number, source.part.entry, source.deletes)
 
 
 def _living_ids(part: Part) -> Any:
     import pyarrow as pa
 
-    return part.ids.take(pa.array(part.live_places()))
+    return part.ids.take(pa.array(part.live_positions()))
 
 
 def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:

@@ -6,7 +6,8 @@ its codes.
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
+from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk, write_file
-from fewbits.store._ids import IdIndex, keys_of
+from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
@@ -42,6 +44,7 @@ from fewbits.store._sums import (
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
+_MANY = 64  # rows for each that is asked for: where there are fewer, all are read
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
@@ -72,6 +75,7 @@ class ArrowFile:
         self._base = buffer.address
         self._batch = only_batch(buffer, schema, n_rows, self.path)
         self._whole: dict[str, Any] = {}  # columns all of whose bytes are checked
+        self._fields: dict[tuple[str, ...], Any] = {}  # schemas of some columns
 
     def column(self, name: str) -> Any:
         """Return a column after checking all of its bytes."""
@@ -107,23 +111,28 @@ class ArrowFile:
         matrix: NDArray[Any] = self.checked.bytes[start : start + n_bytes].view(dtype)
         return matrix.reshape(self.n_rows, width)
 
-    def take(self, schema: Any, rows: IdArray) -> Any:
-        """Return some rows of the columns of a schema, in any order; they may repeat.
+    def take(self, names: Sequence[str], positions: IdArray) -> Any:
+        """Return some columns at some positions, in any order; they may repeat.
 
         Of a large column only the blocks that they lie in are checked, unless it is of
         a nested type, or one of categories.
         """
         import pyarrow as pa
 
-        columns, names = [], schema.names
+        columns = []
         for name in names:
             column = self._whole.get(name)
             if column is None:
                 column = self.unchecked(name)
-                if column.nbytes <= _SMALL or not self._check_rows(name, rows):
+                if column.nbytes <= _SMALL or not self._check_rows(name, positions):
                     column = self.column(name)
             columns.append(column)
-        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), rows)
+        schema = self._fields.get(key := tuple(names))
+        if schema is None:
+            known = self._batch.schema
+            schema = pa.schema([known.field(name) for name in names])
+            self._fields[key] = schema
+        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), positions)
         for name, column in zip(names, taken.columns, strict=True):
             if name not in self._whole:
                 self._valid(column)
@@ -378,6 +387,131 @@ def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
     data, width = disk.map(entry.ids_name), 4 if entry.id_range is None else 8
     path = str(disk.folder / entry.ids_name)
     return IdIndex.from_bytes(data, entry.n_rows, width, entry.token, path)
+
+
+class SegmentFiles:
+    """The files of a segment, each opened when something in it is asked for.
+
+    They never change, so that all states with the segment share them. Of ids and row
+    numbers, only the blocks in which the few that are asked for lie are read.
+    """
+
+    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
+        self._disk, self._manifest, self._entry = disk, manifest, entry
+        self._deletes: tuple[int | None, Deletes] | None = None  # the last read
+
+    def deletes(self, entry: SegmentEntry) -> Deletes:
+        """Return which rows are deleted in a state with this entry."""
+        last = self._deletes
+        if last is None or last[0] != entry.deletes:
+            self._deletes = last = entry.deletes, read_deletes(self._disk, entry)
+        return last[1]
+
+    @cached_property
+    def _sums(self) -> list[FileSums]:
+        return read_sums(self._disk, self._entry)
+
+    @cached_property
+    def rows(self) -> ArrowFile:
+        return self._file(0)
+
+    @cached_property
+    def vectors(self) -> ArrowFile | None:
+        return None if self._entry.vectors is None else self._file(1)
+
+    def _file(self, number: int) -> ArrowFile:
+        name, _ = self._entry.arrow_files[number]
+        schema = segment_schemas(self._manifest)[number]
+        n_rows = self._entry.n_rows
+        return ArrowFile(self._disk, name, self._sums[number], schema, n_rows)
+
+    @cached_property
+    def row_numbers(self) -> IdArray:
+        """Permanent numbers of all rows, which rise."""
+        numbers: IdArray = self.rows.column(ROW).to_numpy()
+        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
+            raise ArtefactError(
+                f"{self.rows.path} is damaged: its rows are not in order"
+            )
+        return numbers
+
+    def rows_at(self, positions: IdArray) -> IdArray:
+        if self._entry.is_dense:
+            return self._entry.first + positions
+        if "row_numbers" in self.__dict__:
+            return self.row_numbers[positions]
+        return SomeNumbers(self.rows, ROW).take(positions)
+
+    def positions_of(self, rows: IdArray) -> IdArray:
+        if self._entry.is_dense:
+            return rows - self._entry.first
+        if "row_numbers" not in self.__dict__ and self._are_few(rows):
+            return self._among_rising(ROW, rows)
+        return np.searchsorted(self.row_numbers, rows)
+
+    @cached_property
+    def id_numbers(self) -> SomeNumbers | None:
+        return SomeNumbers.of(self.rows, ID)
+
+    def find(self, ids: Any) -> IdArray:
+        """Return the position of each id of an Arrow array, -1 where it never was."""
+        keys = keys_of(ids)
+        if self._entry.id_range is None:
+            return self._look_up(keys, self._same_texts(ids))
+        low, high = self._entry.id_range
+        near = np.flatnonzero((keys >= low) & (keys <= high))
+        positions = np.full(len(keys), -1, np.int64)
+        if len(near) and self._entry.ids_rise and self._are_few(near):
+            positions[near] = self._among_rising(ID, keys[near])
+        elif len(near):
+            positions[near] = self._look_up(keys[near], None)
+        return positions
+
+    def _are_few(self, numbers: IdArray) -> bool:
+        return len(numbers) * _MANY < self._entry.n_rows
+
+    def _same_texts(self, ids: Any) -> Same:
+        """Return what compares ids here with some of an array."""
+
+        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+            import pyarrow as pa
+
+            if not self._are_few(positions):
+                texts = self.rows.column(ID).take(pa.array(positions))
+            else:
+                texts = self.rows.take([ID], positions).column(0)
+            return equal_texts(texts, ids, wanted)
+
+        return same
+
+    def _among_rising(self, name: str, numbers: IdArray) -> IdArray:
+        start = self.rows.values_start(name)
+        return among_rising(
+            self.rows.unchecked(name).to_numpy(),
+            numbers,
+            lambda at: self.rows.checked.check_blocks((start + 8 * at) // BLOCK),
+        )
+
+    def _look_up(self, keys: Any, same: Same | None) -> IdArray:
+        try:
+            return self._index.find(keys, same)
+        except ArtefactError:
+            # Whatever the matter with the file is, the ids themselves are there.
+            self.__dict__["_index"] = self._sorted_ids()
+            return self._index.find(keys, same)
+
+    @cached_property
+    def _index(self) -> IdIndex:
+        if has_index(self._entry):
+            with contextlib.suppress(ArtefactError, OSError):
+                return read_index(self._disk, self._entry)
+        return self._sorted_ids()
+
+    def _sorted_ids(self) -> IdIndex:
+        keys = keys_of(self.rows.column(ID))
+        if self._entry.ids_rise:
+            return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
+        return IdIndex.of(keys)
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from fewbits._checks import check_count
 from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
@@ -35,7 +36,7 @@ from fewbits.store._manifest import (
 from fewbits.store._memory import MemoryDisk
 from fewbits.store._repair import Repaired, repaired
 from fewbits.store._schema import checked_schema
-from fewbits.store._snapshot import Snapshot
+from fewbits.store._snapshot import Opened, Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
 from fewbits.store._writer import FULL, Writer
 
@@ -53,6 +54,7 @@ class Store:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
+        self._opened: Opened = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Store({str(self._disk.folder)!r})"
@@ -224,7 +226,7 @@ class Store:
         manifest = read_manifest(self._disk, number)
         # What the newest state lacks is damage, which is found when it is read.
         if is_newest or manifest.names() <= set(self._disk.names()):
-            return Snapshot(self._disk, manifest, lock)
+            return Snapshot(self._disk, manifest, lock, self._opened)
         lock.release()
         return None
 
@@ -251,7 +253,7 @@ class Store:
         check_count(segment_bytes, "segment_bytes")
         with (
             self._locked(inf if timeout is None else timeout) as lock,
-            Writer(self._disk, lock, segment_bytes) as writer,
+            Writer(self._disk, lock, segment_bytes, self._opened) as writer,
         ):
             yield writer
 
@@ -305,14 +307,6 @@ class Store:
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
             return writer.commit()
-
-    def collect(self) -> None:
-        """Remove the files of states that are no longer held, as a commit does.
-
-        While a writer is open, this is left to it.
-        """
-        with contextlib.suppress(LockedError, OSError), self._locked(0.0):
-            collect(self._disk, newest_manifest(self._disk))
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

@@ -130,8 +130,11 @@ class CheckedBytes:
         blocks = blocks[~self._good[blocks]]
         if not len(blocks):
             return
-        blocks = np.unique(blocks)
-        for run in np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1):
+        runs = [blocks]
+        if len(blocks) > 1:
+            blocks = np.unique(blocks)
+            runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+        for run in runs:
             first, last = int(run[0]), int(run[-1]) + 1
             sums = block_sums(self.bytes[first * BLOCK : last * BLOCK])
             bad = np.flatnonzero(sums != self._sums[first:last])

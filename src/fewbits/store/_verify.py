@@ -9,7 +9,7 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import read_live
+from fewbits.store._deletes import read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     REPAIR,
@@ -181,7 +181,7 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
                 n_bytes += disk.size(name)
         damages = [*damages, *_of_arrow(disk, manifest, entry)]
         try:
-            read_live(disk, entry)
+            read_deletes(disk, entry)
         except ArtefactError as error:
             damage = _damage_of(str(disk.folder / entry.deletes_name), error)
             effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"

@@ -183,7 +183,6 @@ class Learner(
         return unpack(self.encode(X), self.encoder_.n_bits)
 
     def _check(self) -> None:
-        """Refuse parameters that are out of range."""
         for name, value in self.get_params(deep=False).items():
             if name in self.constraints:
                 check(name, value, self.constraints[name])
@@ -226,7 +225,6 @@ class Learner(
         return self
 
     def _config(self, group: str, kind: type[Group]) -> Group:
-        """Return the settings of a group."""
         settings = getattr(self, group)
         return kind() if settings is None else settings
 
@@ -304,10 +302,7 @@ def _here() -> tuple[int, int]:
 def validated(
     estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
 ) -> Array:
-    """Check shape, width, names and dtype, but read no value of a memory map.
-
-    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
-    """
+    """Check shape, width, names and dtype, but read no value of a memory map."""
     array, names = named_array(X)
     try:
         checked: Array = check_array(
@@ -347,11 +342,9 @@ ON_ROWS = " on the training rows"
 
 
 def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
-    """Warn if bits are the same for all rows, and return how many there are.
-
-    More rows are looked at only until they settle it, few at a time: a fit that just
-    has enough memory must not fail here.
-    """
+    """Warn if bits are the same for all rows, and return how many there are."""
+    # More rows are looked at only until they settle it, few at a time: a fit that just
+    # has enough memory must not fail here.
     first = encoder.encode(X[:1])
     differs = np.bitwise_or.reduce(
         encoder.encode(X[:: max(1, len(X) // _SOME)]) ^ first

@@ -36,10 +36,8 @@ _ROOMY = 4096
 
 
 def signs(x: NDArray[Any]) -> NDArray[Any]:
-    """Return -1 and 1, 1 for zeros.
-
-    A tenth of the time of ``np.where``, which took half of a pass of `ITQ`.
-    """
+    """Return -1 and 1, 1 for zeros."""
+    # A tenth of the time of ``np.where``, which took half of a pass of `ITQ`.
     ones = (x >= 0).astype(x.dtype)
     ones *= 2
     ones -= 1
@@ -47,8 +45,6 @@ def signs(x: NDArray[Any]) -> NDArray[Any]:
 
 
 class _NumPy:
-    """Arrays as they are."""
-
     is_torch, name = False, "NumPy"
 
     def explain(self, error: RuntimeError) -> None:
@@ -70,14 +66,11 @@ class _NumPy:
         return eigh(gram.T, overwrite_a=True, check_finite=False, driver="evr")
 
     def solve(self, A: Matrix, B: Matrix) -> Matrix:
-        """Return ``A^-1 B`` for a positive definite A, which is lost."""
         factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
         return cho_solve(factor, B, check_finite=False)
 
 
 class _Torch:
-    """Tensors on a device."""
-
     is_torch = True
 
     def __init__(self, name: str) -> None:
@@ -259,12 +252,11 @@ def threads_for(n: int, k: int, m: int) -> AbstractContextManager[None]:
 
 @contextmanager
 def threads_limited(n: int | None, *apis: str) -> Iterator[None]:
-    """Let libraries use `n` threads at most in the block; None changes nothing.
-
-    Those of BLAS are limited in the whole process, unless another thread does so
-    already. That one restores the earlier number; other threads go on with its limit.
-    If each restored what it came upon, the last to leave would leave a limit for good.
-    """
+    """Let libraries use `n` threads at most in the block; None changes nothing."""
+    # Those of BLAS are limited in the whole process, unless another thread does so
+    # already. That one restores the earlier number; other threads go on with its limit.
+    # If each restored what it came upon, the last to leave would leave a limit for
+    # good.
     if n is None:
         yield
         return

@@ -64,7 +64,6 @@ class IterativeLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """Maximum number of iterations."""
         return self.n_iter
 
     def _check_parameters(self) -> None:
@@ -82,10 +81,7 @@ class IterativeLearner(Learner):
     def _run(
         self, states: States, start: Arrays, X: Array, Y: Labels | None = None
     ) -> Arrays:
-        """Return the last of the `states` that follow on `start`, or on the file.
-
-        `X`, and the labels `Y` where these matter, identify the file.
-        """
+        """Return the last of the `states` that follow on `start`, or on the file."""
         objective: list[float] = []
         file = None
         if self.checkpoint is not None:
@@ -233,7 +229,6 @@ class Checkpoint:
             return state, file["objective"].tolist()
 
     def keep(self, state: Arrays, objective: list[float]) -> None:
-        """Write the state if the last time was long ago."""
         if time.monotonic() >= self._due:
             self.write(state, objective)
 
@@ -247,7 +242,6 @@ class Checkpoint:
         self._due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
 
     def remove(self) -> None:
-        """Delete the file: the fit has ended."""
         later = current_runtime().done_checkpoints
         if later is None:
             self.path.unlink(missing_ok=True)
@@ -256,7 +250,6 @@ class Checkpoint:
 
     @contextmanager
     def _opened(self) -> Iterator[NpzFile]:
-        """Open the file, if it belongs to this fit."""
         damaged = f"{self.path} is not a checkpoint of a fit, or damaged; name another"
         try:
             with open(self.path, "rb") as raw, np.load(raw) as file:
@@ -424,13 +417,7 @@ def also(check: Callable[[], None]) -> Iterator[None]:
 
 
 class SharedSteps:
-    """A cache of steps, and the seconds that it has saved.
-
-    Attributes
-    ----------
-    seconds_saved : float
-        Wall-clock time that the steps took when they were done.
-    """
+    """A cache of steps, and the seconds that it has saved."""
 
     def __init__(self) -> None:
         self.seconds_saved = 0.0

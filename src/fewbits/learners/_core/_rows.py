@@ -67,12 +67,10 @@ def as_single(X: Array) -> NDArray[np.float32]:
 
 
 def check_values(X: Array, *, vary: bool = False) -> float:
-    """Refuse NaN, infinity and what becomes infinite in float32, naming the first.
-
-    If they must `vary`, rows that are all the same are refused, too, and features that
-    are all below the numbers of float32 with all digits. Return the largest absolute
-    value.
-    """
+    """Refuse NaN, infinity and what becomes infinite in float32, naming the first."""
+    # If they must `vary`, rows that are all the same are refused, too, and features
+    # that are all below the numbers of float32 with all digits. Return the largest
+    # absolute value.
     largest, first, same = 0.0, as_single(X[:1]), vary
     for span in line_spans(*X.shape):
         block = as_single(X[span])
@@ -95,10 +93,8 @@ def check_values(X: Array, *, vary: bool = False) -> float:
 
 
 def check_scores(encoder: Encoder, X: Array) -> None:
-    """Refuse features so large that their scores are not finite in float32.
-
-    A bit would be 0 then, whatever the row is.
-    """
+    """Refuse features so large that their scores are not finite in float32."""
+    # A bit would be 0 then, whatever the row is.
     for span in line_spans(*X.shape):
         if not np.isfinite(encoder.project(X[span])).all():
             raise FeatureError(
@@ -128,12 +124,12 @@ def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:
 
 
 class Rows:
-    """The rows ``(X - mean) @ axes``, block by block.
+    """The rows ``(X - mean) @ axes``, block by block."""
 
-    They are computed once and kept when they take little memory, or at most twice that
-    of an X that is in memory itself; otherwise each walk reads X again. `n_out` is the
-    number of columns that the caller makes of a block; it bounds the size of blocks.
-    """
+    # They are computed once and kept when they take little memory, or at most twice
+    # that of an X that is in memory itself; otherwise each walk reads X again. `n_out`
+    # is the number of columns that the caller makes of a block; it bounds the size of
+    # blocks.
 
     def __init__(
         self,
@@ -165,13 +161,11 @@ class Rows:
             yield self._compute(span) if self._kept is None else self._kept[span]
 
     def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
-        """Walk over the rows of these numbers."""
         for span in line_spans(len(rows), self._widest):
             chosen = rows[span]
             yield self._compute(chosen) if self._kept is None else self._kept[chosen]
 
     def gather(self) -> FeatureArray:
-        """Return all rows, in memory."""
         rows = np.empty(self.shape, self.dtype)
         for span in line_spans(len(self.X), self._widest):
             rows[span] = self._compute(span)
@@ -185,7 +179,6 @@ class Rows:
 
 
 def is_mapped(X: Any) -> bool:
-    """Return whether an array lies in a file."""
     while X is not None and not isinstance(X, mmap):
         X = getattr(X, "base", None)
     return X is not None

@@ -10,12 +10,10 @@ _NO_MEMORY = ("out of memory", "allocate memory", "not enough memory", "alloc_fa
 
 
 def signs(scores: Tensor) -> Tensor:
-    """Return -1 and 1; 0 gives 1, as ``torch.sign`` does not."""
     return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
 
 
 def lacks_memory(error: RuntimeError) -> bool:
-    """Return whether an error is for lack of memory, on host or device."""
     message = str(error).lower()
     return any(words in message for words in _NO_MEMORY)
 

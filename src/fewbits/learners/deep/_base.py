@@ -77,8 +77,6 @@ _FEWEST_ITEMS = 50
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Items to train on, split into the rows for it and held-out ones."""
-
     items: ArrayItems
     n_features: int
     labels: NDArray[Any]
@@ -90,11 +88,10 @@ class Problem:
 
 
 class DeepLearner(Learner):
-    """A learner that trains a network, whose head is the encoder, by gradients.
+    """A learner that trains a network, whose head is the encoder, by gradients."""
 
-    Without a backbone it takes features; with one it takes what that takes. See
-    `DeepHash` for the parameters that all share.
-    """
+    # Without a backbone it takes features; with one it takes what that takes. See
+    # `DeepHash` for the parameters that all share.
 
     configs: ClassVar[dict[str, type[Config]]] = {
         "network": NetworkConfig,
@@ -124,7 +121,6 @@ class DeepLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """Largest number of epochs."""
         return self._training.max_epochs
 
     @property
@@ -136,7 +132,6 @@ class DeepLearner(Learner):
         return self._config("training", TrainingConfig)
 
     def _check_shared(self) -> None:
-        """Check the parameters that all deep learners share."""
         self._check_configs()
         check_path("checkpoint", self.checkpoint)
         check_repeatable(self.checkpoint, self.random_state)
@@ -229,7 +224,6 @@ class DeepLearner(Learner):
         return items.reshape(len(items), -1)
 
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
-        """Check the labels, and hold a share of the items out; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
         counts = np.asarray(Y.sum(axis=0)).ravel()
         if not counts.all():
@@ -276,7 +270,6 @@ class DeepLearner(Learner):
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
     ) -> tuple[ArrayItems, int]:
-        """Return the items, and how many features the head is given of each."""
         self._integers, config = False, self._network_config
         if config.backbone is None:
             standardize = learn_standardize(X[rows]) if config.standardize else None
@@ -296,10 +289,7 @@ class DeepLearner(Learner):
         batch_norm: bool = False,
         dropout: float | None = None,
     ) -> HashNetwork:
-        """Return a network whose weights depend on the seed only.
-
-        A `linear` one is a single layer on a copy of the backbone that stays as it is.
-        """
+        """Return a network whose weights depend on the seed only."""
         config = self._network_config
         hidden, backbone, trainable = config.widths, config.backbone, config.trainable
         if linear:
@@ -319,7 +309,6 @@ class DeepLearner(Learner):
     def _features_of(
         self, network: HashNetwork, items: Items, rows: torch.Tensor
     ) -> torch.Tensor:
-        """Return what the head is given of some rows, float32, on the CPU."""
         device, size = device_of(network), self._training.batch_size
         network.eval()
         advice = f"with training.batch_size={size}: halve it"
@@ -350,12 +339,10 @@ class DeepLearner(Learner):
         n_epochs: int | None = None,
         phase: str = "",
     ) -> Trainer:
-        """Train; keep the epoch that is best on the held-out items.
-
-        That is by accuracy where there is a way to `classify`, and otherwise by mAP.
-        Without `n_epochs` it is the last phase, whose network is deployed, even when
-        its training ends for want of finite numbers.
-        """
+        """Train; keep the epoch that is best on the held-out items."""
+        # That is by accuracy where there is a way to `classify`, and otherwise by mAP.
+        # Without `n_epochs` it is the last phase, whose network is deployed, even when
+        # its training ends for want of finite numbers.
         n_outputs = network.head.n_outputs
         context = LossContext(
             n_outputs,
@@ -404,10 +391,7 @@ class DeepLearner(Learner):
     def _learnt_centres(
         self, problem: Problem, n_bits: int, phase: str
     ) -> NDArray[np.int8]:
-        """Return class codes that a linear network has learnt to classify with.
-
-        Phase 1 of LLC, inside another; on features as they are before training.
-        """
+        """Return class codes that a linear network has learnt to classify with."""
         network = self._make_network(problem, n_bits, linear=True, bias=False)
         loss = CodebookLoss()
         self._train(
@@ -452,10 +436,7 @@ class DeepLearner(Learner):
         return Phase(n_epochs, problem.seed, device, name, path, identity)
 
     def _epochs(self, trainer: Trainer, last: bool) -> None:
-        """Train until it may stop; an interrupt ends no phase but the last.
-
-        How many epochs are done with all items was decided before, whatever their loss.
-        """
+        """Train until it may stop; an interrupt ends no phase but the last."""
         history, decided = trainer.history, trainer.phase.name == REFIT
 
         def stops() -> bool:

@@ -20,12 +20,10 @@ Scores = NDArray[np.float32]
 def split_off(
     labels: NDArray[Any], share: float, rng: np.random.RandomState
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows to train on, and held-out rows: this share of every class.
-
-    A class of one item is trained on. Items with several labels are drawn without
-    regard to which they have, but for those that have none, which say nothing about a
-    ranking; one goes back for each label that would be left without any.
-    """
+    """Return rows to train on, and held-out rows: this share of every class."""
+    # A class of one item is trained on. Items with several labels are drawn without
+    # regard to which they have, but for those that have none, which say nothing about a
+    # ranking; one goes back for each label that would be left without any.
     n = len(labels)
     order = rng.permutation(n)
     if labels.ndim == 2:
@@ -43,7 +41,6 @@ def split_off(
 
 
 def _place_in_class(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how many items of the same class come before each."""
     grouped = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[grouped], labels[grouped])
     place = np.empty(len(labels), np.int64)
@@ -68,11 +65,7 @@ def _alternating(rows: NDArray[np.int64], labels: NDArray[Any]) -> NDArray[np.in
 
 
 class Evaluator:
-    """Rank training items for held-out ones: 20,000 and 1,000 of them at most.
-
-    With the `base` "held_out" each half of the held-out items ranks the other half.
-    `items` and `queries` are the rows whose scores it needs.
-    """
+    """Rank training items for held-out ones: 20,000 and 1,000 of them at most."""
 
     def __init__(
         self,
@@ -97,11 +90,9 @@ class Evaluator:
     def metrics(
         self, items: Scores, queries: Scores, classes: Scores | None = None
     ) -> dict[str, float]:
-        """Return ``bound``, and ``map`` if there are queries, from the scores.
-
-        With scores of `classes` for the queries also ``accuracy``: how often the best
-        is one of theirs.
-        """
+        """Return ``bound``, and ``map`` if there are queries, from the scores."""
+        # With scores of `classes` for the queries also ``accuracy``: how often the best
+        # is one of theirs.
         codes = pack(items >= 0)
         bound = code_bound(codes, items.shape[1], self._item_labels)
         metrics = {"bound": float(bound.ratio)}

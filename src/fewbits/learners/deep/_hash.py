@@ -246,7 +246,6 @@ def _warn_of_shared_centres(
 
 
 def _as_loss(loss: Any) -> Loss:
-    """Return a loss that training may change."""
     if isinstance(loss, Loss):
         return deepcopy(loss)
     if not isinstance(loss, str) or loss not in LOSSES:
@@ -257,7 +256,6 @@ def _as_loss(loss: Any) -> Loss:
 
 
 def _as_control(control: Any) -> Control | None:
-    """Return a control that training may change."""
     if control is None or isinstance(control, Control):
         return deepcopy(control)
     name, *weight = (control.split() if isinstance(control, str) else ()) or ("",)

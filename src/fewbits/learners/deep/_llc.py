@@ -336,10 +336,8 @@ class LLC(DeepLearner):
         return C
 
     def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
-        """Return a codebook that is not learnt, before its signs are taken.
-
-        Without `n_bits` it has as many as there are directions.
-        """
+        """Return a codebook that is not learnt, before its signs are taken."""
+        # Without `n_bits` it has as many as there are directions.
         if kind in (PREDICTABLE, SEMANTIC):
             features = partial(self._class_features, problem)
             context = LossContext(self._n_bits, problem.targets, problem.seed, features)

@@ -23,8 +23,6 @@ _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 
 
 class Standardize(nn.Module):
-    """Features less their mean, over their standard deviation."""
-
     mean: Tensor
     scale: Tensor
 
@@ -52,14 +50,10 @@ def learn_standardize(X: NDArray[Any]) -> Standardize:
 
 
 class Items(Protocol):
-    """Source of a batch for the numbers of its rows."""
-
     def __getitem__(self, rows: Tensor) -> Tensor: ...
 
 
 class TensorItems:
-    """Rows of a tensor (n, ...)."""
-
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
@@ -69,12 +63,11 @@ class TensorItems:
 
 
 class ArrayItems:
-    """Rows of an array: kept as a tensor, or read as needed when it is large.
+    """Rows of an array: kept as a tensor, or read as needed when it is large."""
 
-    They are features, or what a backbone takes: with `pixels`, uint8 are those of
-    images and become numbers from 0 to 1; `integers`, such as tokens, become int64
-    instead of float32. Features are standardised, once those that are kept.
-    """
+    # They are features, or what a backbone takes: with `pixels`, uint8 are those of
+    # images and become numbers from 0 to 1; `integers`, such as tokens, become int64
+    # instead of float32. Features are standardised, once those that are kept.
 
     def __init__(
         self,
@@ -113,16 +106,11 @@ class ArrayItems:
 
 
 def parts_of(rows: Tensor, size: int) -> list[Tensor]:
-    """Cut numbers of rows into parts of a size, the last perhaps smaller."""
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 class Head(nn.Module):
-    """From features to scores: linear layers with ReLU between them.
-
-    The `sizes` are of features, hidden layers and bits. Units are dropped in front of
-    each layer but the first; `bias` is that of the last.
-    """
+    """From features to scores: linear layers with ReLU between them."""
 
     #: Done to features first; nothing in training, whose items are standardised before.
     standardize: nn.Module
@@ -190,11 +178,7 @@ def _array(tensor: Any) -> Matrix:
 
 
 class HashNetwork(nn.Module):
-    """A backbone, or nothing, and a head.
-
-    Of the backbone the last `trainable` layers with parameters are trained; None trains
-    all that its owner has not frozen.
-    """
+    """A backbone, or nothing, and a head."""
 
     def __init__(
         self,
@@ -214,7 +198,6 @@ class HashNetwork(nn.Module):
         return scores
 
     def features(self, X: Tensor) -> Tensor:
-        """Return what the head is given."""
         if self.backbone is None:
             return X
         made: Tensor = self.backbone(X)
@@ -233,10 +216,7 @@ class HashNetwork(nn.Module):
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Freeze the layers that are not trained, inside the block only.
-
-        The backbone is its owner's, who may train it otherwise afterwards.
-        """
+        """Freeze the layers that are not trained, inside the block only."""
         parameters = [p for layer in self._frozen for p in layer.parameters(False)]
         before = [p.requires_grad for p in parameters]
         for parameter in parameters:

@@ -41,7 +41,6 @@ class ClassTargets(NamedTuple):
 
     @classmethod
     def one_each(cls, values: Tensor) -> "ClassTargets":
-        """Return those of items that have one value for each block, (n_blocks, b)."""
         return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
 
@@ -322,8 +321,6 @@ class PosteriorControl(Control):
 
 
 class Units(NamedTuple):
-    """The weights of hidden units, `scale` times as strong as they are."""
-
     W1: Tensor  # (n_blocks, n_hidden, block)
     b1: Tensor  # (n_blocks, n_hidden)
     W2: Tensor  # (n_blocks, n_hidden, 2**block)
@@ -331,16 +328,14 @@ class Units(NamedTuple):
 
 
 class Surrogate(nn.Module):
-    """One small network for each block of bits, eq. (4).
+    """One small network for each block of bits, eq. (4)."""
 
-    Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
-
-    The `sizes` are the numbers of bits; shorter blocks are filled up with scores of 0,
-    and the values that they cannot have get no probability. The same share of the units
-    is left out of a step for all items of a batch: the products get smaller by as much
-    (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training using
-    submatrices", 2015).
-    """
+    # Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
+    # The `sizes` are the numbers of bits; shorter blocks are filled up with scores of
+    # 0, and the values that they cannot have get no probability. The same share of the
+    # units is left out of a step for all items of a batch: the products get smaller by
+    # as much (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training
+    # using submatrices", 2015).
 
     never: Tensor
 
@@ -393,7 +388,6 @@ class Surrogate(nn.Module):
         return losses
 
     def units(self) -> Units:
-        """Return those of this step."""
         if not (self.training and self.dropout):
             return Units(self.W1, self.b1, self.W2, 1.0)
         n_blocks, n_hidden, _ = self.W1.shape
@@ -410,11 +404,10 @@ class Surrogate(nn.Module):
 
 
 class _Losses(torch.autograd.Function):
-    """`Surrogate.losses`, and the gradients of both in one pass backwards, eq. (7).
+    """`Surrogate.losses`, and the gradients of both in one pass backwards, eq. (7)."""
 
-    Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
-    probabilities.
-    """
+    # Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
+    # probabilities.
 
     @staticmethod
     def forward(
@@ -487,10 +480,8 @@ def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
 
 
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:
-    """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
-
-    The second picks weights, which takes a tenth of the time of a product.
-    """
+    """Return ``residuals @ W2.mT``, given what the first term of these makes of it."""
+    # The second picks weights, which takes a tenth of the time of a product.
     n_blocks, n_units, _ = W2.shape
     weights = targets.weights.to(expected.dtype)
     values = targets.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)

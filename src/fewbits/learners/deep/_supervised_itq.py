@@ -205,10 +205,7 @@ class DeepSupervisedITQ(Learner):
     def _network_of(
         self, X: Array, y: Any, n_scores: int = _N_SCORES, centres: str = _CENTRES
     ) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
-        """Return a network's map to scores, their centres, and rows it did not see.
-
-        Fits that share their steps share it.
-        """
+        """Return a network's map to scores, their centres, and rows it did not see."""
         rng = check_random_state(self.random_state)
         learner = DeepHash(
             n_scores,
@@ -255,7 +252,6 @@ class _Memberships(NamedTuple):
     bias: Float64Array  # (n_classes,)
 
     def of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return those of items, shape (n, n_classes)."""
         odds = scores @ self.weights.astype(np.float32) + self.bias.astype(np.float32)
         return odds.clip(-_LIMIT, _LIMIT)
 
@@ -263,12 +259,10 @@ class _Memberships(NamedTuple):
 def _memberships(
     scores: NDArray[np.float32], centres: NDArray[np.int8]
 ) -> _Memberships:
-    """Return the map from scores to memberships.
-
-    They stand for softmax over the products of scores and centres, in units of their
-    standard deviation. What the other classes add to its denominator changes little
-    from item to item: without the largest, its median over items takes its place.
-    """
+    """Return the map from scores to memberships."""
+    # They stand for softmax over the products of scores and centres, in units of their
+    # standard deviation. What the other classes add to its denominator changes little
+    # from item to item: without the largest, its median over items takes its place.
     C = centres.T.astype(np.float64)
     some = scores[:: max(1, len(scores) // _ITEMS)]
     products = some.astype(np.float64) @ C
@@ -281,10 +275,7 @@ def _memberships(
 def _blocks(
     X: Array, scores: NDArray[np.float32], members: _Memberships | None, share: float
 ) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
-    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``.
-
-    The scale makes the total variance of each block its share.
-    """
+    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``."""
     parts, shares = [np.asarray(X, np.float32), scores], [1 - share, share]
     if members is not None:
         parts.append(members.of(scores))
@@ -305,12 +296,10 @@ def _with_linear_path(
     outer: Float64Array,
     bias: Float64Array,
 ) -> Encoder:
-    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g.
-
-    Hidden layers pass on x, or its bits where they are fewer, beside their own units:
-    ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
-    beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
-    """
+    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g."""
+    # Hidden layers pass on x, or its bits where they are fewer, beside their own units:
+    # ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
+    # beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
     d, n_scores = network.n_features, network.n_bits
     direct, of_scores, of_members = np.split(outer, [d, d + n_scores])
     *hidden, (W, b) = _layers(network)
@@ -359,5 +348,4 @@ def _layers(network: Encoder) -> list[Layer]:
 
 
 def _padded(bias: Float64Array, n: int) -> Float64Array:
-    """Return a bias, and n zeros behind it."""
     return np.concatenate([bias, np.zeros(n)])

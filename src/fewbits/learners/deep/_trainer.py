@@ -46,8 +46,6 @@ _LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
 
 
 class Objective(nn.Module):
-    """A loss, and a control beside it or in its place."""
-
     def __init__(self, loss: Loss, control: Control | None) -> None:
         super().__init__()
         self.loss, self.control = loss, control
@@ -70,8 +68,6 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a training, or all of it."""
-
     n_epochs: int
     seed: int
     device: torch.device
@@ -81,12 +77,12 @@ class Phase:
 
 
 class Trainer:
-    """Train a network on items.
+    """Train a network on items."""
 
-    The `objective` has started, the `items` are those of all rows, the `targets` those
-    of the rows in `train`. Where there is a way to `classify` items by their scores,
-    accuracy on the held-out items decides which epoch is the best, and mAP otherwise.
-    """
+    # The `objective` has started, the `items` are those of all rows, the `targets`
+    # those of the rows in `train`. Where there is a way to `classify` items by their
+    # scores, accuracy on the held-out items decides which epoch is the best, and mAP
+    # otherwise.
 
     judged = False  # whether `untrained` is measured
     untrained: float | None = None  # mAP of held-out items before the first step
@@ -228,10 +224,7 @@ class Trainer:
         return batches
 
     def _step(self, rows: Tensor) -> float:
-        """Make a step on the training items of these numbers, and return the loss.
-
-        No step is made when it is not finite.
-        """
+        """Make a step on the training items of these numbers, and return the loss."""
         X = self.items[self.train[rows]].to(self.phase.device)
         with self._precision():
             scores = self.network(X)
@@ -254,10 +247,8 @@ class Trainer:
         return torch.autocast(self.phase.device.type)
 
     def _finite(self) -> bool:
-        """Return whether all that is trained, and what normalises scores, is finite.
-
-        Other buffers of a backbone, such as masks, need not be.
-        """
+        """Return whether all that is trained, and what normalises scores, is finite."""
+        # Other buffers of a backbone, such as masks, need not be.
         trained = (*self.network.parameters(), *self.objective.parameters())
         norm = self.network.head.norm.buffers()
         return all(bool(t.isfinite().all()) for t in (*trained, *norm))
@@ -357,10 +348,7 @@ class Trainer:
         return int(measured[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the held-out items.
-
-        The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
-        """
+        """Go back to the epoch that was best on the held-out items."""
         if self._best is not None:
             self._go_back(self._best[1:])
         self.network.eval()
@@ -417,10 +405,8 @@ class Trainer:
 
 
 def smooth(values: Sequence[float], n: int = _N_SMOOTHED) -> NDArray[np.float64]:
-    """Return means over neighbouring values, of fewer at both ends.
-
-    The best epoch of all is partly luck; the middle of good ones is less so.
-    """
+    """Return means over neighbouring values, of fewer at both ends."""
+    # The best epoch of all is partly luck; the middle of good ones is less so.
     near = np.ones(min(n, len(values)))
     counts = np.convolve(np.ones(len(values)), near, "same")
     return np.convolve(values, near, "same") / counts

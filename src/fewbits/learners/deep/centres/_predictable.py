@@ -33,11 +33,10 @@ _START, _NOISE = 0.2, 0.05  # weights at first: how far from turning, and their 
 
 
 class _Foreseen(NamedTuple):
-    """Leave-one-out predictions of ridge regression for each item.
+    """Leave-one-out predictions of ridge regression for each item."""
 
-    They are linear in the codes C of classes: that of item i is ``a_i C``, with
-    ``a_i = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
-    """
+    # They are linear in the codes C of classes: that of item i is ``a_i C``, with ``a_i
+    # = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
 
     #: Items in the directions of the features, (n, r): uncorrelated, of equal spread.
     Z: NDArray[np.float32]
@@ -47,7 +46,6 @@ class _Foreseen(NamedTuple):
     p: NDArray[np.float32]  # their means, (k,)
 
     def scores(self, rows: Any, C: NDArray[Any]) -> NDArray[Any]:
-        """Return the predictions for some items, (len(rows), n_bits)."""
         h = self.h[rows]
         own = self.Y[rows] @ C - self.p @ C
         scores: NDArray[Any] = (self.Z[rows] @ (self.B @ C) - h * own) / (1 - h)
@@ -123,10 +121,8 @@ def predictable_centres(
 
 
 def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
-    """Return leave-one-out predictions, with the penalty whose errors are smallest.
-
-    Errors are those of bits of random codes, as a codebook's will be.
-    """
+    """Return leave-one-out predictions, with the penalty whose errors are smallest."""
+    # Errors are those of bits of random codes, as a codebook's will be.
     if X.shape[1] > _MOST_FEATURES < len(X):
         X = GaussianRandomProjection(_MOST_FEATURES, random_state=rng).fit_transform(X)
     values, Z = _directions(X - X.mean(axis=0))

@@ -84,7 +84,6 @@ def _distances_between(vectors: ArrayLike) -> Matrix:
 
 
 def _scaled(T: Matrix, D: Matrix) -> Matrix:
-    """Return T with the mean and the variance of D, 0 on the diagonal."""
     if len(T) < 2:
         return T
     values, others = squareform(T, checks=False), squareform(D)
@@ -109,11 +108,10 @@ def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
 
 
 class _Assignment:
-    """Codes p of classes, and what it takes to tell which step is best.
+    """Codes p of classes, and what it takes to tell which step is best."""
 
-    With ``M = T D[p]`` all gains of a class cost as much as there are codes. A step
-    changes one row of D[p], or two, so M by a product of two vectors.
-    """
+    # With ``M = T D[p]`` all gains of a class cost as much as there are codes. A step
+    # changes one row of D[p], or two, so M by a product of two vectors.
 
     def __init__(self, T: Matrix, D: Matrix, p: NDArray[np.int64]) -> None:
         self.T, self.D, self.p = T, D, p.copy()

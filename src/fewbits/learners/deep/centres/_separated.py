@@ -76,11 +76,7 @@ def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
 
 
 def _simplex_code(dimension: int, n_bits: int) -> Words:
-    """Return words whose bits are all parities of their numbers, again and again.
-
-    A column for each parity makes every two words differ in half of them, which is as
-    far apart as so many words can be; fewer begin with the bits of the numbers.
-    """
+    """Return words whose bits are all parities of their numbers, again and again."""
     units = 1 << np.arange(dimension)
     parities = [*units, *np.setdiff1d(np.arange(1, 2**dimension), units)]
     columns = np.resize(parities, n_bits)
@@ -126,10 +122,7 @@ def _greedy(
 def _far_from(
     words: Words, n_bits: int, distance: int, rng: RandomState
 ) -> Words | None:
-    """Return a word at least `distance` from all, the nearest such, or None.
-
-    The nearest leaves the most room for those to come.
-    """
+    """Return a word at least `distance` from all, the nearest such, or None."""
     candidates = _candidates(n_bits, distance, rng)
     if not len(candidates):
         return None

@@ -191,7 +191,6 @@ class ClassLoss(Loss):
 
 
 def linear_classifier(context: LossContext) -> nn.Linear:
-    """Return a layer from bits to classes with reproducible weights."""
     layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
     bound = context.n_bits**-0.5
     with torch.no_grad():
@@ -207,6 +206,5 @@ def class_loss(logits: Tensor, batch: Batch, label_smoothing: float = 0.0) -> Te
 
 
 def _cosines(vectors: Tensor) -> Tensor:
-    """Return the cosine of each row with each, (n, n)."""
     unit = normalize(vectors)
     return unit @ unit.T
