@@ -108,18 +108,18 @@ def read_rows(
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
-    own = {**source.columns, **(beside or {})}
-    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    known = {**source.columns, **(beside or {})}
+    source = replace(source, ids=source.ids if ids is None else ids, columns=known)
     if types is not None:
         source = with_types(source, as_types(types))
     if label is None:
         return source
-    if label not in own:
+    if label not in known:
         raise ArgumentError(
             f"there is no column {label!r} beside the items: give it, as "
             f"columns={{{label!r}: [...]}}"
         )
-    return replace(source, labels=as_label_names(own[label], label), label=label)
+    return replace(source, labels=as_label_names(known[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -277,14 +277,14 @@ def reencoded_tables(
     step = max(1, _REENCODED // model.encoder.n_features)
     for table in rows.whole():
         for span in spans(table.num_rows, step):
-            some = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(some)]
+            part = table.slice(span.start, span.stop - span.start)
+            numbers = rows.row_numbers[done : done + len(part)]
             vectors = rows.vectors_at(numbers)
             codes = model.encoder.encode(vectors)
             corrections = model.encoder.corrections(vectors, codes)
             values = None if corrections is None else corrections.values
-            yield with_codes(some, codes, values)
-            done += len(some)
+            yield with_codes(part, codes, values)
+            done += len(part)
             if progress is not None:
                 progress(done, len(rows))
         if not table.num_rows:
@@ -472,13 +472,13 @@ def first_model(model: Model, source: Input, chosen: Mapping[str, str]) -> Model
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
     """Refuse what is chosen with the first rows, where the collection has another."""
-    there = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
+    present = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
     for name, value in chosen.items():
-        if there[name] != value:
+        if present[name] != value:
             option = f"--{name.replace('_', '-')}"
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
-                f"{there[name] or 'none'}, not {value}: leave it out (on the command "
+                f"{present[name] or 'none'}, not {value}: leave it out (on the command "
                 f"line {option})"
             )
 

@@ -290,11 +290,11 @@ def _queries(
     rows: Rows, query: Query, labelled: Mask | None, step: int
 ) -> Iterator[tuple[IdArray, IdArray | None]]:
     """Yield numbers of queries, and which of the labelled items each is, if any."""
-    if query.own is None:
+    if query.stored is None:
         for span in spans(len(query), max(1, step)):
             yield np.arange(span.start, span.stop), None
         return
-    positions = rows.positions_of(query.own)
+    positions = rows.positions_of(query.stored)
     votes = np.full(len(query), True) if labelled is None else labelled[positions]
     places = positions if labelled is None else np.cumsum(labelled)[positions] - 1
     for numbers in (np.flatnonzero(votes), np.flatnonzero(~votes)):

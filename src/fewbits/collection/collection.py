@@ -450,15 +450,15 @@ class Collection:
         rows that come replace what this handle has.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        before, own = self._version, self._folder
-        in_place = own is not None and folder == own
+        before, here = self._version, self._folder
+        in_place = here is not None and folder == here
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(before) != _folder.folder_state(str(own)):
+            if in_place and _state(before) != _folder.folder_state(str(here)):
                 raise _StaleError(
-                    f"the collection {own} has been changed by others: call refresh()"
+                    f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
@@ -1562,10 +1562,11 @@ class Collection:
         return Collection(earlier, self._folder, frozen=True)
 
     def _check_there(self, version: int) -> None:
-        if version not in (there := self.versions()):
+        if version not in (versions := self.versions()):
+            where = "" if self._folder is None else f" of {self._folder}"
             raise ArgumentError(
-                f"version {version} is gone; those that can be read are "
-                f"{', '.join(map(str, there))}"
+                f"version {version}{where} is gone, as no handle and no name kept it; "
+                f"those that can be read are {', '.join(map(str, versions))}"
             )
 
     def frozen(self) -> Collection:
@@ -2012,8 +2013,8 @@ def fit(
 
 def _id_name(version: _Version) -> str:
     rows, name = version.rows, version.model.facts.id_column
-    taken = () if rows is None else rows.columns
-    return name or ("id" if "id" not in taken else ID)
+    columns = () if rows is None else rows.columns
+    return name or ("id" if "id" not in columns else ID)
 
 
 def _check_tag(name: Any) -> None:
@@ -2103,8 +2104,7 @@ def _reopened(
     if frozen and version is None:  # it had no rows
         model = newest._version.model
         return kind(_Version(model, None), newest._folder, frozen=True)
-    there = newest.versions()
-    if version is None or not (frozen or version in there):
+    if version is None or not (frozen or version in newest.versions()):
         return newest
     same = newest.at(version)._version
     return kind(same, newest._folder, frozen=frozen)
