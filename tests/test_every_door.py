@@ -220,6 +220,17 @@ CASES = {
             {"data": rows(kind=["x", " "]), "label": "kind", "skip_blank": True},
             {"data": rows(kind=["x", " "]), "label": "kind"},
         ],
+        "skip_unreadable": [
+            (
+                "images",
+                {
+                    "data": rows(v=None, path=["0.png"] * 2),
+                    "images": "path",
+                    "skip_unreadable": True,
+                },
+            ),
+            {"skip_unreadable": True},
+        ],
         "timeout": [{"timeout": 1.5}],
     },
     "update": {
@@ -266,6 +277,7 @@ NOT_IN_JSON = {
     "items": "are named by their kind: texts, vectors, images",
     "data": "is called rows",
     "images": "lie where the collection does: 'fewbits add'",  # of new rows
+    "skip_unreadable": "is about images",
 }
 #: Arguments that are words of a command, or its --input.
 WORDS_OF_COMMANDS = {"queries", "items", "texts", "images", "data"}
@@ -296,7 +308,7 @@ def has_json(method, name):
         return method != {"queries": "search", "images": "add"}[name] and not (
             name == "images" and method == "upsert"
         )
-    return name not in ("items", "data")
+    return name not in ("items", "data", "skip_unreadable")
 
 
 # The doors.

@@ -24,6 +24,7 @@ def build(
     columns: opt.Columns = None,
     types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
@@ -113,6 +114,7 @@ def build(
         "columns": columns or None,
         "types": opt.parse_types(types),
         "skip_blank": skip_blank,
+        "skip_unreadable": skip_unreadable,
     }
     teacher = None if encoder is None else Collection.open(encoder)
     if teacher is not None:

@@ -38,6 +38,7 @@ def fit(
     label: opt.Label = None,
     id: opt.NoFeature = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
     normalize: opt.Normalize = False,
     groups: opt.GroupColumn = None,
     sample: opt.Sample = None,
@@ -99,6 +100,7 @@ def fit(
             id=id,
             columns=() if groups is None else (groups,),
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         collection = learning.run(source, output)
         collection.save(output, overwrite=overwrite)
@@ -119,6 +121,7 @@ def fit(
         "--label": label,
         "--id": id or source.likely_id,
         "--skip-blank": skip_blank,
+        "--skip-unreadable": skip_unreadable,
     }
     typer.echo(f"next: {opt.command_line('build', output, items, **options)}")
 

@@ -130,6 +130,13 @@ SkipBlank = Annotated[
         "instead of refusing the table.",
     ),
 ]
+SkipUnreadable = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unreadable",
+        help="Leave out images that cannot be read, instead of refusing all.",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -381,6 +388,7 @@ def read_items(
     columns: Sequence[str] | None = (),
     types: Mapping[str, str] | None = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
 ) -> "Input":
     """Read items of the kind that a collection takes.
 
@@ -405,6 +413,7 @@ def read_items(
         names=names,
         types=types,
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
         kind=kind,
     )
     if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):

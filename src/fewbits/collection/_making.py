@@ -34,7 +34,9 @@ from fewbits.inputs import (
     packed_codes,
     read,
     read_columns,
+    unreadable_named,
     with_types,
+    without_unreadable,
 )
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID
@@ -60,6 +62,7 @@ def read_rows(
     label: str | None = None,
     columns: Any = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     model: Model | None = None,
     as_text: Sequence[str] = (),
     types: Any = None,
@@ -89,6 +92,7 @@ def read_rows(
             columns=columns,
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             as_text=as_text,
             types=types,
             kind=None if model is None or images or codes else model.kind,
@@ -119,6 +123,12 @@ def read_rows(
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
+    if skip_unreadable and (ids is not None or beside):
+        raise ArgumentError(
+            "skip_unreadable leaves out ids and columns, too: give them as a table"
+        )
+    if skip_unreadable:
+        source = without_unreadable(source)
     own = {**source.columns, **(beside or {})}
     source = replace(source, ids=source.ids if ids is None else ids, columns=own)
     if types is not None:
@@ -154,7 +164,8 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        features = model.features(source.values, progress=progress)
+        with unreadable_named(source):
+            features = model.features(source.values, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels
@@ -239,15 +250,16 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    learnt = learn(
-        source,
-        learner=learner,
-        n_bits=bits,
-        backbone=backbone,
-        random_state=random_state,
-        progress=progress,
-        **options,
-    )
+    with unreadable_named(source):
+        learnt = learn(
+            source,
+            learner=learner,
+            n_bits=bits,
+            backbone=backbone,
+            random_state=random_state,
+            progress=progress,
+            **options,
+        )
     model = model_of(learnt)
     return replace(model, facts=replace(model.facts, normalize=normalize))
 

@@ -139,6 +139,7 @@ class Collection:
         schema: Any = None,
         types: Any = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         overwrite: bool = False,
         random_state: int | None = 0,
         progress: Progress | None = None,
@@ -203,6 +204,9 @@ class Collection:
             of the data; of CSV, of what all of their cells are. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
+        skip_unreadable : bool, default=False
+            Leave out images that cannot be read, and warn of them. Without it, all of
+            them are named in an error.
         overwrite : bool, default=False
             Replace a collection that the folder holds.
         random_state : int, default=0
@@ -271,6 +275,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             model=model,
             types=types,
         )
@@ -952,6 +957,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -959,7 +965,8 @@ class Collection:
 
         Parameters
         ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+        data, column, images, codes, id, ids, label, columns, skip_blank, \
+skip_unreadable, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning. Without a column of ids they are numbers,
@@ -991,6 +998,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress)
 
@@ -1045,6 +1053,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         types: Any = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
@@ -1052,7 +1061,7 @@ class Collection:
         Parameters
         ----------
         data, column, images, codes, id, ids, label, columns, skip_blank
-            As of `add`.
+            As of `add`, as is `skip_unreadable`.
         types : default=None
             As of `create`, where these are the first rows.
 
@@ -1091,6 +1100,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             model=model,
             as_text=as_text,
             types=types,
@@ -1109,6 +1119,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -1116,7 +1127,8 @@ class Collection:
 
         Parameters
         ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+        data, column, images, codes, id, ids, label, columns, skip_blank, \
+skip_unreadable, progress
             As of `add`; ids are required, and all columns.
         timeout : float, default=None
             As of `add`.
@@ -1141,6 +1153,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress, replaces=True)
 
@@ -2059,6 +2072,7 @@ def fit(
     groups: Any = None,
     normalize: bool = False,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> Collection:
@@ -2080,7 +2094,7 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
-    normalize, skip_blank, random_state
+    normalize, skip_blank, skip_unreadable, random_state
         As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
@@ -2106,6 +2120,7 @@ def fit(
         label=label,
         columns=columns or (),
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
     )
     model = learn_model(
         source,

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
+from fewbits.inputs._images import unreadable_named, without_unreadable
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import are_texts, as_items, as_texts, warn_of_index
 from fewbits.inputs._types import as_types, with_types
@@ -30,6 +31,8 @@ __all__ = [
     "read",
     "read_columns",
     "read_ids",
+    "unreadable_named",
     "warn_of_index",
     "with_types",
+    "without_unreadable",
 ]

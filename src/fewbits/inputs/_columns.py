@@ -113,7 +113,7 @@ def read_table(
         values, n_bits = values
     if options.columns is None:
         own = set() if choice.how == "texts" else set(choice.places)
-        kept = [i for i in range(len(table.fields)) if i not in own]
+        kept = [i for i in range(table.n_columns) if i not in own]
     kept = [i for i in kept if i != id_]
     if not (options.column or options.images or options.codes):
         choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
@@ -144,7 +144,7 @@ def read_table(
 
 def place_of(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
-    places = [i for i, other in enumerate(table.names) if other == name]
+    places = table.places(name)
     if not places:
         raise ArgumentError(
             f"{source} has no column {name!r}; it has {known_names(table.names)}"
@@ -168,12 +168,12 @@ def _choose(
         return _Choice("images", [place_of(table, options.images, source)])
     if options.column:
         return _named(table, options.column, source)
-    if not set(options.names).isdisjoint(table.names):
+    if any(table.places(name) for name in options.names):
         if options.kind == "images":
             return _Choice("images", [place_of(table, options.names[0], source)])
         if len(options.names) == 1:  # that of texts
             return _named(table, options.names, source)
-        missing = [name for name in options.names if name not in table.names]
+        missing = [name for name in options.names if not table.places(name)]
         if missing:
             more = f" and {len(missing) - 1} more" * (len(missing) > 1)
             raise ArgumentError(
@@ -181,7 +181,7 @@ def _choose(
                 "columns of numbers that are needed by name"
             )
         return _Choice("numbers", [place_of(table, x, source) for x in options.names])
-    others = [i for i in range(len(table.fields)) if i not in apart]
+    others = [i for i in range(table.n_columns) if i not in apart]
     if options.kind in ("codes", "images"):
         if len(others) != 1:
             raise ArgumentError(

@@ -57,6 +57,7 @@ _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
 #: Endings of files that are read, but for images and texts.
 FILES = {".npy", ".npz", ".fvecs", ".bvecs", ".ivecs", ".hdf5", ".h5", ".csv", ".tsv"}
+FILES |= {".fbin", ".u8bin", ".i8bin", ".safetensors"}
 FILES |= {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
 FILES |= {".json", ".jsonl", ".ndjson"}
 #: Endings of the formats of images that Pillow reads wherever it is installed.

@@ -105,6 +105,7 @@ class BlockITQ(IterativeLearner):
         "n_iter": FROM_0,
     }
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BlockDiagonalEncoder:
         rng = check_random_state(self.random_state)

@@ -36,6 +36,7 @@ class RotationLearner(IterativeLearner):
     n_bits: int
     batch_size: int | None
     uses_device = True
+    takes_sparse = True
 
     def _rotated(
         self,

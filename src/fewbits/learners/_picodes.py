@@ -61,6 +61,7 @@ class PiCoDesLearner(IterativeLearner):
     }
     needs_labels = True
     uses_device = True
+    takes_sparse = True
 
     def _start(
         self, X: Array, y: Any, *, line_search: bool = True

@@ -186,6 +186,7 @@ class SparseProjections(IterativeLearner):
         "beta": POSITIVE,
     }
     uses_device = True
+    takes_sparse = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def _learn(self, X: Array, y: Any) -> Encoder:

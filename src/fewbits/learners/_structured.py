@@ -96,6 +96,7 @@ class Hadamard(Learner):
 
     constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
     is_nested = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> HadamardEncoder:
         rng = check_random_state(self.random_state)
@@ -211,6 +212,7 @@ class CBE(IterativeLearner):
         "penalty": [Interval(float, 1e-30, 1e30)],
         "rest": ["zero", "free"],
     }
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> CirculantEncoder:
         rng = check_random_state(self.random_state)
@@ -390,6 +392,7 @@ class BilinearProjections(IterativeLearner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {"learn": [bool]}
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BilinearEncoder:
         rng = check_random_state(self.random_state)

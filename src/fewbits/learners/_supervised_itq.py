@@ -294,11 +294,12 @@ def _precisions(
     with warnings.catch_warnings():
         for message in _WARNED_ONCE:
             warnings.filterwarnings("ignore", f".*{message}")
-        encoder = child.fit(X[fold.learn], y[fold.learn]).encoder_
-    base = encoder.encode(X[fold.base])
+        rows = getattr(X, "matrix", X)  # of a sparse one, sparse
+        encoder = child.fit(rows[fold.learn], y[fold.learn]).encoder_
+    base = encoder.encode(rows[fold.base])
     precisions = np.full((2, max(map(len, fold.queries))), np.nan)
     for row, queries in zip(precisions, fold.queries, strict=True):
         relevance = same_label(y[queries], y[fold.base])
-        score = mean_average_precision(encoder.encode(X[queries]), base, relevance)
+        score = mean_average_precision(encoder.encode(rows[queries]), base, relevance)
         row[: len(queries)] = score.per_query
     return precisions

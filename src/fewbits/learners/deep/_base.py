@@ -198,6 +198,7 @@ class DeepLearner(Learner):
                 f"{items.dtype}"
             )
         if options.get("reset"):
+            self.__dict__.pop("feature_names_in_", None)
             self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
             self.n_features_in_ = int(np.prod(items.shape[1:]))
         elif items.shape[1:] != self._item_shape:
@@ -368,7 +369,7 @@ class DeepLearner(Learner):
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
-                self.encoder_ = self._deploy(problem, network)
+                self.encoder_ = self._named(self._deploy(problem, network))
             raise
         self._keep(trainer)
         if trainer.judged and not trainer.interrupted:

@@ -166,7 +166,7 @@ class DeepHash(DeepLearner):
         try:
             of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
-            vars(self).update(kept, encoder_=encoder)
+            self.__dict__.update(kept, encoder_=encoder)
             if trained is not None:
                 backbone.load_state_dict(trained)
             if not isinstance(error, KeyboardInterrupt):
@@ -175,7 +175,7 @@ class DeepHash(DeepLearner):
             path = self.checkpoint
             warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
-        vars(self).update({name: kept[name] for name in _OF_SELECTION})
+        self.__dict__.update({name: kept[name] for name in _OF_SELECTION})
         return of_all
 
     def _trained(

@@ -224,7 +224,7 @@ class LLC(DeepLearner):
         if isinstance(self.codebook, str) and self.codebook == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
             codebooks.check_directions(n_bits, most, "classifier")
-        self.codebook_history_ = []
+        self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
         self.codebook_ = self._codebook(problem, network)
         loss = CodeLoss(self.codebook_)

@@ -42,7 +42,8 @@ def as_device(name: str) -> torch.device:
     """Return the device of this name."""
     # "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     around = device_around() if name == "auto" else None
-    return device_named(around or name)
+    device: torch.device = device_named(around or name)
+    return device
 
 
 def device_of(module: nn.Module) -> torch.device:

@@ -149,7 +149,8 @@ class CodebookLoss(Loss):
 
     def classify(self, scores: Tensor) -> Tensor:
         """Return the scores of classes (b, n_classes), without gradients."""
-        return scores @ tensor_signs(self.C.detach()).T
+        weights: Tensor = tensor_signs(self.C.detach())
+        return scores @ weights.T
 
     @property
     def values(self) -> NDArray[np.float64]:
