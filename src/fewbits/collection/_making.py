@@ -287,7 +287,7 @@ def model_of(learnt: Any) -> Model:
 
 def check_vectors(rows: Rows, old: Model, new: Model) -> None:
     """Refuse to encode vectors that are not what an encoder takes."""
-    if rows.vector_form is None:
+    if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )

@@ -35,7 +35,7 @@ _RATES = ("max_false_reject_rate", "max_false_accept_rate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classified:
+class Classification:
     """The class of each item.
 
     Attributes
@@ -60,7 +60,7 @@ class Classified:
     @classmethod
     def of_records(
         cls, records: list[dict[str, Any]], expected: dict[str, Any] | None
-    ) -> "Classified":
+    ) -> "Classification":
         """Return what `to_dict` gave, read from JSON."""
         labels = [record.get("class", record.get("labels")) for record in records]
         scores = None
@@ -111,7 +111,7 @@ def classify(
     max_false_reject_rate: float | None,
     max_false_accept_rate: float | None,
     top: int | None,
-) -> Classified:
+) -> Classification:
     """Return what `Collection.classify` does."""
     rates = dict(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
@@ -167,7 +167,7 @@ def _class_by_codes(
     decoder: Decoder | str | None,
     rates: dict[str, float | None],
     top: int | None,
-) -> Classified:
+) -> Classification:
     rejects = any(rate is not None for rate in rates.values())
     rejection = model.rejecting if rejects else None  # says first what it needs
     knows_scores = query.has_features
@@ -203,10 +203,12 @@ def _class_by_codes(
             named = zip(_names(model.classes, rows), shares, strict=True)
             record["classes"] = [{"class": n, "probability": p} for n, p in named]
     distances = decoded.distances.astype(np.float64)
-    return Classified(_objects(names), distances, accepted, expected, tuple(records))
+    return Classification(
+        _objects(names), distances, accepted, expected, tuple(records)
+    )
 
 
-def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
+def _labels_by_codes(model: Model, query: Query, top: int) -> Classification:
     """Return the labels of items that may have several."""
     book, least = model.classes, model.facts.label_threshold
     top = check_count(top, "top")
@@ -220,7 +222,7 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
             above = [entry["label"] for entry in labels if entry["score"] >= least]
             record = {"labels": above, **record}
         records.append(record)
-    return Classified(
+    return Classification(
         _objects([record.get("labels") for record in records]),
         None,
         None,
@@ -234,7 +236,7 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
 
 def _by_votes(
     model: Model, rows: Rows, query: Query, classes: NDArray[Any], k: int
-) -> Classified:
+) -> Classification:
     """Return the class that most of the nearest items have.
 
     Items whose codes are as far away as the k-th share the votes that are left; kept
@@ -242,7 +244,7 @@ def _by_votes(
     has no vote on itself.
     """
     own = None if query.own is None else rows.positions_of(query.own)
-    reranks = rows.vector_form is not None and query.has_features
+    reranks = rows.vector_dtype is not None and query.has_features
     if classes.ndim > 1:
         shares = []
         if reranks:
@@ -264,7 +266,7 @@ def _by_votes(
         {"class": name, "share": share}
         for name, share in zip(names, shares_of, strict=True)
     ]
-    return Classified(_objects(names), best.shares, None, None, tuple(records))
+    return Classification(_objects(names), best.shares, None, None, tuple(records))
 
 
 def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
@@ -277,7 +279,7 @@ def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
 
 def _by_linear_models(
     model: Model, rows: Rows, query: Query, classes: NDArray[Any]
-) -> Classified:
+) -> Classification:
     """Return the class by linear models on bits, learnt from the collection."""
     linear = learn_classes(rows.codes, model.encoder.n_bits, classes)
     scores = linear.scores(query.codes)
@@ -289,10 +291,10 @@ def _by_linear_models(
         {"class": name, "score": score}
         for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
     ]
-    return Classified(_objects(names), best, None, None, tuple(records))
+    return Classification(_objects(names), best, None, None, tuple(records))
 
 
-def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
+def _ranked(scores: list[NDArray[Any]], least: float) -> Classification:
     """Return the labels whose share or score is large enough, and the best."""
     records = []
     for row in scores:
@@ -301,7 +303,7 @@ def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
         labels = [entry["label"] for entry in ranked if entry["score"] >= least]
         records.append({"labels": labels, "ranked": ranked[:_LABELS]})
     of_each = _objects([record["labels"] for record in records])
-    return Classified(of_each, None, None, None, tuple(records))
+    return Classification(of_each, None, None, None, tuple(records))
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
