@@ -14,7 +14,7 @@ import fewbits
 from fewbits import Collection
 from fewbits.classify.decoders import Bounded
 from fewbits.client import RemoteCollection
-from fewbits.collection import Classified, DuplicateGroups, Hits
+from fewbits.collection import Classification, DuplicateGroups, Hits
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError, ServiceError
 from fewbits.learners import LSH
 from fewbits.server import Settings
@@ -54,7 +54,7 @@ def same(found, wanted):
         assert (found.metric, len(found)) == (wanted.metric, len(wanted))
         assert found.to_list() == wanted.to_list()
         assert found.to_arrow().equals(wanted.to_arrow())
-    elif isinstance(wanted, Classified):
+    elif isinstance(wanted, Classification):
         for field in dataclasses.fields(wanted):
             same(getattr(found, field.name), getattr(wanted, field.name))
     elif isinstance(wanted, DuplicateGroups):
@@ -310,6 +310,15 @@ def test_compact(tmp_path):
         same(remote.search(Q, 9), before)
         usage = Collection.open(folder).usage()
         assert (len(remote), usage["n_dead_rows"], usage["n_segments"]) == (196, 0, 1)
+
+
+def test_a_number_is_given_once(tmp_path):
+    Collection.create(tmp_path / "c", codes=CODES[:2])
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        remote.delete([1])
+        remote.compact()
+        remote.add(codes=CODES[:1])
+        assert remote.ids.tolist() == [0, 2]
 
 
 def test_read_only(remote):

@@ -11,8 +11,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from fewbits._kernels._threads import num_threads as num_threads
-from fewbits._kernels._threads import set_num_threads as set_num_threads
+from fewbits._kernels._threads import num_threads, set_num_threads
 from fewbits.errors import FewbitsError
 
 _CHOICE = os.environ.get("FEWBITS_KERNELS", "auto")

@@ -24,7 +24,7 @@ from fewbits.index._groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
 from fewbits.index._rerank import (
     Offsets,
-    Ranked,
+    RerankedNeighbours,
     add_offsets,
     as_scores,
     as_vector_pair,
@@ -120,10 +120,11 @@ class Index(ABC):
         Parameters
         ----------
         segments : iterable of (codes, ids, live) or (codes, ids, live, tables)
-            Packed codes (n, n_bytes) of one width and their ids (n,), int64, which rise
-            from one to the next through all segments; and a mask (n,) over those that
-            can be found, None for all. Perhaps a `fewbits.index.table_files.TableCache`
-            with the tables of the codes. One segment at least.
+            Packed codes (n, n_bytes) of one width and their ids (n,), int64 or a range,
+            which rise from one to the next through all segments; and a mask (n,) over
+            those that can be found, None for all. Perhaps a
+            `fewbits.index.table_files.TableCache` with the tables of the codes. One
+            segment at least.
         **settings
             Further parameters of the index.
 
@@ -356,7 +357,7 @@ class Index(ABC):
         distances = np.concatenate([found.distances for found in hits])
         ids = np.concatenate(
             [
-                segment.ids[found.ids]
+                segment.ids_at(found.ids)
                 for segment, found in zip(self._segments, hits, strict=True)
             ]
         )
@@ -477,7 +478,7 @@ class Index(ABC):
         shortlist: int | None = None,
         finalists: int | None = None,
         allowed: ArrayLike | None = None,
-    ) -> Ranked:
+    ) -> RerankedNeighbours:
         """Search by Hamming distance, then order what was found by a better distance.
 
         The `shortlist` nearest codes are ordered by the distance between vectors if
@@ -512,7 +513,7 @@ class Index(ABC):
 
         Returns
         -------
-        Ranked
+        RerankedNeighbours
             ``distances`` float32 of the last step and ``ids`` int64, each
             (n_queries, k), ordered by (distance, id). The asymmetric distance is the
             sum of ``|score|`` over scores whose sign is not the bit; the others are the
@@ -568,7 +569,9 @@ class Index(ABC):
         if pair is not None:
             distances = exact(*pair, self._rows_at(places), metric)
             distances, places = best(distances, places, k)
-        return Ranked(pad(distances, k, np.inf), pad(self._ids_at(places), k))
+        return RerankedNeighbours(
+            pad(distances, k, np.inf), pad(self._ids_at(places), k)
+        )
 
     # Copies and files
 
@@ -760,10 +763,10 @@ class Index(ABC):
             (segment,) = self._segments
             if segment.first_id == 0:
                 return places
-            return np.where(places < 0, -1, segment.ids[places])
+            return np.where(places < 0, -1, segment.ids_at(places))
         ids = np.full(places.shape, -1, np.int64)
         for segment, inside, own in self._split(places):
-            ids[inside] = segment.ids[own]
+            ids[inside] = segment.ids_at(own)
         return ids
 
     def _rows_at(self, places: IdArray) -> IdArray:

@@ -5,13 +5,13 @@ from fewbits.learners.deep.losses._base import (
     Loss,
     LossContext,
     Targets,
+    changed_options,
 )
-from fewbits.learners.deep.losses._base import changed_options as changed_options
 from fewbits.learners.deep.losses._centres import CSQ, OrthoHash
-from fewbits.learners.deep.losses._classes import ClassLoss as ClassLoss
-from fewbits.learners.deep.losses._classes import CodebookLoss as CodebookLoss
-from fewbits.learners.deep.losses._classes import CodeLoss as CodeLoss
 from fewbits.learners.deep.losses._classes import (
+    ClassLoss,
+    CodebookLoss,
+    CodeLoss,
     GreedyHash,
 )
 from fewbits.learners.deep.losses._pairs import DBDH, DCH, DSDH, HashNet
