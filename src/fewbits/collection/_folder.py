@@ -37,7 +37,8 @@ from fewbits.ood import load_rejection, rejection_bytes
 from fewbits.store import (
     VECTOR,
     Damage,
-    Repaired,
+    Findings,
+    RepairReport,
     Report,
     Store,
     one_at_a_time,
@@ -735,44 +736,39 @@ def _digest_of(folder: Path) -> str | None:
 
 
 def _report_of(folder: Path, rows: bool) -> Report:
-    """Read all files, and go on after whatever is damaged."""
-    n_bytes, damages = _damages_beside(folder)
-    report = Report(None, 0, 0)
+    """Read all files, and go on after whatever is wrong."""
+    beside, report = _report_beside(folder), Report(None, 0, 0)
     if rows and (name := _store_name(folder)) is not None:
-        try:
+        findings = Findings()
+        with findings.reading(folder / str(name)):
             report = open_store(folder, name, damaged=True).verify()
-        except (ArtefactError, OSError) as error:  # nothing of it is there
-            damages.append(_damage(folder / str(name), error))
+        report = _joined(report, findings)
+    return _joined(report, beside, beside.n_bytes)
+
+
+def _joined(report: Report, first: Report | Findings, n_bytes: int = 0) -> Report:
     return replace(
         report,
         n_bytes=report.n_bytes + n_bytes,
-        damages=(*damages, *report.damages),
+        damages=(*first.damages, *report.damages),
+        unreadable=(*first.unreadable, *report.unreadable),
     )
 
 
-def _damages_beside(folder: Path) -> tuple[int, list[Damage]]:
-    """Return the bytes of the files beside the rows, and what is damaged of them."""
-    path = folder / MANIFEST
+def _report_beside(folder: Path) -> Report:
+    """Return what is wrong with the files beside the rows."""
+    path, findings = folder / MANIFEST, Findings()
     if path.is_file():
-        try:
+        with findings.reading(path):
             read_sealed(path)
-        except (ArtefactError, OSError) as error:
-            return 0, [_damage(path, error)]
+    if findings.damages or findings.unreadable:
+        return _joined(Report(None, 0, 0), findings)
     manifest = read_manifest(folder)
-    n_bytes, damages = path.stat().st_size, []
+    n_bytes = path.stat().st_size
     for name, entry in manifest["files"].items():
-        try:
+        with findings.reading(folder / str(entry["path"])):
             n_bytes += _checked(folder, manifest, name).stat().st_size
-        except (ArtefactError, OSError) as error:
-            damages.append(_damage(folder / str(entry["path"]), error))
-    return n_bytes, damages
-
-
-def _damage(path: Path, error: Exception) -> Damage:
-    text = str(error)
-    # Errors of the store name it by its absolute path.
-    rest = text.removeprefix(str(path.absolute())).removeprefix(str(path))
-    return Damage(str(path), f"it{rest}" if rest != text else text)
+    return _joined(Report(None, 0, 0), findings, n_bytes)
 
 
 def _store_name(folder: Path) -> str | None:
@@ -791,7 +787,7 @@ def _store_name(folder: Path) -> str | None:
     return name
 
 
-def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
+def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
     """Put back what a checksum proves, and report what is left.
 
     Parameters
@@ -804,7 +800,7 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
 
     Returns
     -------
-    fewbits.store.Repaired
+    fewbits.store.RepairReport
         See `fewbits.store.Store.repair`; the notes say what to do about each damaged
         file that is left beside the rows.
     """
@@ -812,10 +808,11 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
     notes, damages = [], []
     with naming_folder(folder):
         check_writable(folder)
+        _report_beside(folder).check_all_read(folder)
         if _flip_back(folder / MANIFEST):
             notes.append(f"a flipped bit of {folder / MANIFEST} was put back")
             damages.append(Damage(str(folder / MANIFEST), "a bit was flipped"))
-        _, left = _damages_beside(folder)
+        left = _report_beside(folder).damages
         store = None
         if (name := _store_name(folder)) is not None:
             store = open_store(folder, name, damaged=True)
@@ -825,11 +822,13 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
         elif not _is_sealed((folder / MANIFEST).read_bytes()):
             raise ArtefactError(_advice(left[0], None, folder))
         else:
-            result = Repaired(Report(None, 0, 0), 0, 0)
+            result = RepairReport(Report(None, 0, 0), 0, 0)
         notes += [_advice(damage, store, folder) for damage in left]
-        with contextlib.suppress(OSError):
-            (folder / VERIFIED).unlink()  # the files are not those that it describes
-    before = replace(result.before, damages=(*damages, *left, *result.before.damages))
+        before = result.before
+        before = replace(before, damages=(*damages, *left, *before.damages))
+        if before.problems or result.rebuilt:
+            with contextlib.suppress(OSError):
+                (folder / VERIFIED).unlink()  # it describes the files of before
     return replace(result, before=before, notes=(*result.notes, *notes))
 
 

@@ -58,7 +58,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, CORRECTION, ID, Repaired, Report, Store
+from fewbits.store import CODE, CORRECTION, ID, RepairReport, Report, Store
 
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
@@ -1615,7 +1615,7 @@ class Collection:
             raise ArgumentError("a collection in memory has no files: save it first")
         return self.verify_folder(self._folder, rows=rows, note=note)
 
-    def repair(self, *, drop_rows: bool = False) -> Repaired:
+    def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1657,7 +1657,7 @@ class Collection:
     @classmethod
     def repair_folder(
         cls, path: str | Path, *, drop_rows: bool = False, encoder: Any = None
-    ) -> Repaired:
+    ) -> RepairReport:
         """Put back what a checksum proves, and report what is left.
 
         A flipped bit is put back, and derived files are made again. Only what fails its
@@ -1676,7 +1676,7 @@ class Collection:
 
         Returns
         -------
-        fewbits.store.Repaired
+        fewbits.store.RepairReport
 
         Raises
         ------

@@ -267,13 +267,12 @@ class Manifest:
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
-    def from_bytes(cls, data: Any, name: str) -> Self:
+    def from_bytes(cls, data: bytes, name: str) -> Self:
         """Return the state that a file holds.
 
         Raises ArtefactError where it is damaged, NewerFormatError where it needs a
         newer fewbits.
         """
-        data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
         if seal is None or seal[1].decode() != _digest(data[seal.end() - 1 :]):
             raise ArtefactError(
@@ -416,13 +415,18 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
+def manifest_in(disk: Disk, name: str) -> Manifest:
+    """Return the state in a file, a manifest or a copy of one; see `read_manifest`."""
+    return Manifest.from_bytes(disk.read(name, _LONGEST), str(disk.folder / name))
+
+
 def read_manifest(disk: Disk, number: int) -> Manifest:
     """Return one state.
 
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+    manifest = manifest_in(disk, name)
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "

@@ -34,7 +34,7 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._memory import MemoryDisk
-from fewbits.store._repair import Repaired, repaired
+from fewbits.store._repair import RepairReport, repaired
 from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Opened, Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
@@ -319,17 +319,17 @@ class Store:
         Report
             Of the newest state that can be read.
         """
-        manifest, damages, _ = newest_readable(self._disk)
+        manifest, findings, _ = newest_readable(self._disk)
         try:
             snapshot = self.snapshot()
-        except ArtefactError:  # of the manifest: such a store cannot be written to
-            return verified(self._disk, manifest, damages)
+        except (ArtefactError, OSError):  # such a store cannot be written to
+            return verified(self._disk, manifest, findings)
         with snapshot:
-            return verified(self._disk, snapshot.manifest, damages)
+            return verified(self._disk, snapshot.manifest, findings)
 
     def repair(
         self, timeout: float | None = 60.0, *, drop_rows: bool = False
-    ) -> Repaired:
+    ) -> RepairReport:
         """Make a new state of all that stands on a checksum, and say what is lost.
 
         A single bit that was flipped in a block is put back: its checksum tells which.
@@ -348,7 +348,7 @@ class Store:
 
         Returns
         -------
-        Repaired
+        RepairReport
             Without `drop_rows` it says how many rows that would drop.
 
         Raises
@@ -411,7 +411,7 @@ class Store:
 
     def _holder(self) -> str:
         try:
-            note = json.loads(bytes(self._disk.map(HOLDER)))
+            note = json.loads(self._disk.read(HOLDER))
             return f"process {note['pid']} on {note['host']} since {note['since']}"
         except (OSError, ValueError, LookupError, TypeError):
             return "another process"
