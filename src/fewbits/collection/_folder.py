@@ -17,12 +17,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from errno import EACCES, ENOTDIR
+from errno import EACCES, ENOENT, ENOTDIR
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fewbits import encoders
-from fewbits._files import atomic_write, make_folder, sync_folder
+from fewbits._files import atomic_write, link_or_copy, make_folder, sync_folder
 from fewbits._formats import check_changeable, check_readable, features_of
 from fewbits._repr import one_line
 from fewbits.classify import (
@@ -40,6 +40,7 @@ from fewbits.store import (
     Findings,
     RepairReport,
     Report,
+    Snapshot,
     Store,
     one_at_a_time,
     remove_store,
@@ -326,6 +327,50 @@ def _unknown_of(folder: Path) -> dict[str, Any]:
     return unknown
 
 
+def backup(
+    folder: Path, target: Path, digest: str | None, rows: tuple[Store, Snapshot] | None
+) -> None:
+    """Make a new folder of the files of a collection, links to them where possible.
+
+    Parameters
+    ----------
+    folder, target : Path
+    digest : str
+        Of the manifest that goes with the rows.
+    rows : (Store, Snapshot) or None
+        The state that is copied.
+    """
+    check_target(target, overwrite=False)
+    with _replacing(target):
+        check_target(target, overwrite=False)  # others may have been first
+        manifest = _changeable_manifest(folder)
+        paths = {entry["path"] for entry in manifest["files"].values()}
+        try:
+            data = (folder / MANIFEST).read_bytes()
+            for path in sorted(paths):
+                link_or_copy(folder / path, target / path)
+            if rows is not None:
+                store, snapshot = rows
+                store.copy_to(target / store.folder.name, snapshot)
+            sync_folder(target)  # the manifest names what is there
+            digests = hashlib.sha256(data).hexdigest(), manifest["digest"]
+            if {*digests, _digest_of(folder)} != {digest}:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(folder))
+            with atomic_write(target / MANIFEST) as file:
+                file.write(data)
+        except BaseException as error:
+            if not (target / MANIFEST).exists():
+                with contextlib.suppress(OSError):
+                    for path in paths:
+                        (target / path).unlink(missing_ok=True)
+            if isinstance(error, FileNotFoundError) and _digest_of(folder) != digest:
+                raise ArgumentError(
+                    f"{folder} has been replaced since it was opened: refresh() the "
+                    "collection, or open it again"
+                ) from error
+            raise
+
+
 def _write(
     folder: Path, model: Model, rows: str | None, unknown: dict[str, Any]
 ) -> str:
@@ -337,6 +382,7 @@ def _write(
     if model.rejection is not None:
         files[_REJECTION] = rejection_bytes(model.rejection)
     names = {*files, *_entries(folder)} - {*unknown["files"]}
+    before = {path.name for path in folder.iterdir()}
     try:
         entries = {name: _written(folder, name, data) for name, data in files.items()}
         sync_folder(folder)  # the manifest names what is there
@@ -359,12 +405,13 @@ def _write(
         # The disk may be full: room is made where possible, and the cause is told.
         with contextlib.suppress(OSError):
             sync_folder(folder)  # the new manifest may be there already
-            _clean(folder, names)
+            named = {entry["path"] for entry in _entries(folder).values()}
+            _clean(folder, names, before | named)
         if isinstance(error, OSError) and error.errno is not None:
             # The system names a temporary file that the caller does not know.
             raise OSError(error.errno, error.strerror, str(folder)) from error
         raise
-    _clean(folder, names)
+    _clean(folder, names, {entry["path"] for entry in content["files"].values()})
     return hashlib.sha256(data).hexdigest()
 
 
@@ -380,9 +427,8 @@ def _written(folder: Path, name: str, data: bytes) -> dict[str, Any]:
     return {"path": path.name, "bytes": len(data), "sha256": digest}
 
 
-def _clean(folder: Path, names: set[str]) -> None:
-    """Remove the files of other saves, whole or begun, that no manifest names."""
-    kept = {entry["path"] for entry in _entries(folder).values()}
+def _clean(folder: Path, names: set[str], kept: set[str]) -> None:
+    """Remove the files of other saves, whole or begun, but those that are kept."""
     patterns = [
         re.compile(rf"\.?{re.escape(stem)}-(new|[0-9a-f]{{12}})\.{suffix}(\..*\.tmp)?")
         for stem, suffix in (name.rsplit(".", 1) for name in names)

@@ -403,9 +403,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the collection to another folder.
+        """Write the collection to another folder, without what is deleted.
 
-        A crash leaves what was there, or the new one.
+        A crash leaves what was there, or the new one. `backup` copies files as they are.
 
         Parameters
         ----------
@@ -435,6 +435,33 @@ class Collection:
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite)
+
+    def backup(self, path: str | Path) -> None:
+        """Make a new folder of this version, while others may change the collection.
+
+        Inside one file system it takes no time and no space: files, which never change,
+        are shared by hard links, also those with deleted rows. `save` writes them anew
+        without these. A crash leaves no collection there, or the whole.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            When the collection is in memory, or another has taken its place.
+        ArtefactError
+            When the folder holds anything.
+        OSError
+            When it cannot be written.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it")
+        version = self._version
+        rows = version.rows
+        state = None if rows is None else (rows.store, rows.snapshot)
+        _folder.backup(self._folder, Path(path), version.digest, state)
 
     def _replace(
         self,
@@ -1152,6 +1179,7 @@ class Collection:
                 check_known(keys, Rows.newest(store).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
                 writer.rewrite(change, schema=schema)
+            del version  # so that its files go
             self._take_over(store)
         return int(table.num_rows)
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from fewbits._files import link_or_copy
 from fewbits.store._lock import FileLock
 
 
@@ -64,12 +65,19 @@ class Disk:
             return
         try:
             os.link(source, target)
-        except OSError as error:
-            if isinstance(error, FileExistsError) or target.exists():
+        except OSError:
+            # Over a network the reply may get lost, and the call be made again.
+            is_done = target.exists() and os.path.samefile(source, target)
+            if not is_done and target.exists():
                 raise
-            os.rename(source, target)  # a file system without hard links
-        else:
-            os.unlink(source)
+            if not is_done:
+                os.rename(source, target)  # a file system without hard links
+                return
+        os.unlink(source)
+
+    def take(self, folder: Path, name: str) -> None:
+        """Share a file of another folder, by a link or a copy that is on the disk."""
+        link_or_copy(folder / name, self.folder / name)
 
     def remove(self, name: str) -> None:
         """Remove a file."""

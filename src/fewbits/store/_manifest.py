@@ -461,6 +461,22 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
+def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
+    """Make a new folder with one state of another, which is held meanwhile.
+
+    Files are links where possible: they never change.
+    """
+    disk.make_folder()
+    disk.sync_parent()
+    for name in sorted(manifest.names()):
+        disk.take(folder, name)
+    for segment in manifest.segments:
+        for name in (segment.ids_name, segment.derived_name):
+            with contextlib.suppress(OSError):
+                disk.take(folder, name)
+    publish(disk, manifest)
+
+
 def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """Remove the files that neither the newest state nor a held one names.
 

@@ -24,6 +24,7 @@ from fewbits.store._manifest import (
     LOCK,
     Manifest,
     collect,
+    copy_state,
     is_own,
     kind_of,
     manifest_name,
@@ -358,6 +359,13 @@ class Store:
         """
         with self._locked(inf if timeout is None else timeout):
             return repaired(self._disk, drop_rows)
+
+    def copy_to(self, folder: str | Path, snapshot: Snapshot) -> None:
+        """Make a new folder that holds one state, by links to files where possible.
+
+        Others may write meanwhile.
+        """
+        copy_state(self.folder, snapshot.manifest, Disk(Path(folder)))
 
     def n_files(self) -> int:
         """Return how many files the collection has."""
