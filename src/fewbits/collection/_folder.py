@@ -526,7 +526,7 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
         with store.writer(timeout=timeout) as writer:
             yield writer
         return
-    with naming_folder(folder), store.writer(timeout=timeout) as writer:
+    with naming_folder(folder), store.writer(timeout, name=folder) as writer:
         check_named(folder, store)
         yield writer
 
@@ -566,7 +566,7 @@ def _replacing(folder: Path) -> Iterator[None]:
             # What is damaged takes no rows that could be lost.
             with contextlib.suppress(ArtefactError):
                 store = open_store(folder, read_manifest(folder)["rows"])
-                stack.enter_context(store.writer(timeout=None))
+                stack.enter_context(store.writer(None, name=folder))
             yield
     finally:
         with contextlib.suppress(OSError):
@@ -862,7 +862,7 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
         store = None
         if (name := _store_name(folder)) is not None:
             store = open_store(folder, name, damaged=True)
-            result = store.repair(drop_rows=drop_rows)
+            result = store.repair(drop_rows=drop_rows, name=folder)
         elif not (left or damages):
             raise ArtefactError(f"{folder} holds no rows")
         elif not _is_sealed((folder / MANIFEST).read_bytes()):

@@ -405,7 +405,7 @@ class Collection:
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the collection to another folder, without what is deleted.
 
-        A crash leaves what was there, or the new one. `backup` copies files as they are.
+        A crash leaves what was there, or the new one. `backup` takes files as they are.
 
         Parameters
         ----------

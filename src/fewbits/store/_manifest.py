@@ -118,7 +118,7 @@ class SegmentEntry:
     n_rows, n_live : int
         Rows, and those that are not deleted.
     first, last : int
-        The smallest and the largest sequence number of its rows.
+        Its smallest and its largest row.
     rows, vectors : FileEntry
         Its files.
     id_range : (int, int) or None
@@ -202,9 +202,9 @@ class Manifest:
     fingerprint : str
         Of the encoder that the codes are from.
     next_row, next_id : int
-        The next sequence number, and the next id where none is given.
+        The next row, and the next id where none is given.
     segments : tuple of SegmentEntry
-        By rising sequence numbers.
+        By rising rows.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -348,7 +348,7 @@ def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     segments = tuple(_segment(entry) for entry in entries)
     for before, after in pairwise(segments):
         if before.last >= after.first:
-            raise ValueError("sequence numbers of its segments do not rise")
+            raise ValueError("the rows of its segments do not rise")
     if len({segment.token for segment in segments}) != len(segments):
         raise ValueError("it names a segment twice")
     return segments

@@ -320,10 +320,10 @@ def _with_deletes(
     return write_deletes(disk, entry, number, deletes)
 
 
-def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
+def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
-    source = Stored(Part(disk, state, state.segments[place]))
-    for later in state.segments[place + 1 :]:
+    source = Stored(Part(disk, state, state.segments[at]))
+    for later in state.segments[at + 1 :]:
         source.delete(_living_ids(Part(disk, state, later)))
     if not source.deletes.n_deleted:
         return source.part.entry

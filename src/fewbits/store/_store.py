@@ -229,7 +229,11 @@ class Store:
 
     @contextmanager
     def writer(
-        self, timeout: float | None = 60.0, *, segment_bytes: int = FULL
+        self,
+        timeout: float | None = 60.0,
+        *,
+        segment_bytes: int = FULL,
+        name: Path | None = None,
     ) -> Iterator[Writer]:
         """Open the collection for changes; other writers wait.
 
@@ -241,6 +245,8 @@ class Store:
             `logging` is told otherwise, says which.
         segment_bytes : int, default=2**28
             Bytes of rows that are gathered in memory, and of the largest segment.
+        name : Path, default=None
+            What messages about the lock call the store; None for its folder.
 
         Raises
         ------
@@ -249,7 +255,7 @@ class Store:
         """
         check_count(segment_bytes, "segment_bytes")
         with (
-            self._locked(inf if timeout is None else timeout) as lock,
+            self._locked(inf if timeout is None else timeout, name) as lock,
             Writer(self._disk, lock, segment_bytes, self._opened) as writer,
         ):
             yield writer
@@ -329,7 +335,11 @@ class Store:
             return verified(self._disk, snapshot.manifest, findings)
 
     def repair(
-        self, timeout: float | None = 60.0, *, drop_rows: bool = False
+        self,
+        timeout: float | None = 60.0,
+        *,
+        drop_rows: bool = False,
+        name: Path | None = None,
     ) -> RepairReport:
         """Make a new state of all that stands on a checksum, and say what is lost.
 
@@ -346,6 +356,8 @@ class Store:
         drop_rows : bool, default=False
             Drop the rows of segments that are still damaged; where the newest state
             cannot be read, go back to an older one.
+        name : Path, default=None
+            As for `writer`.
 
         Returns
         -------
@@ -357,7 +369,7 @@ class Store:
         ArtefactError
             When no state can be read; then nothing has changed.
         """
-        with self._locked(inf if timeout is None else timeout):
+        with self._locked(inf if timeout is None else timeout, name):
             return repaired(self._disk, drop_rows)
 
     def copy_to(self, folder: str | Path, snapshot: Snapshot) -> None:
@@ -392,27 +404,24 @@ class Store:
         return sizes
 
     @contextmanager
-    def _locked(self, timeout: float) -> Iterator[FileLock]:
-        lock = self._lock_within(timeout)
+    def _locked(self, timeout: float, name: Path | None = None) -> Iterator[FileLock]:
+        lock = self._lock_within(timeout, name or self.folder)
         try:
             with self._disk.note(HOLDER, _about_me()):
                 yield lock
         finally:
             lock.release()
 
-    def _lock_within(self, timeout: float) -> FileLock:
+    def _lock_within(self, timeout: float, name: Path) -> FileLock:
         start = time.monotonic()
         end, has_warned = start + timeout, False
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
             if not has_warned and time.monotonic() >= start + _SILENT:
                 has_warned = True
-                _LOG.warning(
-                    "waiting: %s is being changed by %s", self.folder, self._holder()
-                )
+                _LOG.warning("waiting: %s is being changed by %s", name, self._holder())
             if time.monotonic() >= end:
                 raise LockedError(
-                    f"{self.folder} is being changed by {self._holder()}; waited "
-                    f"{timeout:g} s"
+                    f"{name} is being changed by {self._holder()}; waited {timeout:g} s"
                 )
             time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
         return lock

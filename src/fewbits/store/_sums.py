@@ -132,9 +132,9 @@ class CheckedBytes:
         if stop > start and not self._good[first:last].all():
             self.check_blocks(np.arange(first, last))
 
-    def check_at(self, places: NDArray[np.int64]) -> None:
+    def check_at(self, offsets: NDArray[np.int64]) -> None:
         """Check the blocks in which some bytes lie."""
-        blocks = places // BLOCK
+        blocks = offsets // BLOCK
         if not self._good[blocks].all():
             self.check_blocks(blocks)
 
@@ -252,7 +252,7 @@ def _shifted(byte: int) -> int:
 
 _TABLE = [_shifted(byte) for byte in range(256)]
 _BY_TOP = {entry >> 24: byte for byte, entry in enumerate(_TABLE)}
-_BITS = {_TABLE[1 << place]: 1 << place for place in range(8)}
+_BITS = {_TABLE[1 << bit]: 1 << bit for bit in range(8)}
 
 
 def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
@@ -261,9 +261,9 @@ def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
     None where more than a bit differs, or nothing.
     """
     difference = crc32c(block) ^ expected
-    for place in range(len(block) - 1, -1, -1):
+    for at in range(len(block) - 1, -1, -1):
         if difference in _BITS:
-            return place, _BITS[difference]
+            return at, _BITS[difference]
         # What it would be without the last byte.
         byte = _BY_TOP[difference >> 24]
         difference = (difference ^ _TABLE[byte]) << 8 & 0xFFFFFFFF | byte
