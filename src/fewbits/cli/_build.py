@@ -51,7 +51,7 @@ def build(
             "--bits only the first bits of its codes."
         ),
     ] = None,
-    method: opt.Method = None,
+    learner: opt.Learner = None,
     bits: opt.Bits = None,
     backbone: opt.Backbone = None,
     groups: opt.GroupColumn = None,
@@ -59,7 +59,7 @@ def build(
     settings: opt.Settings = None,
     kernel_map: opt.KernelMap = None,
     codebook: opt.CodebookPath = None,
-    seed: opt.LearningSeed = None,
+    random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
     overwrite: Annotated[
@@ -95,7 +95,7 @@ def build(
     from fewbits.collection import Collection
 
     learning = Learning(
-        method,
+        learner,
         bits,
         backbone,
         groups,
@@ -103,7 +103,7 @@ def build(
         tuple(settings or ()),
         kernel_map,
         codebook,
-        seed,
+        random_state,
         checkpoint,
         device,
         normalize or None,

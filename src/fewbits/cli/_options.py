@@ -197,16 +197,13 @@ Shown = Annotated[
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
-]
+Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
-Method = Annotated[
+Learner = Annotated[
     str | None,
     typer.Option(
-        "--method",
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -248,7 +245,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --seed, instead of "
+        help="Learn from this many rows, drawn at random by --random-state, instead of "
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
@@ -277,9 +274,9 @@ CodebookPath = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed = Annotated[
+RandomState = Annotated[
     int | None,
-    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+    typer.Option("--random-state", help="Random seed. Default: 0."),
 ]
 Checkpoint = Annotated[
     Path | None,
@@ -437,8 +434,13 @@ def read_vectors(path: str, option: str) -> Any:
     return source.values
 
 
-def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
-    """Return items from the command line: texts, or paths of images."""
+def typed_items(
+    collection: "Collection", typed: Sequence[str], by_id: str = "--ids"
+) -> list[Any]:
+    """Return items from the command line: texts, or paths of images.
+
+    `by_id` is the option that takes ids: a text that is one gets a note.
+    """
     if typed and collection.backbone is None:
         raise ArgumentError(
             f"{collection.path} takes {collection.kind}, which cannot be typed: use "
@@ -455,18 +457,31 @@ def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
                     f"a text must be UTF-8, got {clean(text)}"
                 ) from None
         check_texts(typed, "the command line")
-        for text in filter(os.path.isfile, typed):
-            typer.echo(
-                f"note: {text!r} is taken as a text; to read the file, use --input",
-                err=True,
-            )
+        for text in typed:
+            other = ""
+            if os.path.isfile(text):
+                other = "to read the file, use --input"
+            elif _is_id(collection, text):
+                option = shlex.join([by_id, text])
+                other = f"for the item of this id, use {option}"
+            if other:
+                typer.echo(f"note: {text!r} is taken as a text; {other}", err=True)
         return list(typed)
     for name in typed:
         if Path(name).is_dir():
             raise ArgumentError(f"{name} is a folder: use --input {shlex.quote(name)}")
         if not Path(name).is_file():
-            raise FileNotFoundError(f"there is no file {name!r}")
+            of_id = f"; {by_id} takes ids" if _is_id(collection, name) else ""
+            raise FileNotFoundError(f"there is no file {name!r}{of_id}")
     return [Path(name) for name in typed]
+
+
+def _is_id(collection: "Collection", text: str) -> bool:
+    """Return whether a text is the id of an item, as typed."""
+    try:
+        return collection.typed_id(text) in collection
+    except ArgumentError:  # ids are numbers, and this is none
+        return False
 
 
 def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
@@ -541,8 +556,11 @@ def command_line(*words: Any, **options: Any) -> str:
     >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
     "fewbits build 'my c' t.csv --column text"
     """
-    called = Path(sys.argv[0])
-    by_path = called.name == "fewbits" and shutil.which("fewbits") is None
+    called, program = Path(sys.argv[0]), ["fewbits"]
+    if called.parts[-2:] == ("fewbits", "__main__.py"):
+        program = ["python", "-m", "fewbits"]
+    elif called.name == "fewbits" and shutil.which("fewbits") is None:
+        program = [str(called)]
     pairs = [
         (name, entry)
         for name, value in options.items()
@@ -550,8 +568,7 @@ def command_line(*words: Any, **options: Any) -> str:
         if entry is not None and entry is not False
     ]
     typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
-    return shlex.join(map(str, parts))
+    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
 
 
 # Settings of methods.

@@ -104,14 +104,14 @@ class Facts:
         """Return what `to_dict` gave; raise ValueError where it is something else."""
         if not isinstance(facts, dict):
             raise ValueError(f"facts are a {type(facts).__name__}, no object")
-        for name, value in facts.items():
-            kind = _JSON.get(name)
-            if kind is None:
-                raise ValueError(f"there is no fact {name!r}")
+        known = {name: value for name, value in facts.items() if name in _JSON}
+        for name, value in known.items():  # others are of a newer fewbits
+            kind = _JSON[name]
             if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
                 raise ValueError(f"{name} is {value!r}"[:100])
-        names = facts.get("feature_names")
-        return cls(**facts | ({} if names is None else {"feature_names": tuple(names)}))
+        if "feature_names" in known:
+            known["feature_names"] = tuple(known["feature_names"])
+        return cls(**known)
 
     def of_other_length(self, n_bits: int) -> Self:
         """Return what still holds for a prefix of codes that had `n_bits` bits."""
@@ -310,8 +310,8 @@ class Model:
         if self.codebook is None:
             raise ArgumentError(
                 "this collection has no class codes: learn them from labels by "
-                "'fewbits fit --method llc' or another deep method, or let items vote, "
-                "by label= (on the command line --label)"
+                "'fewbits fit --learner llc' or another deep method, or let items "
+                "vote, by label= (on the command line --label)"
             )
         return self.codebook
 
@@ -347,7 +347,7 @@ def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
     if first is None or second is None:
         raise ArgumentError(
             "collections of two encoders have the same codes only where both have "
-            "learnt those of the same classes: 'fewbits fit --method llc --codebook "
+            "learnt those of the same classes: 'fewbits fit --learner llc --codebook "
             "COLLECTION'"
         )
     if first.n_bits != second.n_bits:

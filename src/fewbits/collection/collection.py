@@ -465,7 +465,7 @@ class Collection:
         copy = type(self)(_Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
-        copy._replace(version.model, tables, path, overwrite=overwrite)
+        copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
 
     def _replace(
         self,
@@ -474,20 +474,22 @@ class Collection:
         folder: Path | None,
         *,
         overwrite: bool = False,
+        before: Rows | None = None,
     ) -> None:
         """Put a model and rows in the place of what there is, in one step.
 
         `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has.
+        rows that come replace what this handle has. Numbers that `before` gave as ids
+        are not given again.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        before, own = self._version, self._folder
+        version, own = self._version, self._folder
         in_place = own is not None and folder == own
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(before) != _folder.folder_state(str(own)):
+            if in_place and _state(version) != _folder.folder_state(str(own)):
                 raise _StaleError(
                     f"the collection {own} has been changed by others: call refresh()"
                 )
@@ -501,6 +503,7 @@ class Collection:
                 n_bits=n_bits,
                 fingerprint=fingerprint,
                 number=self.version,
+                next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
                 for table in parts:
@@ -516,7 +519,11 @@ class Collection:
         else:
             folder = folder.absolute()
             digest = _folder.save_folder(
-                folder, model, write_rows, overwrite=overwrite or in_place
+                folder,
+                model,
+                write_rows,
+                overwrite=overwrite or in_place,
+                in_place=in_place,
             )
         self._version, self._folder = _Version(model, rows, digest), folder
 
@@ -1187,10 +1194,11 @@ skip_unreadable, progress
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                check_known(keys, Rows.newest(store).find(keys))
+                check_known(keys, self._newest_rows(writer).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, schema=schema)
-            self._take_over(store)
+                writer.rewrite(change, ids=keys, schema=schema)
+                del version
+                self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -1228,11 +1236,20 @@ skip_unreadable, progress
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
+                chosen = self._chosen(
+                    self._newest_rows(writer), ids, filter, missing_ok
+                )
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-            self._take_over(store)
+                self._take_over(store)
         return n_deleted
+
+    def _newest_rows(self, writer: Any) -> Rows:
+        """Return the rows of the version that a writer will change."""
+        rows = _filled(self._version)
+        if rows.snapshot.number == writer.manifest.number:
+            return rows
+        return Rows.newest(rows.store, rows)
 
     def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
         """Return a column of those ids that meet a condition."""
@@ -1294,7 +1311,7 @@ skip_unreadable, progress
             store, schema = rows.store, rows.snapshot.schema
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
-                aligned_still = store.snapshot().schema == schema
+                aligned_still = writer.manifest.schema == schema
                 if passes_over and ID in table.column_names:  # others may have come
                     new = _new_ids(Rows.newest(store), table[ID])
                     table = table.filter(_arrow_mask(new))
@@ -1304,7 +1321,7 @@ skip_unreadable, progress
                         writer.rewrite(partial(retyped, schema=typed), schema=typed)
                     (writer.upsert if replaces else writer.append)(table)
                     writer.commit()
-            self._take_over(store)
+                self._take_over(store)
             if not aligned_still:  # others gave it another column
                 return again()
         return int(table.num_rows)
@@ -1337,10 +1354,9 @@ skip_unreadable, progress
         return aligned(table, schema, id_name=source.id, required=required)
 
     def _take_over(self, store: Store) -> None:
-        """Read the newest version; what only the one before needs is removed."""
+        """Read the newest version, before the writer removes what others need."""
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
-        store.collect()
 
     # Reading rows.
 
@@ -1644,9 +1660,9 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
+                self._take_over(store)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._take_over(store)
 
     def verify(self, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
@@ -1786,8 +1802,9 @@ skip_unreadable, progress
                 new.facts, **names, novelty_radius=None, index=old.facts.index
             )
             new = replace(new, facts=facts)
-            self._replace(new, reencoded_tables(rows, new, progress), self._folder)
-            del version, rows  # which hold the files of the old rows
+            tables = reencoded_tables(rows, new, progress)
+            self._replace(new, tables, self._folder, before=rows)
+            del version, tables, rows  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1807,7 +1824,7 @@ skip_unreadable, progress
         model = version.model.prefix(bits)
         tables = None if version.rows is None else prefixed_tables(version.rows, bits)
         shorter = Collection(_Version(model, None), None)
-        shorter._replace(model, tables, None)
+        shorter._replace(model, tables, None, before=version.rows)
         return shorter
 
     def warm(self) -> None:
