@@ -24,10 +24,10 @@ from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
     cast_column,
-    checked_ids,
     fixed_binary,
     id_column,
     kept_vectors,
+    new_ids,
     table_of,
     typed_schema,
     user_column,
@@ -178,7 +178,7 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
         vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
         corrections=_no_corrections(model),
     )
-    return table.add_column(0, ID, checked_ids(ids))
+    return table.add_column(0, ID, new_ids(ids))
 
 
 def with_first(tables: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
@@ -265,13 +265,13 @@ def check_vectors(rows: Rows, old: Model, new: Model) -> None:
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
     if new.features_name() != old.features_name():
-        told = [
+        kept, other = (
             f"{m.backbone or 'none'} ({(m.backbone_fingerprint or '')[:12]})"
             for m in (old, new)
-        ]
+        )
         raise ArgumentError(
-            f"the collection keeps vectors of another backbone, {told[0]}; the encoder "
-            f"takes those of {told[1]}"
+            f"the collection keeps vectors of another backbone, {kept}; the encoder "
+            f"takes those of {other}"
         )
     if rows.n_features != new.encoder.n_features:
         raise ArgumentError(
@@ -288,14 +288,14 @@ def reencoded_tables(
     step = max(1, _REENCODED // model.encoder.n_features)
     for table in rows.whole():
         for span in spans(table.num_rows, step):
-            some = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(some)]
+            part = table.slice(span.start, span.stop - span.start)
+            numbers = rows.row_numbers[done : done + len(part)]
             vectors = rows.vectors_at(numbers)
             codes = model.encoder.encode(vectors)
             corrections = model.encoder.corrections(vectors, codes)
             values = None if corrections is None else corrections.values
-            yield with_codes(some, codes, values)
-            done += len(some)
+            yield with_codes(part, codes, values)
+            done += len(part)
             if progress is not None:
                 progress(done, len(rows))
         if not table.num_rows:
@@ -373,9 +373,7 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
-    keys = checked_ids(ids)
-    if len(keys):
-        keys = id_column(keys, rows.has_text_ids)
+    keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
         if len(column) != len(keys):
