@@ -267,7 +267,9 @@ def _read(source: Any, options: Options) -> Input:
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return source
-    if _are_files(source):
+    is_list = isinstance(source, list | tuple)
+    are_paths = is_list and all(isinstance(item, Path) for item in source)
+    if are_paths and any(kind_of(path) in FILES for path in source):
         for path in source:
             _check_readable(path)
         return _read_several(list(source), options, "the list of files")
@@ -285,7 +287,11 @@ def _read(source: Any, options: Options) -> Input:
         return _read_several(paths, options, str(source))
     _check_readable(path)
     if path.is_dir():
-        return _read_folder(path, options)
+        if tables := table_files(path):
+            return _read_several(tables, options, str(path))
+        hint = "; the labels of images are the names of the subfolders they lie in"
+        options.refuse_columns(str(path), hint)
+        return Input("images", *find_images(path), str(path))
     kind = kind_of(path)
     reader = READERS.get(kind)
     if is_compressed(path) and kind not in _STREAMED:
@@ -300,13 +306,6 @@ def _read(source: Any, options: Options) -> Input:
             f"Parquet files and {', '.join(sorted(READERS))}"
         )
     return reader(path, options)
-
-
-def _are_files(source: Any) -> bool:
-    """Return whether a list holds paths, some of which are no images."""
-    is_list = isinstance(source, list | tuple)
-    paths = is_list and all(isinstance(item, Path) for item in source)
-    return bool(paths and any(kind_of(path) in FILES for path in source))
 
 
 def _check_readable(path: Path) -> None:
@@ -332,15 +331,6 @@ def _read_several(paths: list[Path], options: Options, source: str) -> Input:
         )
     folder = Path(os.path.commonpath([path.parent for path in paths]))
     return read_table(open_tables(paths), options, source, folder)
-
-
-def _read_folder(path: Path, options: Options) -> Input:
-    if tables := table_files(path):
-        return _read_several(tables, options, str(path))
-    hint = "; the labels of images are the names of the subfolders they lie in"
-    options.refuse_columns(str(path), hint)
-    files, labels = find_images(path)
-    return Input("images", files, labels, str(path))
 
 
 # Files, each by its ending
