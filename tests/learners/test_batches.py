@@ -61,13 +61,3 @@ def test_batches_have_twice_as_many_rows_as_directions():
     assert small.encoder_.fingerprint == least.encoder_.fingerprint
     more = ITQ(12, n_iter=9, batch_size=60, random_state=0).fit(X)
     assert more.encoder_.fingerprint != least.encoder_.fingerprint
-
-
-def test_rows_that_are_read_in_every_iteration_give_the_same(tmp_path, monkeypatch):
-    np.save(tmp_path / "X.npy", np.tile(X, (20, 1)))
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    batches = ITQ(12, n_iter=5, batch_size=250, random_state=0)
-    kept = clone(batches).fit(mapped)
-    monkeypatch.setattr("fewbits.learners._core._rows.KEEP_BYTES", 0)
-    read = clone(batches).fit(mapped)
-    np.testing.assert_allclose(read.objective_, kept.objective_)

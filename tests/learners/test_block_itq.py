@@ -5,11 +5,6 @@ import pytest
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import ITQ, BlockITQ
-from fewbits.learners._block_itq import (
-    balanced_groups,
-    correlated_groups,
-    leading_components,
-)
 
 _rng = np.random.default_rng(0)
 #: Features 3 i, 3 i + 1 and 3 i + 2 are nearly the same.
@@ -21,42 +16,6 @@ X = _rng.normal(size=(400, 30)) @ _rng.normal(size=(30, 30))
 
 def covariance(X):
     return np.cov(X.T, bias=True) * len(X)
-
-
-def test_features_that_correlate_are_in_a_group():
-    found = correlated_groups(covariance(GROUPED[:, SHUFFLED]), 4)
-    named = {frozenset((SHUFFLED[group] // 3).tolist()) for group in found}
-    assert named == {frozenset([i]) for i in range(4)}
-    assert sorted(np.concatenate(found).tolist()) == list(range(12))
-
-
-def test_constant_features_are_in_a_group_too():
-    data = np.hstack([GROUPED, np.ones((300, 3))])
-    found = correlated_groups(covariance(data), 5)
-    assert sorted(np.concatenate(found).tolist()) == list(range(15))
-    encoder = BlockITQ(8, n_blocks=5, random_state=0).fit(data).encoder_
-    assert np.isfinite(encoder.weights).all()
-
-
-def test_components_are_the_leading_ones_of_all_groups():
-    C = covariance(GROUPED)
-    groups = correlated_groups(C, 4)
-    found = leading_components(C, groups, 4)
-    assert [each.axes.shape for each in found] == [(3, 1)] * 4
-    every = np.concatenate(
-        [np.linalg.eigvalsh(C[i : i + 3, i : i + 3]) for i in range(0, 12, 3)]
-    )
-    kept = sorted(each.scatter[0] for each in found)
-    np.testing.assert_allclose(kept, np.sort(every)[-4:])
-    assert sum(e.axes.shape[1] for e in leading_components(C, groups, 2)) == 2
-
-
-def test_balanced_groups_have_about_the_same_variance():
-    variances = np.random.default_rng(1).permutation(np.arange(1.0, 41))
-    found = balanced_groups(np.diag(variances), 4)
-    assert sorted(np.concatenate(found).tolist()) == list(range(40))
-    assert np.ptp([variances[group].sum() for group in found]) <= 40
-    assert all((np.diff(group) > 0).all() for group in found)
 
 
 def test_balanced_groups_spread_features_that_repeat_one_another():

@@ -6,7 +6,6 @@ from sklearn.datasets import load_digits
 
 from fewbits.errors import ArgumentError
 from fewbits.learners import Classemes
-from fewbits.learners._classemes import bootstrap, most_used
 
 
 @pytest.fixture(scope="module")
@@ -53,24 +52,6 @@ def test_bits_that_repeat_others_are_told(digits):
         assert Classemes(30, random_state=0).fit(X, y).n_different_bits_ == 6
     X, y = digits
     assert Classemes(random_state=0).fit(X[:300], y[:300]).n_different_bits_ == 10
-
-
-def test_bootstrap_draws_from_each_class_as_many_as_it_has():
-    numbers = np.repeat(np.arange(3), [1, 5, 100])
-    drawn = bootstrap(numbers, np.random.RandomState(0))
-    np.testing.assert_array_equal(numbers[drawn], numbers)
-    assert 50 < len(np.unique(drawn)) < 80
-
-
-def test_elimination_keeps_what_tells_classes_apart():
-    rng = np.random.default_rng(0)
-    y = np.arange(400) % 4
-    useful = np.stack([y < 2, y % 2 == 0], axis=1)
-    noise = rng.random((400, 18)) < 0.5
-    H = np.concatenate([noise[:, :9], useful, noise[:, 9:]], axis=1).astype(float)
-    labels = [y == k for k in range(4)]
-    kept = most_used(H, labels, 2, drop=0.1, seed=0)
-    assert kept.tolist() == [9, 10]
 
 
 @pytest.mark.parametrize(

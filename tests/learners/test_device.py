@@ -1,10 +1,7 @@
 """The same learners with their linear algebra done by torch."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
-from scipy.linalg import hadamard
 from sklearn.base import clone
 
 from fewbits.errors import (
@@ -25,10 +22,7 @@ from fewbits.learners import (
     SpectralHashing,
     _neighbour_training,
 )
-from fewbits.learners._core import _device, _rows
-from fewbits.learners._fast_neighbour_codes import transform_there
-from fewbits.learners._linalg import _orthogonal
-from fewbits.learners._neighbour_training import smallest
+from fewbits.learners._core import _device
 from fewbits.learners.fitting import on_device, on_progress, shared_steps
 from tests.learners._learners import every_learner
 
@@ -78,11 +72,6 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@pytest.fixture
-def by_products(monkeypatch):
-    monkeypatch.setattr(_orthogonal, "_GRAM_FROM", 2)
-
-
 @heavy
 @pytest.mark.usefixtures("by_products")
 @pytest.mark.parametrize("name", DEVICES)
@@ -93,24 +82,6 @@ def test_torch_learns_the_same(learner, n, name):
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
     assert np.mean(found.transform(X) != expected.transform(X)) < 1e-3
-
-
-@heavy
-@pytest.mark.usefixtures("by_products")
-@pytest.mark.parametrize("name", [None, *DEVICES])
-@pytest.mark.parametrize("n", [200, 20])
-def test_large_matrices_in_single_precision(learner, n, name, monkeypatch):
-    expected = clone(learner).fit(X[:n], Y[:n])
-    for module in (_rows, _orthogonal):
-        monkeypatch.setattr(module, "LARGE", 8)
-    monkeypatch.setattr("fewbits.learners._sparse_projections.LARGE", 8)
-    monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
-    monkeypatch.setattr(_device, "_ROOMY", 2)
-    monkeypatch.setattr(_orthogonal, "_PRODUCTS_FROM", 2)
-    with on_device(name) if name else nullcontext():
-        found = clone(learner).fit(X[:n], Y[:n])
-    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-3)
-    assert np.mean(found.transform(X) != expected.transform(X)) < 0.02
 
 
 @neighbours
@@ -225,20 +196,6 @@ def test_shared_steps_are_those_of_one_device(learner, monkeypatch):
         clone(learner).fit(X)
         assert puts_of_a_fit() == alone  # nothing of what NumPy found
         assert len(puts_of_a_fit()) < len(alone)
-
-
-@pytest.mark.parametrize("size", [16, 32, 128])
-def test_transform_by_products(size):
-    x = np.random.default_rng(0).normal(size=(3, size)).astype(np.float32)
-    found = transform_there(torch.from_numpy(x)).numpy()
-    np.testing.assert_allclose(found, x @ hadamard(size), rtol=1e-4, atol=1e-4)
-
-
-def test_smallest_of_tensors():
-    distances = np.random.default_rng(0).normal(size=(5, 300)).astype(np.float32)
-    ids, found = smallest(torch.from_numpy(distances), 7)
-    np.testing.assert_array_equal(ids.numpy(), np.argsort(distances, axis=1)[:, :7])
-    np.testing.assert_array_equal(found.numpy(), np.sort(distances, axis=1)[:, :7])
 
 
 @heavy

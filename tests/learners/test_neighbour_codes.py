@@ -1,4 +1,3 @@
-import re
 import weakref
 from contextlib import contextmanager
 from functools import partial
@@ -22,31 +21,7 @@ from fewbits.learners import (
     Hadamard,
     NeighbourCodes,
     SparseProjections,
-    _neighbour_codes,
     _neighbour_training,
-)
-from fewbits.learners._fast_neighbour_codes import BlockHadamardMap
-from fewbits.learners._linalg._adam import Adam
-from fewbits.learners._neighbour_maps import (
-    Frame,
-    LinearMap,
-    NetworkMap,
-    SparseLinearMap,
-    plain_frame,
-    principal_frame,
-    towards_tight,
-)
-from fewbits.learners._neighbour_training import (
-    Batch,
-    QueryRecall,
-    Training,
-    ValidationSplit,
-    divergence,
-    gained,
-    neighbour_graph,
-    neighbour_probabilities,
-    precisions,
-    smallest,
 )
 from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
@@ -71,70 +46,10 @@ def interrupted_after(n):
         yield
 
 
-def interrupted_step(n):
-    """Return a step of Adam that is interrupted once, after it was made n times."""
-    original, interrupted = Adam.step, []
-
-    def step(self, gradients, rate):
-        original(self, gradients, rate)
-        if self.n_steps == n and not interrupted:
-            interrupted.append(self)
-            raise KeyboardInterrupt
-
-    return step
-
-
 def brute_nearest(X, row, k):
     distances = ((X - X[row]) ** 2).sum(axis=1)
     distances[row] = np.inf
     return np.argsort(distances)[:k]
-
-
-class TestGraph:
-    def test_finds_the_nearest_rows(self):
-        X, anchors = rows(), np.array([3, 7, 299])
-        graph = neighbour_graph(X, anchors, 5, perplexity=3)
-        expected = [brute_nearest(X, row, 5) for row in anchors]
-        np.testing.assert_array_equal(graph.ids, expected)
-
-    @pytest.mark.parametrize(("n", "k"), [(7, 3), (40, 40), (500, 9), (1000, 100)])
-    def test_smallest_numbers_of_rows(self, n, k):
-        values = np.random.default_rng(0).normal(size=(5, n)).astype(np.float32)
-        values[1] = np.round(values[1])  # ties
-        ids, found = smallest(values, k)
-        np.testing.assert_array_equal(found, np.sort(values, axis=1)[:, :k])
-        np.testing.assert_array_equal(found, np.take_along_axis(values, ids, axis=1))
-        assert all(len(set(row)) == k for row in ids)
-
-    def test_has_no_more_neighbours_than_there_are_rows(self):
-        graph = neighbour_graph(rows(4), np.arange(4), 300, perplexity=20)
-        assert graph.ids.shape == (4, 3)
-        assert np.isfinite(graph.precision).all()
-
-    @pytest.mark.parametrize("perplexity", [2.0, 20.0, 80.0])
-    def test_precision_gives_the_perplexity(self, perplexity):
-        squared = np.sort(rows(50, 100) ** 2, axis=1)
-        found = precisions(squared, perplexity)
-        shares = np.exp(-(squared - squared[:, :1]) * found[:, None]).astype(float)
-        shares /= shares.sum(axis=1, keepdims=True)
-        entropy = -np.sum(shares * np.log(shares + 1e-30), axis=1)
-        np.testing.assert_allclose(np.exp(entropy), perplexity, rtol=1e-3)
-
-    def test_equal_distances_have_a_finite_precision(self):
-        assert np.isfinite(precisions(np.zeros((2, 9), np.float32), 5.0)).all()
-
-    def test_batches_hold_each_row_once_and_the_nearest_always(self):
-        X = rows()
-        graph = neighbour_graph(X, np.arange(300), 40, perplexity=5)
-        batch = graph.draw(2, 20, 10, np.random.RandomState(0))
-        assert len(np.unique(batch.rows)) == len(batch.rows)
-        brought = [
-            anchor
-            for anchor in batch.rows[batch.anchors]
-            if np.isin(graph.ids[anchor, :5], batch.rows).all()
-        ]
-        assert len(brought) >= 2
-        assert len(batch.precision) == len(batch.anchors) <= len(batch.rows)
 
 
 def nearest_by_signs(V, k, nearest):
@@ -149,167 +64,6 @@ def nearest_by_signs(V, k, nearest):
 
 def n_constant(learner, X):
     return np.sum(np.ptp(learner.transform(X), axis=0) == 0)
-
-
-def batch_of(m, anchors):
-    return Batch(np.arange(m), np.array(anchors), np.ones(len(anchors), np.float32))
-
-
-class TestLoss:
-    def test_shares_sum_to_one_without_the_row_itself(self):
-        shares = neighbour_probabilities(rows(9), batch_of(9, [0, 4, 8]))
-        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
-        np.testing.assert_array_equal(shares[[0, 1, 2], [0, 4, 8]], 0)
-
-    def test_nearer_rows_have_larger_shares(self):
-        X = rows(9)
-        shares = neighbour_probabilities(X, batch_of(9, [4]))[0]
-        np.testing.assert_array_equal(np.argsort(-shares)[:8], brute_nearest(X, 4, 8))
-
-    def test_value_is_the_cross_entropy(self):
-        H = np.sign(rows(6, 8))
-        shares = neighbour_probabilities(rows(6, 3), batch_of(6, [1, 2]))
-        value = divergence(H, shares, np.array([1, 2]), [8], np.log(np.float32([3])))
-        terms = []
-        for row, share in zip([1, 2], shares, strict=True):
-            logits = 3 * (H @ H[row]) / 8
-            logits[row] = -np.inf
-            q = np.exp(logits) / np.exp(logits).sum()
-            terms.append(-sum(share[j] * np.log(q[j]) for j in range(6) if j != row))
-        assert value.value == pytest.approx(np.mean(terms), rel=1e-5)
-
-    @pytest.mark.parametrize("lengths", [[8], [2, 5, 8]])
-    def test_gradients_are_those_of_the_value(self, lengths):
-        anchors = np.array([0, 3, 5])
-        H = rows(7, 8)  # any numbers: the loss does not know that they are signs
-        shares = neighbour_probabilities(rows(7, 3), batch_of(7, anchors))
-        log_scale = np.linspace(0.5, 1, len(lengths)).astype(np.float32)
-
-        def value(H, log_scale):
-            return divergence(H, shares, anchors, lengths, log_scale).value
-
-        found, step = divergence(H, shares, anchors, lengths, log_scale), 1e-2
-        for place in np.ndindex(H.shape):
-            change = np.zeros_like(H)
-            change[place] = step
-            slope = value(H + change, log_scale) - value(H - change, log_scale)
-            assert found.grad_bits[place] == pytest.approx(slope / (2 * step), abs=2e-4)
-        for i in range(len(lengths)):
-            change = np.zeros_like(log_scale)
-            change[i] = step
-            slope = value(H, log_scale + change) - value(H, log_scale - change)
-            assert found.grad_log_scale[i] == pytest.approx(
-                slope / (2 * step), abs=2e-4
-            )
-
-
-def maps():
-    W, c = rows(5, 4), rows(1, 4)[0]
-    spread = np.float32([0.5, 2])
-    network = NetworkMap(W[:2], c.copy(), spread, (5, 7), np.random.RandomState(0))
-    network.outer += rows(7, 4, seed=1)
-    return {
-        "plane": LinearMap(W.copy(), c.copy()),
-        "network": network,
-        "rounds of blocks": BlockHadamardMap(5, 4, 2, 16, np.random.RandomState(0)),
-        "rounds of signs": BlockHadamardMap(5, 36, 3, 1, np.random.RandomState(0)),
-    }
-
-
-@pytest.mark.parametrize("kind", maps())
-class TestMaps:
-    def test_gradients_are_those_of_the_scores(self, kind):
-        found, V = maps()[kind], rows(9, 5, seed=2)
-        slopes = rows(*found.scores(V).shape, seed=3)
-        gradients, step = found.gradients(V, slopes), 1e-3
-        for parameter, gradient in zip(found.parameters, gradients, strict=True):
-            place = np.unravel_index(parameter.size // 2, parameter.shape)
-            values = []
-            for sign in (1, -1):
-                parameter[place] += sign * step
-                values.append(np.vdot(found.scores(V).astype(float), slopes))
-                parameter[place] -= sign * step
-            slope = (values[0] - values[1]) / (2 * step)
-            assert gradient[place] == pytest.approx(slope, abs=2e-2)
-
-    def test_encoder_is_the_same_map(self, kind):
-        found, X = maps()[kind], rows(50, 7).astype(float)
-        axes = rows(7, 5, seed=4).astype(float)
-        if kind.startswith("rounds"):  # these take the features themselves
-            X, axes = X[:, :5], None
-        frame = Frame(rows(1, X.shape[1], seed=5)[0].astype(float), 2.0, axes)
-        np.testing.assert_allclose(
-            found.encoder(frame).project(X),
-            found.scores(frame.rows(X, np.arange(len(X)))),
-            atol=2e-3,
-        )
-
-    def test_what_is_done_before_batches_keeps_rotations(self, kind):
-        found, V = maps()[kind], rows(9, 5)
-        before = found.scores(V)
-        found.prepare(0.0)
-        np.testing.assert_allclose(found.scores(V), before, atol=1e-5)
-
-    def test_goes_back_to_what_was_kept(self, kind):
-        found, V = maps()[kind], rows(9, 5)
-        before, kept = found.scores(V), found.kept()
-        for parameter in found.parameters:
-            parameter += 1
-        found.restore(kept)
-        np.testing.assert_array_equal(found.scores(V), before)
-
-
-class TestNetwork:
-    def test_starts_as_a_plane_of_the_first_inputs(self):
-        W, c, V = rows(3, 4), rows(1, 4)[0], rows(50, 8, seed=1)
-        network = NetworkMap(
-            W, c, V[:, :3].std(axis=0), (8, 9), np.random.RandomState(0)
-        )
-        np.testing.assert_allclose(network.scores(V), V[:, :3] @ W + c, atol=1e-5)
-
-    def test_a_step_moves_scores_by_less_than_they_vary(self):
-        V = rows(400, 8) / np.sqrt(8)
-        W, c, spread = rows(3, 4), rows(1, 4)[0], V[:, :3].std(axis=0)
-        network = NetworkMap(W, c, spread, (8, 4096), np.random.RandomState(0))
-        before = network.scores(V)
-        Adam(network.parameters).step(network.gradients(V, np.ones_like(before)), 0.02)
-        assert np.abs(network.scores(V) - before).max() < 1.5
-
-    def test_is_deployed_as_wide_as_was_asked(self):
-        found = maps()["network"]
-        encoder = found.encoder(Frame(np.zeros(5), 1.0))
-        assert [layer.shape for layer in encoder.weights] == [(5, 7), (7, 4)]
-
-
-class TestSparsePlane:
-    def test_drops_the_smallest_weights_in_time(self):
-        W = rows(20, 10)
-        plane = SparseLinearMap(W.copy(), np.zeros(10, np.float32), density=0.1)
-        counts = []
-        for progress in (0.05, 0.2, 0.4, 0.5, 1.0):
-            plane.prepare(progress)
-            counts.append(np.count_nonzero(plane.weights))
-            assert plane.ready == (progress >= 0.5)
-        assert counts[0] == 200
-        assert counts[1] > counts[2] > counts[3] == counts[4] == 20
-        largest = np.abs(W) >= np.sort(np.abs(W).ravel())[-20]
-        np.testing.assert_array_equal(plane.weights, W * largest)
-
-    def test_dropped_weights_stay_dropped(self):
-        plane = SparseLinearMap(rows(20, 10), np.zeros(10, np.float32), density=0.1)
-        plane.prepare(1.0)
-        plane.weights += 1
-        plane.settle()
-        assert np.count_nonzero(plane.weights) == 20
-
-
-def test_adam_finds_the_bottom_of_a_bowl():
-    place = np.array([5, -3], np.float32)
-    adam = Adam([place])
-    for i in range(300):
-        rate = 0.3 * (1 - i / 300)
-        adam.step([2 * place * np.array([1, 100], np.float32)], rate)
-    np.testing.assert_allclose(place, 0, atol=1e-2)
 
 
 @pytest.fixture(scope="module")
@@ -385,26 +139,6 @@ SOON = {"n_iter": 5, "random_state": 0, "validation": 0}
 GAIN = 0.03
 
 
-@contextmanager
-def saturated_bits(n):
-    """Training starts with n bits that are constant, and can never move again."""
-
-    def patched(start):
-        def saturated(self, split, rng):
-            found = start(self, split, rng)
-            found.bias[:n] = [1e4, -1e4] * (n // 2)
-            if isinstance(found, SparseLinearMap):
-                found.weights[:, :n] = 1e3  # the last ones to be dropped
-            return found
-
-        return saturated
-
-    with pytest.MonkeyPatch.context() as patch:
-        for each in (NeighbourCodes, FastNeighbourCodes):
-            patch.setattr(each, "_start", patched(each._start))
-        yield
-
-
 class TestLearner:
     @pytest.mark.parametrize("n_bits", [16, 32])
     def test_keeps_more_neighbours_than_itq(self, waves, n_bits):
@@ -431,13 +165,6 @@ class TestLearner:
     def test_prefixes_keep_more_neighbours_than_itq_of_their_length(self, waves):
         ours = recall(made(NeighbourCodes, 32, **SOON, nested_bits=[8, 16]), waves, 16)
         assert ours > recall(ITQ(16, random_state=0), waves) + GAIN
-
-    def test_starts_at_itq(self):
-        V, rng = rows(200), np.random.RandomState(0)
-        start = made(NeighbourCodes, 8)._start(ValidationSplit(V, V), rng)
-        drawn = np.random.RandomState(0).randint(2**31 - 1)
-        bits = ITQ(8, n_iter=25, random_state=drawn).fit_transform(V)
-        assert ((start.scores(V) >= 0) == bits).mean() > 0.99
 
     def test_sparse_maps_keep_more_neighbours_than_sparse_projections(self, waves):
         ours = made(NeighbourCodes, 32, **SOON, density=0.2)
@@ -518,16 +245,6 @@ class TestLearner:
         for n_bits in (16, 64):
             assert spread(0.3, n_bits) < 0.7 * spread(0, n_bits)
 
-    @pytest.mark.parametrize("shape", [(30, 8), (8, 30), (8, 8)])
-    def test_towards_tight_leads_to_the_polar_factor(self, shape):
-        start = rows(*shape)
-        U, values, Vt = np.linalg.svd(start, full_matrices=False)
-        W = (U * (1 + 0.1 * values / values[0])) @ Vt
-        for _ in range(30):
-            W = W + 0.5 * towards_tight(W)
-        size = np.linalg.norm(W) / np.sqrt(min(shape))
-        np.testing.assert_allclose(W / size, U @ Vt, atol=1e-5)
-
     @pytest.mark.usefixtures("few_steps")
     @pytest.mark.parametrize("options", [{"density": 0.5}, {"n_hidden": 8}])
     def test_only_a_dense_plane_is_pulled(self, waves, options):
@@ -550,15 +267,6 @@ class TestLearner:
         for seed in range(12):
             make(n_bits=4, n_iter=1, random_state=seed).fit(X)
 
-    @every_map
-    def test_constant_bits_are_told(self, make):
-        learner, X = make(n_bits=33, n_iter=2, random_state=0), rows(90)
-        told = r"(\d+) of 33 bits are constant on the training rows; a shorter code"
-        with saturated_bits(4), pytest.warns(UserWarning, match=told) as caught:
-            learner.fit(X)
-        n_told = int(re.match(told, str(caught[0].message))[1])
-        assert n_told == learner.n_dead_bits_ == n_constant(learner, X) >= 4
-
     @pytest.mark.parametrize(("level", "seed"), [(0, 0), (1, 0), (1, 7)])
     def test_constant_bits_are_those_of_the_encoder(self, level, seed):
         X = np.full((60, 7), level, np.float32)
@@ -580,42 +288,6 @@ class TestLearner:
         learner = make(n_bits=16, n_iter=12, random_state=0, tol=0.9)
         assert learner.fit(waves[0]).n_iter_ == 10
 
-    @pytest.mark.usefixtures("few_steps")
-    @pytest.mark.parametrize("density", [1.0, 0.1])
-    def test_an_interrupt_amid_an_iteration_is_resumed_as_if_it_had_not_been(
-        self, digits, tmp_path, monkeypatch, density
-    ):
-        path = tmp_path / "fit.npz"
-        options = {"density": density, "n_iter": 3, "random_state": 0}
-        with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(12))
-            with pytest.warns(InterruptedWarning):
-                ended = made(NeighbourCodes, 16, **options, checkpoint=path).fit(
-                    digits[0]
-                )
-        resumed = made(NeighbourCodes, 16, **options, checkpoint=path).fit(digits[0])
-        whole = made(NeighbourCodes, 16, **options).fit(digits[0])
-        assert ended.n_iter_ == 1
-        assert resumed.encoder_.fingerprint == whole.encoder_.fingerprint
-
-    @pytest.mark.usefixtures("few_steps")
-    @pytest.mark.parametrize("density", [1.0, 0.1])
-    def test_an_interrupt_amid_an_iteration_keeps_a_finished_map(
-        self, digits, monkeypatch, density
-    ):
-        options = {"density": density, "n_iter": 3, "random_state": 0}
-        with monkeypatch.context() as amid:
-            amid.setattr(Adam, "step", interrupted_step(12))
-            with pytest.warns(InterruptedWarning):
-                ended = made(NeighbourCodes, 16, **options).fit(digits[0])
-        assert ended.n_iter_ == 1
-        if density < 1:
-            assert ended.encoder_.density == pytest.approx(0.1, abs=0.01)
-        else:
-            with interrupted_after(1), pytest.warns(InterruptedWarning):
-                earlier = made(NeighbourCodes, 16, **options).fit(digits[0])
-            assert ended.encoder_.fingerprint == earlier.encoder_.fingerprint
-
     def test_drawn_rows_are_not_held_beside_those_of_the_frame(
         self, digits, monkeypatch
     ):
@@ -629,15 +301,6 @@ class TestLearner:
         with on_progress(lambda *_: seen.append(seen[0]())):
             made(NeighbourCodes, 16, n_rows=500, n_iter=2).fit(digits[0])
         assert seen[1:3] == [None, None]
-
-    def test_empty_bits_are_told_among_others_that_are_constant(self):
-        learner = made(NeighbourCodes, 100, density=0.1, n_iter=2, random_state=0)
-        told = r"of 100 bits are constant .*; (\d+) of them without a weight: raise"
-        with saturated_bits(4), pytest.warns(UserWarning, match=told) as caught:
-            learner.fit(rows(100, 7))
-        # Of 70 weights, those of the saturated bits are 28.
-        n_empty = int(re.search(told, str(caught[0].message))[1])
-        assert 100 - 4 - 42 <= n_empty <= learner.n_dead_bits_ - 4
 
     @every_map
     @pytest.mark.parametrize(("factor", "size"), [(1e-40, "small"), (1e38, "large")])
@@ -683,28 +346,6 @@ class TestLearner:
     def test_fast_maps_of_more_rows_hold_some_out(self):
         split = FastNeighbourCodes(8)._split(rows(1000), np.arange(1000))[1]
         assert len(split.held_out) == 100
-
-    @dense_maps
-    @pytest.mark.usefixtures("few_steps")
-    @pytest.mark.parametrize("pays", [True, False])
-    def test_training_on_few_rows_is_kept_on_a_gain(self, make, monkeypatch, pays):
-        monkeypatch.setattr(_neighbour_training, "gained", lambda *_: pays)
-        monkeypatch.setattr(ValidationSplit, "recall", lambda *_: 0.5)
-        assert was_trained(make, rows(300)) == pays
-
-    @pytest.mark.usefixtures("few_steps")
-    @pytest.mark.parametrize("n", [90, 300])
-    def test_the_start_of_few_rows_is_that_of_all(self, monkeypatch, n):
-        monkeypatch.setattr(_neighbour_training, "gained", lambda *_: False)
-        seen, original = [], _neighbour_codes.scaled_itq
-
-        def scaled_itq(V, *others):
-            seen.append(len(V))
-            return original(V, *others)
-
-        monkeypatch.setattr(_neighbour_codes, "scaled_itq", scaled_itq)
-        NeighbourCodes(8, n_iter=1, random_state=0).fit(rows(n))
-        assert seen[-1] == n
 
     def test_clear_gains_on_few_rows_are_kept(self, waves):
         learner = made(NeighbourCodes, 16, **{**SOON, "validation": 0.1})
@@ -817,116 +458,6 @@ class TestFastLearner:
         assert spread[1] < 0.7 * spread[0]
 
 
-class TestTraining:
-    @pytest.mark.parametrize(
-        ("comparisons", "k"), [(120, 1), (121, 2), (120 * 5, 5), (4000, 6)]
-    )
-    def test_rows_kept_aside_are_searched_among_themselves(
-        self, monkeypatch, comparisons, k
-    ):
-        monkeypatch.setattr(_neighbour_training, "_COMPARISONS", comparisons)
-        held_out = rows(120, seed=1)
-        split = ValidationSplit(rows(30), held_out)
-        nearest = [brute_nearest(held_out, row, k) for row in range(120)]
-        np.testing.assert_array_equal(split.nearest, nearest)
-        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        found = [nearest_by_signs(held_out[:, :n], k, nearest) for n in (6, 12)]
-        assert split.recall(plane, [6, 12]) == pytest.approx(np.mean(found))
-        assert split.recall(plane, [12]) == pytest.approx(found[1])
-
-    def test_only_the_first_of_many_rows_kept_aside_are_queries(self, monkeypatch):
-        monkeypatch.setattr(_neighbour_training, "_MOST_QUERIES", 7)
-        split = ValidationSplit(rows(80), rows(200, seed=1))
-        assert split.nearest.shape == (7, 10)
-
-    def test_equal_rows_need_not_find_themselves(self):
-        ids = np.array([[0, 3, 4], [3, 1, 4], [3, 4, 5]])
-        np.testing.assert_array_equal(
-            _neighbour_training.without_itself(ids), [[3, 4], [3, 4], [3, 4]]
-        )
-
-    @pytest.mark.parametrize(
-        ("found", "best"), [([5, 6, 3], 0), ([1, 5, 3], 2), ([5, 4, 4.8], 2)]
-    )
-    def test_the_last_iteration_is_kept_or_the_start(self, monkeypatch, found, best):
-        """The start where it finds more than the end of training, beyond its error."""
-        monkeypatch.setattr(ValidationSplit, "few", False)
-        recalls = iter(found)
-        monkeypatch.setattr(ValidationSplit, "recall", lambda *_: next(recalls) / 10)
-        X, plane = rows(60, 5), LinearMap(rows(5, 4), rows(1, 4)[0])
-        training = Training(plane, ValidationSplit(X, X), [4], n_iter=2, rate=0.1)
-        seen = [plane.kept()]
-        graph = neighbour_graph(X, np.arange(60), 10, perplexity=5)
-        for seed in range(2):
-            training.iterate(graph, np.random.RandomState(seed))
-            seen.append(plane.kept())
-        assert training.recalls == [each / 10 for each in found]
-        for own, kept in zip(training.best().arrays, seen[best], strict=True):
-            np.testing.assert_array_equal(own, kept)
-        assert not any((seen[best][0] == each[0]).all() for each in seen[:best])
-
-    @pytest.mark.parametrize(
-        ("by_codes", "by_scores", "expected"),
-        [
-            ([1, 0, 0, 0] * 25, [0, 0, 0, 0] * 25, True),
-            ([1, 0, 0, 0] * 25, [0, 0, 0, -1] * 25, False),
-            ([1, -1, 0, 0] * 25, [1, 1, 1, 1] * 25, False),
-            ([1, 1, -1, -1] * 25 + [1], [0] * 101, False),  # within the error
-            ([-1, 0, 0, 0] * 25, [1, 0, 0, 0] * 25, False),
-            ([0] * 100, [1] * 100, False),
-        ],
-    )
-    def test_gains_are_by_codes_and_no_loss_by_scores(
-        self, by_codes, by_scores, expected
-    ):
-        before = QueryRecall(np.full(len(by_codes), 0.5), np.full(len(by_codes), 0.5))
-        after = QueryRecall(0.5 + np.array(by_codes) / 2, 0.5 + np.array(by_scores) / 2)
-        assert gained(before, after) == expected
-
-    def test_few_rows_find_their_nearest_by_codes_and_by_scores(self):
-        V = rows(200, seed=1)
-        V = V[np.unique(V >= 0, axis=0, return_index=True)[1]]  # no ties by scores
-        nearest = [brute_nearest(V, row, 2) for row in range(len(V))]
-        split = ValidationSplit(rows(30), V)
-        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        found = split.recall_of_few(plane, [12])
-        assert found.by_codes.mean() == pytest.approx(nearest_by_signs(V, 2, nearest))
-        differ = (V >= 0)[:, None] != (V >= 0)
-        apart = (np.abs(V)[:, None] * differ).sum(axis=2)
-        np.fill_diagonal(apart, np.inf)
-        first = np.argsort(apart, axis=1)[:, :2]
-        hits = [np.isin(*both).mean() for both in zip(first, nearest, strict=True)]
-        np.testing.assert_allclose(found.by_scores, hits)
-
-    def test_few_rows_count_alike_at_every_length(self):
-        split = ValidationSplit(rows(30), rows(120, seed=1))
-        plane = LinearMap(np.eye(12, dtype=np.float32), np.zeros(12, np.float32))
-        both, *each = (split.recall_of_few(plane, n) for n in ([6, 12], [6], [12]))
-        np.testing.assert_allclose(both.by_codes, (each[0][0] + each[1][0]) / 2)
-
-    def test_states_are_copies_only_where_they_are_needed(self):
-        plane = LinearMap(rows(5, 4), rows(1, 4)[0])
-        split = ValidationSplit(rows(30, 5), rows(3, 5))
-        training = Training(plane, split, [4], n_iter=2, rate=0.1)
-        own, copied = training.state(copies=False)[0], training.state()[0]
-        assert own is plane.weights
-        assert not np.shares_memory(copied, plane.weights)
-
-
-class TestFrame:
-    def test_rows_have_a_mean_square_of_one(self):
-        X = 100 + 7 * rows(200, 6)
-        for make in (plain_frame, principal_frame):
-            V = make(X).rows(X, np.arange(len(X)))
-            np.testing.assert_allclose(V.mean(axis=0), 0, atol=1e-4)
-            assert np.mean(np.sum(V**2, axis=1)) == pytest.approx(1, rel=1e-4)
-
-    def test_equal_rows_are_refused(self):
-        for make in (plain_frame, principal_frame):
-            with pytest.raises(FeatureError, match="the same"):
-                make(np.ones((5, 3)))
-
-
 @pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
 def test_a_loss_that_is_not_finite_is_one_line(make, monkeypatch):
     monkeypatch.setattr(_neighbour_training, "_SCALE", np.inf)
@@ -943,18 +474,3 @@ def test_a_rate_that_explodes_is_refused(make):
             ArgumentError, match=r"training\.learning_rate must be a number above"
         ):
             make(8).set_params(training__learning_rate=rate).fit(rows())
-
-
-@pytest.mark.parametrize("make", [NeighbourCodes, FastNeighbourCodes])
-def test_codes_of_many_bits_gain_from_the_start(make):
-    """Their agreements are large numbers: a scale for each bit would ask too much."""
-    X = load_digits().data[:1100].astype(np.float32)
-    learner = make(512, n_iter=2, random_state=0).fit(X)
-    start, first, second = learner.recalls_
-    assert min(first, second) > start - 0.01
-    assert max(first, second) > start
-    n_compared = (
-        _neighbour_training._ANCHORS * (_neighbour_training._NEAR + 1)
-        + _neighbour_training._FAR
-    )
-    assert learner.objective_[0] < np.log(n_compared)  # that of a blind guess

@@ -5,116 +5,11 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from fewbits import _kernels
 from fewbits.errors import ArgumentError
 from fewbits.evaluation.classification import svm_accuracy
 from fewbits.learners import ITQ, LSH, PiCoDes, RelaxedPiCoDes
-from fewbits.learners import _picodes as steps
-from fewbits.learners._linalg._svm import hinge_svm, hinge_svms
-from fewbits.learners._picodes import best_between
-
-
-def problem(seed, *, n=60, d=5, n_classes=4, lam=50.0, balanced=False):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n)
-    y[:n_classes] = np.arange(n_classes)
-    X = rng.normal(size=(n_classes, d))[y] + rng.normal(size=(n, d))
-    return steps.Problem(X, y, n_classes, lam, cost=10.0, seed=seed, balanced=balanced)
-
-
-def start(given, n_bits, seed):
-    A = np.random.default_rng(seed).normal(size=(given.X.shape[1], n_bits))
-    return steps.first_state(given, A, np.zeros(n_bits))
-
-
-def equation_4(given, state):
-    """As printed: a sum over classes and examples; they may have weights."""
-    total = 0.0
-    for k in range(given.n_classes):
-        share = np.mean(given.y == k)
-        total += 0.5 * state.W[k] @ state.W[k]
-        for i in range(len(given.X)):
-            sign = 1 if given.y[i] == k else -1
-            score = state.b[k] + state.W[k] @ state.H[i]
-            weight = 1.0
-            if given.balanced:
-                weight = 0.5 / (share if sign == 1 else 1 - share)
-            total += weight * given.lam / len(given.X) * max(0, 1 - sign * score)
-    return total
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 1000), balanced=st.booleans())
-def test_the_objective_is_equation_4(seed, balanced):
-    given_ = problem(seed, balanced=balanced)
-    state = steps.learn_classifiers(given_, start(given_, 6, seed))
-    assert steps.objective(given_, state) == pytest.approx(equation_4(given_, state))
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 1000), balanced=st.booleans())
-def test_neither_step_raises_the_objective(seed, balanced):
-    given_ = problem(seed, balanced=balanced)
-    state = start(given_, 6, seed)
-    for _ in range(3):
-        for step in (steps.learn_classifiers, steps.learn_projectors):
-            before, state = steps.objective(given_, state), step(given_, state)
-            assert steps.objective(given_, state) <= before + 1e-9
-        bits = given_.X @ state.A + state.a0 > 0
-        np.testing.assert_array_equal(bits, state.H > 0)
-
-
-@pytest.mark.parametrize("balanced", [False, True])
-def test_the_deltas_of_a_bit_are_differences_of_the_objective(balanced):
-    given_ = problem(0, balanced=balanced)
-    state = steps.learn_classifiers(given_, start(given_, 6, 0))
-    c, w = 2, state.W[:, 2]
-    M = state.margins - np.outer(state.H[:, c], w)
-    deltas = steps.hinge_sums(given_, M + w) - steps.hinge_sums(given_, M)
-    for i in (0, 17, 42):
-        values = []
-        for bit in (0.0, 1.0):
-            H = state.H.copy()
-            H[i, c] = bit
-            changed = steps.State(state.A, state.a0, H, state.W, state.b)
-            values.append(equation_4(given_, changed))
-        assert values[1] - values[0] == pytest.approx(given_.C * deltas[i])
-
-
-@settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_the_search_finds_the_best_hyperplane_on_the_way(seed):
-    rng = np.random.default_rng(seed)
-    X, deltas = rng.normal(size=(40, 3)), rng.normal(size=40)
-    old, new = ((rng.normal(size=3), rng.normal()) for _ in range(2))
-    w, b = best_between(X, old, new, deltas)
-    units = [np.append(*side) / np.linalg.norm(side[0]) for side in (old, new)]
-    ways = [(1 - t) * units[0] + t * units[1] for t in np.linspace(0, 1, 2001)]
-    found = [X @ way[:-1] + way[-1] > 0 for way in ways]
-    costs = [deltas @ bits for bits in found if 0 < bits.sum() < len(X)]
-    costs.append(deltas @ found[0])  # the old one, whatever it is
-    assert deltas @ (X @ w + b > 0) <= min(costs) + 1e-9
-
-
-@settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_the_search_parts_no_equal_rows(seed):
-    rng = np.random.default_rng(seed)
-    X, deltas = np.repeat(rng.normal(size=(6, 2)), 2, axis=0), rng.normal(size=12)
-    old, new = ((rng.normal(size=2), rng.normal()) for _ in range(2))
-    w, b = best_between(X, old, new, deltas)
-    units = [np.append(*side) / np.linalg.norm(side[0]) for side in (old, new)]
-    least = deltas @ (X @ old[0] + old[1] > 0)
-    for t in np.linspace(0, 1, 2001):
-        way = (1 - t) * units[0] + t * units[1]
-        bits = X @ way[:-1] + way[-1] > 0
-        if 0 < bits.sum() < len(X):
-            least = min(least, deltas @ bits)
-    assert deltas @ (X @ w + b > 0) <= least + 1e-9
 
 
 def test_the_search_goes_on_where_whole_steps_are_stuck():
@@ -126,22 +21,6 @@ def test_the_search_goes_on_where_whole_steps_are_stuck():
         for search in (True, False)
     ]
     assert ends[0][-1] < 0.95 * ends[1][-1]
-
-
-def test_equation_6_as_printed_goes_the_wrong_way():
-    """Its labels are those that eq. (5) makes expensive."""
-    given_ = problem(3, n=300)
-    state = steps.learn_classifiers(given_, start(given_, 6, 3))
-    M = state.margins - np.outer(state.H[:, 0], state.W[:, 0])
-    with_bit = M + state.W[:, 0]
-    deltas = steps.hinge_sums(given_, with_bit) - steps.hinge_sums(given_, M)
-    weights = np.abs(deltas) / np.abs(deltas).mean()
-
-    def cost(positive):
-        a, a0 = hinge_svm(given_.X, positive, given_.cost, weights=weights)
-        return deltas @ (given_.X @ a + a0 > 0)
-
-    assert cost(deltas < 0) < 0 < cost(deltas > 0)
 
 
 def test_classifiers_that_ignore_the_code_are_told():
@@ -224,21 +103,6 @@ def test_a_class_with_one_example_and_more_bits_than_examples():
     X, y = rng.normal(size=(12, 4)), [0] * 6 + [1] * 5 + [2]
     picodes = PiCoDes(40, n_iter=2, random_state=0).fit(X, y)
     assert picodes.encode(X).shape == (12, 5)
-
-
-def test_processes_change_nothing(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 6))
-    labels = [rng.random(40) < 0.5 for _ in range(5)]
-    alone = hinge_svms(X, labels, 1.0)
-    monkeypatch.setattr("fewbits.learners._linalg._svm._PARALLEL_WORK", 0)
-    _kernels.set_num_threads(2)
-    try:
-        together = hinge_svms(X, labels, 1.0)
-    finally:
-        _kernels.set_num_threads(None)
-    np.testing.assert_array_equal(together[0], alone[0])
-    np.testing.assert_array_equal(together[1], alone[1])
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from fewbits.encoders import LinearEncoder, SparseEncoder
-from fewbits.learners import ITQ, SparseProjections
-from fewbits.learners._linalg._orthogonal import principal_axes, random_rotation
+from fewbits.learners import ITQ, PCAH, SparseProjections
 from tests.learners._made import made
 
 
@@ -29,12 +28,11 @@ def sp_by_the_book(X, n_bits, *, m, beta, n_iter, seed, n_inner=1):
 
     The start is a random orthogonal matrix in terms of the principal components.
     """
-    axes = principal_axes(X)
+    start = ITQ(n_bits, n_iter=0, random_state=seed).fit(X).encoder_.weights
+    P = PCAH().fit(X).encoder_.weights.T[:n_bits].astype(np.float64)
     X = (X - X.mean(axis=0)).T
     d = len(X)
-    P = axes.directions[:, : min(n_bits, d)].T
-    start = random_rotation(len(P), n_bits, np.random.RandomState(seed)).T
-    Rbar = R = start @ P
+    Rbar = R = start.T.astype(np.float64)
     values = []
     for _ in range(n_iter):
         B = np.where(Rbar @ X >= 0, 1.0, -1.0)
@@ -82,7 +80,7 @@ def test_equals_the_algorithm_of_the_paper(n_bits, solver, n_inner, beta):
 
 def test_normalize_is_a_change_of_units():
     X = data()
-    k = principal_axes(X).scatter[:5].sum()
+    k = scatter_of(X)[:5].sum()
     unit = np.sqrt(len(X) * 5 / k)
     normalized = fit(X, 5, density=0.5)
     by_hand = fit((X - X.mean(axis=0)) * unit, 5, density=0.5, normalize=False)
@@ -141,8 +139,11 @@ def test_all_weights_is_itq(n_bits):
 
 
 def scale_of(X, n_bits):
-    scatter = principal_axes(X).scatter[:n_bits]
-    return np.sqrt(len(X) * n_bits / scatter.sum())
+    return np.sqrt(len(X) * n_bits / scatter_of(X)[:n_bits].sum())
+
+
+def scatter_of(X):
+    return np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
 
 
 @pytest.mark.filterwarnings("ignore:.*bits (is|are) constant")

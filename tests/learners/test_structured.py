@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.fft import irfft, rfft
-from scipy.linalg import circulant
-from scipy.optimize import minimize
 
 from fewbits.codes import hamming_distances
 from fewbits.learners import CBE, LSH, BilinearProjections, Hadamard
-from fewbits.learners._structured import circulants, near_square, positive_root
 
 
 def features(n=100, d=12):
@@ -67,35 +63,6 @@ def test_cbe_never_raises_its_objective(d, n_bits, penalty, rest):
     assert np.diff(cbe.objective_).max() <= 1e-12
 
 
-@pytest.mark.parametrize(("d", "b"), [(6, 6), (7, 7), (6, 4), (5, 12)])
-@pytest.mark.parametrize("free", [False, True])
-def test_cbe_objective_is_that_of_matrices_and_the_step_is_exact(d, b, free):
-    rng = np.random.default_rng(d)
-    X, start = rng.normal(size=(30, d)), rng.normal(size=(-(-b // d), d))
-    steps = circulants(lambda: [X], d, b, 2.0, free, (rfft(start),))
-    ((spectra,), value) = next(steps)
-    columns = irfft(spectra, d)
-    targets = []
-    for k, r in enumerate(start):
-        scores = X @ circulant(r).T
-        B = np.where(scores >= 0, 1.0, -1.0)
-        last = max(0, b - k * d)
-        B[:, last:] = scores[:, last:] if free else 0
-        targets.append(B)
-
-    def objective(r, B):
-        R = circulant(r)
-        error = np.sum((B - X @ R.T) ** 2)
-        return error + 2.0 * np.sum((R @ R.T - np.eye(d)) ** 2)
-
-    totals = [objective(r, B) for r, B in zip(columns, targets, strict=True)]
-    assert value == pytest.approx(sum(totals) / (30 * b))
-    for r, B, total in zip(columns, targets, totals, strict=True):
-        for _ in range(5):
-            found = minimize(objective, r + rng.normal(size=d), args=(B,))
-            assert found.fun >= total - 1e-6
-
-
 def test_what_is_behind_the_last_bit_may_be_free():
     X = features(200, 16)
     codes = {
@@ -105,16 +72,6 @@ def test_what_is_behind_the_last_bit_may_be_free():
     assert (codes["zero"] != codes["free"]).any()
     whole = [CBE(16, rest=rest, random_state=0).fit(X) for rest in ("zero", "free")]
     np.testing.assert_array_equal(whole[0].encode(X), whole[1].encode(X))
-
-
-def test_positive_root():
-    rng = np.random.default_rng(0)
-    p, q = rng.normal(size=200) * 10, np.abs(rng.normal(size=200)) * 10
-    p[:4], q[:4] = [0, 1, -1, 0], [0, 0, 0, 8]
-    x = positive_root(p, q)
-    np.testing.assert_allclose(x[:4], [0, 0, 1, 2], atol=1e-12)
-    assert (x >= 0).all()
-    np.testing.assert_allclose(x**3 + p * x - q, 0, atol=1e-10)
 
 
 def test_constant_rows_change_nothing():
@@ -154,21 +111,3 @@ def test_bilinear_objective_is_that_of_codes_and_sides_are_rotations(d, n_bits):
     for side in (bp.encoder_.left, bp.encoder_.right):
         small = side @ side.T if side.shape[0] <= side.shape[1] else side.T @ side
         np.testing.assert_allclose(small, np.eye(len(small)), atol=1e-5)
-
-
-def test_near_square():
-    assert [near_square(n) for n in (1, 2, 3, 7, 12, 13, 37, 1280, 4096)] == [
-        (1, 1),
-        (1, 2),
-        (2, 2),
-        (2, 4),
-        (3, 4),
-        (3, 5),
-        (5, 8),
-        (32, 40),
-        (64, 64),
-    ]
-    for n in range(1, 2000):
-        a, b = near_square(n)
-        assert a <= b <= 2 * a
-        assert a * b - b < n <= a * b

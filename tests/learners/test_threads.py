@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fewbits.learners import ITQ
-from fewbits.learners._core._device import threads_for, threads_limited
+from fewbits.learners._core._device import threads_for
 
 
 def n_threads():
@@ -27,26 +27,6 @@ def two():
     with threadpool_limits(2, user_api="blas"):
         assert n_threads() == {2}  # OpenBLAS has them on one core, too
         yield
-
-
-def test_small_products_have_one_thread_for_as_long_as_they_last():
-    with threads_for(100, 100, 100):
-        assert n_threads() == {1}
-        with threads_for(10, 10, 10):
-            assert n_threads() == {1}
-        assert n_threads() == {1}
-    assert n_threads() == {2}
-
-
-def test_large_products_have_all():
-    with threads_for(1000, 1000, 1000):
-        assert n_threads() == {2}
-
-
-def test_they_are_back_after_an_error():
-    with pytest.raises(ZeroDivisionError), threads_for(1, 1, 1):
-        1 / 0  # noqa: B018
-    assert n_threads() == {2}
 
 
 def test_who_leaves_last_does_not_leave_one_for_good():
@@ -67,21 +47,6 @@ def test_who_leaves_last_does_not_leave_one_for_good():
     assert n_threads() == {2}
     with threads_for(1, 1, 1):
         assert n_threads() == {1}
-
-
-def test_a_limit_within_a_limit_is_that_for_as_long_as_it_lasts():
-    with threadpool_limits(4, user_api="blas"), threads_limited(3):
-        assert n_threads() == {3}
-        with threads_limited(5):
-            assert n_threads() == {3}
-        with threads_for(10, 10, 10):
-            assert n_threads() == {1}
-        assert n_threads() == {3}
-
-
-def test_no_limit_changes_nothing():
-    with threads_limited(None):
-        assert n_threads() == {2}
 
 
 LATER = """

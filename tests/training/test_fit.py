@@ -8,7 +8,6 @@ import fewbits
 from fewbits import Collection
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import Input
-from fewbits.learners._supervised_itq import SHARES
 from fewbits.training import METHODS
 
 X = np.random.default_rng(0).normal(size=(80, 10)).astype(np.float32)
@@ -45,7 +44,7 @@ def test_a_chosen_number_is_told():
         vectors(), learner="supervised-itq", bits=8, parameters=told
     ).summary()
     assert found["parameters"]["supervision"] == "validated"
-    assert found["chosen"]["supervision"] in SHARES
+    assert 0 <= found["chosen"]["supervision"] <= 1
     given = {"supervision": 0.25, "n_iter": 3}
     plain = fewbits.fit(vectors(), learner="supervised-itq", bits=8, parameters=given)
     assert "chosen" not in plain.summary()

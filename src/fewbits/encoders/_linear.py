@@ -78,9 +78,10 @@ class LinearEncoder(Encoder):
         self.zero_bit = as_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
         shape = self.weights.shape
-        self._queries = None
-        if query_weights is not None or query_bias is not None:
-            self._queries = as_query_encoder(query_weights, query_bias, shape)
+        has_queries = query_weights is not None or query_bias is not None
+        self._queries = (
+            as_query_encoder(query_weights, query_bias, shape) if has_queries else None
+        )
 
     @property
     def n_features(self) -> int:

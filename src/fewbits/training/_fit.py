@@ -555,36 +555,9 @@ def given_codebook(
     n_bits: int | None = None,
     random_state: int | None = 0,
 ) -> Codebook:
-    """Return codes for the classes of labels, by their names.
-
-    The parameter `codebook` of LLC, for `learn`.
-
-    Parameters
-    ----------
-    given : Codebook, str or Path
-        The class codes of another collection; or a .json file with a tree, for
-        `fewbits.inputs.by_hand.read_tree`, from which codes are made that are near each
-        other where the paths of their classes are alike.
-    source : Input
-        Training items with labels.
-    method : str, default="llc"
-        Learning method; no other takes a codebook.
-    n_bits : int, default=None
-        Length of the codes; None takes that of the codebook, or for a tree
-        ``2 ceil(log2(n_classes))``.
-    random_state : int or None, default=0
-        Seed of codes made from a tree.
-
-    Returns
-    -------
-    Codebook
-
-    Raises
-    ------
-    ArgumentError
-        When the method takes no codebook, there are no labels, lengths differ, or a
-        class is missing.
-    """
+    """Return codes for the classes of labels, by their names: LLC's `codebook`."""
+    # Given are the class codes of another collection; or a .json file with a tree, from
+    # which codes are made that are near each other where paths of classes are alike.
     if method != _TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {_TAKES_CODEBOOK}, not for {method}")
     _check_labelled(source, method)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
-from sklearn.linear_model import Ridge
 
 from fewbits.classify.decoders import Nearest
 from fewbits.errors import ArgumentError
@@ -19,70 +18,6 @@ def problem(n=60, d=12, n_classes=5, seed=0):
     y = np.arange(n) % n_classes
     X = rng.normal(size=(n, d)) + 2 * rng.normal(size=(n_classes, d))[y]
     return X, np.eye(n_classes)[y]
-
-
-def foreseen(X, Y):
-    """Return the predictions that no result shows, but all of it rests on."""
-    return _predictable._foresee(X, sp.csr_array(Y), np.random.RandomState(0))
-
-
-@pytest.mark.parametrize("d", [12, 200])
-def test_predictions_of_the_regression_without_the_item(d):
-    """The same as to leave each item out and to fit anew, for whatever codes."""
-    X, Y = problem(d=d)
-    C, rows = np.random.default_rng(1).choice([-1.0, 1.0], size=(5, 7)), [0, 17, 59]
-    scores = foreseen(X, Y).scores(np.array(rows), C)
-    centred = X - X.mean(axis=0)
-    mean_eigenvalue = np.square(centred).sum() / min(len(X) - 1, d)
-
-    def without(i, penalty):
-        rest = np.arange(len(X)) != i
-        ridge = Ridge(alpha=penalty * mean_eigenvalue).fit(X[rest], (Y @ C)[rest])
-        return ridge.predict(X[[i]])[0] - Y.mean(axis=0) @ C
-
-    penalties = 10.0 ** np.arange(-3, 2.25, 0.25)  # one of these is chosen
-    expected = [[without(i, penalty) for i in rows] for penalty in penalties]
-    errors = [np.abs(scores - each).max() for each in expected]
-    best, second, *_ = sorted(errors)
-    assert best < 1e-3 < 5e-3 < second
-
-
-def test_the_way_back_is_the_transpose():
-    found = foreseen(*problem())
-    rng = np.random.default_rng(2)
-    rows, C, G = np.arange(5, 40), rng.normal(size=(5, 3)), rng.normal(size=(35, 3))
-    there = np.sum(found.scores(rows, C) * G)
-    assert there == pytest.approx(np.sum(C * found.back(rows, G)), rel=1e-5)
-
-
-def test_gradient_of_the_cross_entropy():
-    """Of several labels each counts the same; an item without one counts nothing."""
-    rng = np.random.default_rng(3)
-    logits = rng.normal(size=(4, 3))
-    Y = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 1.0]])
-
-    def loss(logits):
-        log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        return -np.sum(log_p * Y / np.maximum(Y.sum(axis=1, keepdims=True), 1)) / 4
-
-    errors = _predictable._errors(logits.copy(), sp.csr_array(Y))
-    for i, j in np.ndindex(4, 3):
-        step = np.zeros_like(logits)
-        step[i, j] = 1e-6
-        numeric = (loss(logits + step) - loss(logits - step)) / 2e-6
-        assert errors[i, j] == pytest.approx(numeric, abs=1e-7)
-
-
-def test_the_penalty_suits_the_noise():
-    """Of noise nothing is foretold; of well-separated classes nearly all."""
-    X, Y = problem(n=200)
-    noise = np.random.default_rng(4).normal(size=X.shape)
-    C = np.random.default_rng(5).choice([-1.0, 1.0], size=(5, 30))
-    rows = np.arange(200)
-    wanted = (Y - Y.mean(axis=0)) @ C
-    said, nonsense = (foreseen(x, Y).scores(rows, C) for x in (X, noise))
-    assert np.mean((said - wanted) ** 2) < 0.2 * np.mean(wanted**2)
-    assert np.mean(nonsense**2) < 0.1 * np.mean(wanted**2)
 
 
 def test_few_items_are_classified_better():

@@ -395,20 +395,6 @@ def on_progress(
     return changed(progress=Progress(listener, notes))
 
 
-@contextmanager
-def also(check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` after each iteration, beside the listener there is."""
-    outer = current_runtime().progress
-
-    def listen(done: int, total: int, objective: float) -> None:
-        check()
-        if outer is not None:
-            outer.listener(done, total, objective)
-
-    with on_progress(listen, outer and outer.notes):
-        yield
-
-
 # Steps in common.
 
 

@@ -13,28 +13,9 @@ from fewbits.errors import ArgumentError
 
 
 def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
-    """Return the classes and one 0/1 column for each.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,), or indicator matrix of shape (n, n_classes)
-        Strings, whole numbers or booleans; or 0 and 1, dense or sparse.
-    X : ndarray of shape (n, n_features)
-    name : str
-        Of the learner, for messages.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted, or the numbers of the columns.
-    Y : sparse array of shape (n, n_classes), dtype float64
-
-    Raises
-    ------
-    ArgumentError
-        When y is missing, or is so for some rows, is not as long as X, holds no labels
-        or only one class, or is a matrix of anything but 0 and 1.
-    """
+    """Return the classes, and one 0/1 column for each as float64; `name` is told."""
+    # Labels are strings, whole numbers or booleans; or a matrix of 0 and 1, dense or
+    # sparse, whose classes are the numbers of its columns.
     if y is None:
         raise ArgumentError(
             f"{name} requires y to be passed, but the target y is None: pass one label "
