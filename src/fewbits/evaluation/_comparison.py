@@ -98,21 +98,19 @@ def _float_row(database: NDArray[Any], queries: NDArray[Any], k: int) -> Compari
 
     Block by block, because the items may be a memory map; reading is not counted.
     """
-    asked = np.ascontiguousarray(queries, np.float32)
+    Q = np.ascontiguousarray(queries, np.float32)
     blocks = (items for _, items in feature_blocks(database))
-    speed = len(asked) / sum(_seconds(_partial_sort(asked, X, k)) for X in blocks)
+    speed = len(Q) / sum(_seconds(_partial_sort(Q, X, k)) for X in blocks)
     return Comparison("float vectors", 4 * database.shape[1], 1.0, None, speed)
 
 
-def _partial_sort(
-    asked: NDArray[Any], items: NDArray[Any], k: int
-) -> Callable[[], None]:
+def _partial_sort(Q: NDArray[Any], items: NDArray[Any], k: int) -> Callable[[], None]:
     squares = np.einsum("ij,ij->i", items, items)
     step = max(1, min(100, _DISTANCES // len(items)))
 
     def search() -> None:
-        for start in range(0, len(asked), step):
-            distances = squares - 2 * (asked[start : start + step] @ items.T)
+        for start in range(0, len(Q), step):
+            distances = squares - 2 * (Q[start : start + step] @ items.T)
             np.argpartition(distances, min(k, len(items) - 1), axis=1)
 
     return search
@@ -126,19 +124,19 @@ def _code_row(
     truth: NDArray[np.int64],
     k: int,
 ) -> Comparison:
-    codes, asked = encoder.encode(database), encoder.encode(queries)
+    codes, query_codes = encoder.encode(database), encoder.encode(queries)
     index = FlatIndex(codes)
-    beside = encoder.corrections(database, codes)
+    corrections = encoder.corrections(database, codes)
     reranked = index.search_reranked(
-        asked,
+        query_codes,
         k,
         scores=encoder.query_scores(queries),
-        offsets=beside or encoder.offsets,
+        offsets=corrections or encoder.offsets,
     )
     return Comparison(
         name,
-        codes.shape[1] + (0 if beside is None else beside.n_bytes),
-        neighbour_recall(asked, codes, truth, k).value,
+        codes.shape[1] + (0 if corrections is None else corrections.n_bytes),
+        neighbour_recall(query_codes, codes, truth, k).value,
         search_recall(reranked.ids, truth).value,
         len(queries) / _seconds(lambda: index.search(encoder.encode(queries), k)),
     )
