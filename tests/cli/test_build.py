@@ -58,7 +58,7 @@ def test_learning_happens_once():
         (["--sample", 9], "--sample 30, not 9: leave out --sample"),
         (["--kernel-map", "chi2"], "--kernel-map none, not chi2"),
         (["--set", "dtype=x"], "--set dtype none, not x"),
-        (["--encoder", "other"], "8 bits), not LinearEncoder(256 -> 4 bits) of other"),
+        (["--encoder", "other"], "not LinearEncoder(256 -> 4 bits)"),
     ):
         said = fail("build", "c", "t.csv", *LABELLED, *options)
         assert said.startswith("fewbits: error: c has an encoder already, ")
