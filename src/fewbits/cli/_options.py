@@ -177,6 +177,13 @@ QueryVectors = Annotated[
         "items.",
     ),
 ]
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
+        "the newest."
+    ),
+]
 K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
 Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
@@ -374,6 +381,14 @@ def check_unread(
     if source is None:
         options = {"--column": column or None, "--skip-blank": skip_blank or None}
         check_unused(options, _ABOUT_A_FILE)
+
+
+def opened(path: Path, at: str | None) -> "Collection":
+    """Return a collection, or one version of it."""
+    from fewbits.collection import Collection
+
+    newest = Collection.open(path)
+    return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
 
 
 def read_items(

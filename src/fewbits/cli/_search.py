@@ -76,6 +76,7 @@ def search(
     ] = None,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Find the items of COLLECTION that are nearest to each query.
@@ -95,7 +96,7 @@ def search(
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     encoding = opened
     if encoder is not None:
         encoding = Collection.open(encoder)

@@ -43,6 +43,7 @@ from fewbits.store import (
 Mask = NDArray[np.bool_]
 #: How codes are searched. "auto" scans or looks up in tables, whichever is faster.
 INDEXES = ("auto", "flat", "multi-index")
+_ROWS = 1 << 16  # whose ids are looked up at once
 _MASKS = 4  # masks of filters that are kept
 
 
@@ -180,6 +181,14 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
+    def present(self, name: str) -> Mask | None:
+        """Return which positions have a value in a column; None for all."""
+        columns = [table[name] for table in self.batches([name], None)]
+        if not any(column.null_count for column in columns):
+            return None
+        pieces = [column.is_valid().to_numpy() for column in columns]
+        return np.concatenate(pieces).astype(np.bool_)
+
     def group_numbers(
         self, name: str, rows: IdArray | None = None
     ) -> NDArray[np.int32]:
@@ -225,8 +234,10 @@ class Rows:
             ids: NDArray[Any] = np.full(len(flat), None, object)
         else:
             ids = np.full(len(flat), -1, np.int64)
-        for part, inside, places in self._split(flat):
-            ids[inside] = part.ids_at(places)
+        for start in range(0, len(flat), _ROWS):
+            some = ids[start : start + _ROWS]
+            for part, inside, positions in self._split(flat[start : start + _ROWS]):
+                some[inside] = part.ids_at(positions)
         return ids.reshape(rows.shape)
 
     def codes_at(self, rows: IdArray) -> CodeArray:
@@ -288,7 +299,7 @@ class Rows:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
-        check_known(column, rows)
+        check_known(column, rows >= 0)
         return rows
 
     def mask(
@@ -419,7 +430,7 @@ class Rows:
         return int(self.schema.field(VECTOR).type.list_size)
 
     @property
-    def vector_form(self) -> str | None:
+    def vector_dtype(self) -> str | None:
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         if VECTOR not in self.schema.names:
             return None

@@ -23,8 +23,10 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
 FORMAT = 2
+#: States stay while they have a name: who removes files must know.
+TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({"implicit-rows"})
+FEATURES = frozenset({"implicit-rows", TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -119,7 +121,7 @@ class SegmentEntry:
     n_rows, n_live : int
         Rows, and those that are not deleted.
     first, last : int
-        The smallest and the largest sequence number of its rows.
+        Its smallest and its largest row.
     rows, vectors : FileEntry
         Its files.
     id_range : (int, int) or None
@@ -207,9 +209,11 @@ class Manifest:
     fingerprint : str
         Of the encoder that the codes are from.
     next_row, next_id : int
-        The next sequence number, and the next id where none is given.
+        The next row, and the next id where none is given.
     segments : tuple of SegmentEntry
-        By rising sequence numbers.
+        By rising rows.
+    tags : dict of str to int
+        Names of states that stay, with their numbers.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -223,6 +227,7 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    tags: dict[str, int] = field(default_factory=dict)
     writer_features: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -252,6 +257,11 @@ class Manifest:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
 
+    def tagged(self, tags: dict[str, int]) -> Self:
+        """Return this state with other names of states, which writers must know."""
+        features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
+        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
         content = {
@@ -268,17 +278,18 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
+        if self.tags:
+            content["tags"] = self.tags
         body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
-    def from_bytes(cls, data: Any, name: str) -> Self:
+    def from_bytes(cls, data: bytes, name: str) -> Self:
         """Return the state that a file holds.
 
         Raises ArtefactError where it is damaged, NewerFormatError where it needs a
         newer fewbits.
         """
-        data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
         if seal is None or seal[1].decode() != _digest(data[seal.end() - 1 :]):
             raise ArtefactError(
@@ -295,6 +306,7 @@ class Manifest:
                 next_row=_count(content["next_row"]),
                 next_id=_count(content["next_id"], most=1 << 63),
                 segments=_segments(content["segments"]),
+                tags=_tags(content.get("tags", {}), content["number"]),
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
@@ -350,11 +362,15 @@ def _schema(text: Any) -> Any:
         raise ValueError(f"its schema cannot be read: {error}") from error
 
 
+def _tags(entries: Any, number: int) -> dict[str, int]:
+    return {_text(name): _count(n, most=number) for name, n in entries.items()}
+
+
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     segments = tuple(_segment(entry) for entry in entries)
     for before, after in pairwise(segments):
         if before.last >= after.first:
-            raise ValueError("sequence numbers of its segments do not rise")
+            raise ValueError("the rows of its segments do not rise")
     if len({segment.token for segment in segments}) != len(segments):
         raise ValueError("it names a segment twice")
     return segments
@@ -426,13 +442,18 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
+def manifest_in(disk: Disk, name: str) -> Manifest:
+    """Return the state in a file, a manifest or a copy of one; see `read_manifest`."""
+    return _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
+
+
 def read_manifest(disk: Disk, number: int) -> Manifest:
     """Return one state.
 
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = _parsed(bytes(disk.map(name)), str(disk.folder / name))
+    manifest = manifest_in(disk, name)
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
@@ -473,6 +494,22 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
+def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
+    """Make a new folder with one state of another, which is held meanwhile.
+
+    Files are links where possible: they never change.
+    """
+    disk.make_folder()
+    disk.sync_parent()
+    for name in sorted(manifest.names()):
+        disk.take(folder, name)
+    for segment in manifest.segments:
+        for name in (segment.ids_name, segment.derived_name):
+            with contextlib.suppress(OSError):
+                disk.take(folder, name)
+    publish(disk, manifest)
+
+
 def collect(
     disk: Disk,
     newest: Manifest,
@@ -480,7 +517,7 @@ def collect(
     *,
     is_durable: bool = False,
 ) -> None:
-    """Remove the files that neither the newest state nor a held one names.
+    """Remove the files that neither the newest state, a held nor a tagged one names.
 
     Those that are `new`, for a state to come, stay.
 
@@ -498,11 +535,9 @@ def collect(
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
-        held = [n for n in older if n not in locks]
-        try:
-            kept = _needed(disk, newest, held) | new
-        except NewerFormatError:  # what a held state needs is not known
-            return
+        tagged = {*newest.tags.values()} - {newest.number}
+        held = ({*older} - {*locks}) | tagged
+        kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]
@@ -524,12 +559,17 @@ def _unheld(disk: Disk, number: int) -> FileLock | None:
         return None
 
 
-def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
     states = [newest]
     for number in held:
-        # A state whose manifest is damaged cannot be read.
-        with contextlib.suppress(ArtefactError, OSError):
+        try:
             states.append(read_manifest(disk, number))
+        except NewerFormatError:  # what it needs is not known
+            return {*disk.names()}
+        except (ArtefactError, OSError):
+            # Nobody can read it. What a tag keeps stays until it is put back.
+            if number in newest.tags.values():
+                return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
     kept = {name for segment in segments for name in segment.names()}
     return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}
