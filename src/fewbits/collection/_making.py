@@ -358,7 +358,8 @@ def update_table(
         id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(
-                f"the table has no column {id!r} with the ids: name it, id="
+                f"the table has no column {id!r} with the ids: name it by id= (on the "
+                "command line by --id)"
             )
         names = columns or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
