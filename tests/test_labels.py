@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import fewbits
 from fewbits._labels import as_classes, as_label_rows, as_labels
 from fewbits.analysis.bits import bit_report, class_profile, rank_bits
-from fewbits.analysis.bounds import ap_lower_bound, code_bound
-from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
+from fewbits.analysis.bounds import code_bound
+from fewbits.analysis.taxonomy import taxonomy
 from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
 from fewbits.codes import hamming_topk
 from fewbits.collection.evaluation import evaluate
@@ -190,9 +190,7 @@ DOORS = {
     "bit_report": lambda y: repr(bit_report(CODES, 8, y).summary()),
     "class_profile": lambda y: class_profile(CODES, 8, y, as_labels(y)[0]).n_inside,
     "code_bound": lambda y: code_bound(CODES, 8, y).high_intra,
-    "ap_lower_bound": lambda y: ap_lower_bound(CODES, y, CODES, y, 8),
     "rank_bits": lambda y: rank_bits(X, y).order,
-    "dendrogram_purity": lambda y: dendrogram_purity(TREE, y),
     "fit": lambda y: (
         fewbits.fit(
             source(y), learner="cca-itq", bits=2, parameters={"n_iter": 1}
@@ -231,10 +229,17 @@ def _equal(first, second):
     return np.array_equal(np.asarray(first), np.asarray(second))
 
 
+#: A row without a label has no vote.
+VOTES = {"vote", "nearest_vote"}
+MISSING = list(BAD)[: list(BAD).index("Arrow chunks") + 1]
+UNCERTAIN = {"what NumPy made of nan", "masked", "masked strings"}
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_refuses_the_same_labels(door):
     for form, labels in BAD.items():
-        assert "\n" not in _refusal(DOORS[door], labels), form
+        taken = door in VOTES and form in MISSING and form not in UNCERTAIN
+        assert ("\n" in _refusal(DOORS[door], labels)) == taken, form
 
 
 @pytest.mark.parametrize("form", GOOD)

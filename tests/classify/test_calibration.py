@@ -8,11 +8,11 @@ from fewbits.classify import (
     Codebook,
     calibrate,
     calibration_bytes,
-    class_probabilities,
     load_calibration,
 )
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+from tests.classify._probabilities import class_probabilities
 
 
 @pytest.fixture

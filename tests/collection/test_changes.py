@@ -1,6 +1,7 @@
 """Rows that come, go and change, in memory and in a folder, against a dictionary."""
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -219,6 +220,28 @@ def test_numbered_rows_count_on(home):
     full = home(Collection.create(None, X[:2], encoder=ENCODER, ids=[0, 2**63 - 1]))
     with pytest.raises(ArgumentError, match="row ids are exhausted"):
         full.add(X[2:3])
+
+
+def test_a_number_is_given_once(home, tmp_path):
+    col = home(Collection.create(None, X[:4], encoder=ENCODER, keep_vectors="float32"))
+    col.delete([2, 3])
+    col.add(X[4:5])
+    assert col.ids.tolist() == [0, 1, 4]
+    col.delete([4])
+    col.compact()
+    col.update(None, ids=[0, 1], columns={"new": [1, 2]})
+    shorter = col.prefix(4)
+    col.reencode(ENCODER)
+    col.save(tmp_path / "c")
+    saved = Collection.open(tmp_path / "c")
+    for some in (col, saved, pickle.loads(pickle.dumps(col)), shorter):
+        some.add(X[5:6], columns={"new": [3]})
+        assert some.ids.tolist()[:3] == [0, 1, 5]
+    saved.delete([0, 1, 5])
+    saved.save(tmp_path / "d")
+    again = Collection.open(tmp_path / "d")
+    again.add(X[5:6], columns={"new": [3]})
+    assert again.ids.tolist() == [6]
 
 
 FILES = ["dict", "dicts", "pandas", "csv", "reader", "input"]

@@ -214,10 +214,10 @@ def test_bad_svm_input_has_one_clear_line(arguments, options, error, message):
     ("arguments", "k", "message"),
     [
         ((CODES, [0, 1, 2], CODES, [0, 1, 2]), 0, "k must be at least 1, got 0"),
-        ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "3 train_codes, 2 train_labels"),
+        ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "one label for each of 3 items"),
         ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "3 test_codes, 2 test_labels"),
         ((CODES, [0, 1, 2], CODES[:0], []), 1, "test labels must not be empty"),
-        ((CODES[:0], [], CODES, [0, 1, 2]), 1, "train labels must not be empty"),
+        ((CODES[:0], [], CODES, [0, 1, 2]), 1, "without codes there are no votes"),
         (
             (CODES, [0, 1, 2], CODES, list("abc")),
             1,

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import fewbits
-from fewbits.classify import Codebook, calibrate, class_probabilities
+from fewbits.classify import Codebook, calibrate
 from fewbits.codes import unpack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
 from fewbits.training import given_codebook
+from tests.classify._probabilities import class_probabilities
 
 QUICK = {
     "codebook_training.max_epochs": 5,

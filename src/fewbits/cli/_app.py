@@ -58,6 +58,13 @@ COMMANDS = {
     "export": "Learn and measure",
     "data": "Learn and measure",
 }
+#: Former names of options, which are still taken.
+FORMER = {
+    "--method": "--learner",
+    "--by": "--encoder",
+    "--seed": "--random-state",
+    "--fit-rows": "--n-fit",
+}
 # Typer exports this error's subclass alone.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -78,6 +85,13 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        for i, word in enumerate(args[:end]):
+            name, *value = word.split("=", 1)
+            args[i] = "=".join([FORMER.get(name, name), *value])
+        return super().parse_args(ctx, args)
+
     def make_parser(self, ctx: Any) -> Any:
         return _refuse_twice(super().make_parser(ctx))
 

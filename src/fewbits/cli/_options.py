@@ -105,6 +105,14 @@ Columns = Annotated[
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Bring vectors, those of queries too, to length 1: nearness by angle "
+        "(cosine).",
+    ),
+]
 Types = Annotated[
     list[str] | None,
     typer.Option(
@@ -120,6 +128,13 @@ SkipBlank = Annotated[
         "--skip-blank",
         help="Leave out rows of a table whose text or label is blank or missing, "
         "instead of refusing the table.",
+    ),
+]
+SkipUnreadable = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unreadable",
+        help="Leave out images that cannot be read, instead of refusing all.",
     ),
 ]
 Timeout = Annotated[
@@ -189,16 +204,13 @@ Shown = Annotated[
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
-]
+Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
-Method = Annotated[
+Learner = Annotated[
     str | None,
     typer.Option(
-        "--method",
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -240,7 +252,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --seed, instead of "
+        help="Learn from this many rows, drawn at random by --random-state, instead of "
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
@@ -269,9 +281,9 @@ CodebookPath = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed = Annotated[
+RandomState = Annotated[
     int | None,
-    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+    typer.Option("--random-state", help="Random seed. Default: 0."),
 ]
 Checkpoint = Annotated[
     Path | None,
@@ -392,6 +404,7 @@ def read_items(
     columns: Sequence[str] | None = (),
     types: Mapping[str, str] | None = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
 ) -> "Input":
     """Read items of the kind that a collection takes.
 
@@ -416,6 +429,7 @@ def read_items(
         names=names,
         types=types,
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
         kind=kind,
     )
     if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):

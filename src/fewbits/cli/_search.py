@@ -71,7 +71,7 @@ def search(
         typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
     columns: opt.Shown = None,
-    by: Annotated[
+    encoder: Annotated[
         Path | None,
         typer.Option(
             help="Encode the queries with another collection that has the same class "
@@ -96,14 +96,14 @@ def search(
 
     Example: fewbits search my-collection --input queries.npy --radius 10 --json
 
-    Example: fewbits search my-images "a red flower" --by my-texts
+    Example: fewbits search my-images "a red flower" --encoder my-texts
     """
     from fewbits.collection import Collection
 
     opened = opt.opened(collection, at)
     encoding = opened
-    if by is not None:
-        encoding = Collection.open(by)
+    if encoder is not None:
+        encoding = Collection.open(encoder)
         opened.check_codes_of(encoding)
     query = opt.asked(
         encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
@@ -114,7 +114,7 @@ def search(
     records: list[dict[str, Any]] = []
     for start in range(0, n, step):
         part = query.part(start, min(start + step, n))
-        if by is not None:
+        if encoder is not None:
             items = {"items" if x == "queries" else x: part[x] for x in part}
             part = {"codes": encoding.encode(**items)}
         hits = opened.search(

@@ -14,7 +14,7 @@ from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs import Input, as_items, check_several
+from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes
 from fewbits.store import RESERVED
 
 
@@ -118,7 +118,7 @@ def rows_table(
                 "keeps its own; rename it"
             )
     if source is not None and source.kind == "codes" != facts["kind"]:
-        name, items = "_code", code_column(data)
+        name, items = "_code", code_column(data, facts["n_bits"])
     else:
         kind, items = item_column(data, facts, None)
         name = "_text" if kind == "texts" else "_vector"
@@ -178,10 +178,12 @@ def sent_table(frame: Any) -> Any:
     return pa.table(columns, names=table.column_names)
 
 
-def code_column(codes: Any) -> Any:
+def code_column(codes: Any, n_bits: int) -> Any:
     """Return packed codes as a column of bytes."""
     import pyarrow as pa
 
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
     codes = np.ascontiguousarray(codes, np.uint8)
     return pa.array([code.tobytes() for code in codes], pa.binary())
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from fewbits import backbones
-from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
 from fewbits.collection._folder import read_folder, settled
+from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
@@ -29,7 +30,17 @@ from fewbits.collection._table import (
 )
 from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, as_types, read, read_columns, with_types
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_types,
+    packed_codes,
+    read,
+    read_columns,
+    unreadable_named,
+    with_types,
+    without_unreadable,
+)
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID, RESERVED
 
@@ -54,6 +65,7 @@ def read_rows(
     label: str | None = None,
     columns: Any = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     model: Model | None = None,
     as_text: Sequence[str] = (),
     types: Any = None,
@@ -83,6 +95,7 @@ def read_rows(
             columns=columns,
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             as_text=as_text,
             types=types,
             kind=None if model is None or images or codes else model.kind,
@@ -100,7 +113,12 @@ def read_rows(
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
     if codes is not None:
-        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
+        what, n_bits = "the codes", None
+        if are_texts(data):
+            values, n_bits = packed_codes(as_column(data), what)
+        else:
+            values = as_codes(as_array(data, "codes"))
+        source = Input("codes", values, None, what, n_bits=n_bits)
     elif model is None or skip_blank:
         kind = None if model is None else model.kind
         source = read(data, skip_blank=skip_blank, kind=kind)
@@ -108,6 +126,12 @@ def read_rows(
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
+    if skip_unreadable and (ids is not None or beside):
+        raise ArgumentError(
+            "skip_unreadable leaves out ids and columns, too: give them as a table"
+        )
+    if skip_unreadable:
+        source = without_unreadable(source)
     known = {**source.columns, **(beside or {})}
     source = replace(source, ids=source.ids if ids is None else ids, columns=known)
     if types is not None:
@@ -143,7 +167,8 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        features = model.features(source.values, progress=progress)
+        with unreadable_named(source):
+            features = model.features(source.values, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels
@@ -210,9 +235,16 @@ def learn_model(
     backbone: str | None,
     random_state: int | None,
     progress: Progress | None,
+    *,
+    normalize: bool = False,
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    if normalize:
+        check_vectors_only(source)
+        source = replace(source, values=unit_rows(source.values))
+    elif source.kind == "vectors":
+        warn_of_lengths(source.values)
     if source.kind == "codes":
         for name, value in (("learner", learner), ("backbone", backbone)):
             if value is not None:
@@ -221,8 +253,8 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    return model_of(
-        learn(
+    with unreadable_named(source):
+        learnt = learn(
             source,
             learner=learner,
             n_bits=bits,
@@ -231,7 +263,16 @@ def learn_model(
             progress=progress,
             **options,
         )
-    )
+    model = model_of(learnt)
+    return replace(model, facts=replace(model.facts, normalize=normalize))
+
+
+def check_vectors_only(source: Input) -> None:
+    """Refuse to normalize anything but vectors: features are a backbone's own."""
+    if source.kind != "vectors":
+        raise ArgumentError(
+            f"normalize is for vectors, and {source.source} holds {source.kind}"
+        )
 
 
 def model_of(learnt: Any) -> Model:
@@ -520,6 +561,9 @@ def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
     """Return what encodes the kept vectors anew, with the columns that are there."""
     new = encoder_model(encoder, old)
     check_vectors(rows, old, new)
-    names = ("item_column", "label_column", "id_column", "keep_vectors", "index")
+    names = (
+        *("item_column", "label_column", "id_column"),
+        *("keep_vectors", "index", "normalize"),
+    )
     same = {name: getattr(old.facts, name) for name in names}
     return replace(new, facts=replace(new.facts, **same, novelty_radius=None))

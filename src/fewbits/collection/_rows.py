@@ -393,8 +393,8 @@ class Rows:
 
     def _made_index(self, kind: str) -> Index:
         segments: list[tuple[Any, ...]] = [
-            (part.codes, part.row_numbers, part.live) for part in self.parts
-        ] or [(np.empty((0, self.code_bytes), np.uint8), np.empty(0, np.int64), None)]
+            (part.codes, part.rows, part.live) for part in self.parts
+        ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
         if kind == "flat":
             return FlatIndex.from_segments(segments).freeze()
         tables = [self._tables_of(part) for part in self.parts] or [TableCache()]

@@ -26,6 +26,7 @@ from fewbits.collection._making import (
     aligned_table,
     change_columns,
     check_chosen,
+    check_vectors_only,
     column_facts,
     empty_table,
     encode_rows,
@@ -149,11 +150,13 @@ class Collection:
         encoder: Source | None = None,
         bits: int | None = None,
         backbone: str | None = None,
+        normalize: bool = False,
         keep_vectors: str | None = None,
         index: str = "auto",
         schema: Schema | None = None,
         types: Schema | Mapping[str, str] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         overwrite: bool = False,
         random_state: int | None = 0,
         progress: Progress | None = None,
@@ -198,6 +201,10 @@ class Collection:
             Length of the codes; the learner's own default when not given.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
+        normalize : bool, default=False
+            Bring all vectors, those of queries too, to length 1: then the nearest are
+            those of the smallest angle (cosine), whatever their lengths. Kept in the
+            collection.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
             Whether features are kept, to rank a shortlist again by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
@@ -214,6 +221,9 @@ class Collection:
             of the data; of CSV, of what all of their cells are. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
+        skip_unreadable : bool, default=False
+            Leave out images that cannot be read, and warn of them. Without it, all of
+            them are named in an error.
         overwrite : bool, default=False
             Replace a collection that the folder holds, with all of its versions.
         random_state : int, default=0
@@ -275,13 +285,23 @@ class Collection:
                 label=label,
                 columns=columns,
                 skip_blank=skip_blank,
+                skip_unreadable=skip_unreadable,
                 model=model,
                 types=types,
             )
             if model is None:
                 model = learn_model(
-                    source, learner, bits, backbone, random_state, progress
+                    source,
+                    learner,
+                    bits,
+                    backbone,
+                    random_state,
+                    progress,
+                    normalize=normalize,
                 )
+            elif normalize:
+                check_vectors_only(source)
+                model = replace(model, facts=replace(model.facts, normalize=True))
             table, about = None, column_facts(source)
         about |= {"index": None if index == "auto" else index}
         about |= {"keep_vectors": keep_vectors, "novelty_radius": None}
@@ -433,8 +453,9 @@ class Collection:
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
         copy = type(self)(_Version(version.model, None), None)
-        tables = None if version.rows is None else version.rows.whole()
-        copy._replace(version.model, tables, path, overwrite=overwrite)
+        rows = version.rows
+        tables = None if rows is None else rows.whole()
+        copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
 
     def _replace(
         self,
@@ -443,20 +464,22 @@ class Collection:
         folder: Path | None,
         *,
         overwrite: bool = False,
+        before: Rows | None = None,
     ) -> None:
         """Put a model and rows in the place of what there is, in one step.
 
         `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has.
+        rows that come replace what this handle has. Numbers that `before` gave as ids
+        are not given again.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        before, here = self._version, self._folder
+        version, here = self._version, self._folder
         in_place = here is not None and folder == here
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(before) != _folder.folder_state(str(here)):
+            if in_place and _state(version) != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
@@ -470,6 +493,7 @@ class Collection:
                 n_bits=n_bits,
                 fingerprint=fingerprint,
                 number=self.version,
+                next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
                 for table in parts:
@@ -919,6 +943,7 @@ class Collection:
         label: str | None = None,
         columns: Columns | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -926,7 +951,8 @@ class Collection:
 
         Parameters
         ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+        data, column, images, codes, id, ids, label, columns, skip_blank, \
+skip_unreadable, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning. Without a column of ids they are numbers,
@@ -953,6 +979,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress)
 
@@ -994,6 +1021,7 @@ class Collection:
         label: str | None = None,
         columns: Columns | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         types: Schema | Mapping[str, str] | None = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
@@ -1026,6 +1054,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             model=model,
             as_text=as_text,
             types=types,
@@ -1044,6 +1073,7 @@ class Collection:
         label: str | None = None,
         columns: Columns | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -1062,6 +1092,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress, replaces=True)
 
@@ -1099,7 +1130,7 @@ class Collection:
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
             schema, change = change_columns(writer.manifest.schema, table)
-            writer.rewrite(change, schema=schema)
+            writer.rewrite(change, ids=keys, schema=schema)
         return int(table.num_rows)
 
     def delete(
@@ -1747,8 +1778,9 @@ class Collection:
         with self._alone():
             rows, old = _filled(self._version), self._version.model
             new = reencoding_model(rows, old, _source(encoder))
-            self._replace(new, reencoded_tables(rows, new, progress), self._folder)
-            del rows  # which holds the files of the old rows
+            tables = reencoded_tables(rows, new, progress)
+            self._replace(new, tables, self._folder, before=rows)
+            del tables, rows  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1764,7 +1796,7 @@ class Collection:
         model, rows = self._version.model.prefix(bits), self._version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
-        shorter._replace(model, tables, None)
+        shorter._replace(model, tables, None, before=rows)
         return shorter
 
     def warm(self) -> None:
@@ -1950,7 +1982,9 @@ def fit(
     parameters: Mapping[str, Any] | None = None,
     kernel_map: str | None = None,
     groups: Any = None,
+    normalize: bool = False,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> Collection:
@@ -1960,7 +1994,7 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone, skip_blank, random_state
+    data, column, images, label, learner, bits, backbone
         As of `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
@@ -1972,6 +2006,8 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
+    normalize, skip_blank, skip_unreadable, random_state
+        As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -1996,6 +2032,7 @@ def fit(
         label=label,
         columns=columns or (),
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
     )
     model = learn_model(
         source,
@@ -2005,6 +2042,7 @@ def fit(
         random_state,
         progress,
         parameters=parameters,
+        normalize=normalize,
         kernel_map=kernel_map,
         groups=groups,
     )

@@ -257,13 +257,13 @@ def _consecutive(t: IdArray, p: IdArray, m: IdArray) -> FloatArray:
     return m + (p - t) * harmonic_span(t, m)
 
 
-def harmonic_span(start: ArrayLike, length: ArrayLike) -> FloatArray:
-    """Return the sum of ``1 / i`` over ``start < i <= start + length``.
+def harmonic_span(after: ArrayLike, length: ArrayLike) -> FloatArray:
+    """Return the sum of ``1 / i`` over ``after < i <= after + length``.
 
     Its relative error is a few ulp, also far from the start, where subtracting two
     harmonic numbers would lose most digits.
     """
-    start = np.asarray(start)
+    start: Array = np.asarray(after)
     stop = start + np.asarray(length)
     near = _HARMONIC[np.minimum(stop, _EXACT)] - _HARMONIC[np.minimum(start, _EXACT)]
     start = np.maximum(start, _EXACT)

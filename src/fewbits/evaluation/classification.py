@@ -78,7 +78,7 @@ def knn_accuracy(
     ----------
     train_codes, test_codes : ndarray of shape (n, n_bytes), dtype uint8
     train_labels, test_labels : array-like of shape (n,)
-        Integers or strings.
+        Integers or strings. Codes to learn from whose label is missing have no vote.
     k : int, default=1
         Neighbours that vote; more than there are means all.
 
@@ -99,12 +99,11 @@ def knn_accuracy(
     (0.667, 0.75)
     """
     train_codes, test_codes = as_codes(train_codes), as_codes(test_codes)
-    labels = as_labels(train_labels, "train labels")
-    truth = _test_labels(test_labels, labels)
+    truth = as_labels(test_labels, "test labels")
+    check_not_empty(truth, "test labels")
     check_lengths(test_codes=test_codes, test_labels=truth)
-    check_lengths(train_codes=train_codes, train_labels=labels)
-    check_not_empty(labels, "train labels")
-    predictions = nearest_vote(test_codes, train_codes, labels, k).labels
+    predictions = nearest_vote(test_codes, train_codes, train_labels, k).labels
+    check_same_kind(predictions, truth, ("train labels", "test labels"))
     return _accuracy(truth, predictions, f"vote of the {k} nearest codes")
 
 
@@ -164,7 +163,9 @@ def svm_accuracy(
     1.0
     """
     y = as_labels(train_labels, "train labels")
-    truth = _test_labels(test_labels, y)
+    truth = as_labels(test_labels, "test labels")
+    check_not_empty(truth, "test labels")
+    check_same_kind(y, truth, ("train labels", "test labels"))
     check_choice(alphabet, "alphabet", ("signs", "zero-one"))
     X, X_test = _matrix(train, n_bits, alphabet), _matrix(test, n_bits, alphabet)
     check_lengths(train=X, train_labels=y)
@@ -236,13 +237,6 @@ def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
     best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
     predictions: Array = classes[best.astype(np.intp)]
     return predictions
-
-
-def _test_labels(labels: ArrayLike, trained: Array) -> Array:
-    truth = as_labels(labels, "test labels")
-    check_not_empty(truth, "test labels")
-    check_same_kind(trained, truth, ("train labels", "test labels"))
-    return truth
 
 
 def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from fewbits._arrow import is_number, is_text
+from fewbits._arrow import is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
@@ -64,14 +64,20 @@ def read_csv(
     finally:
         csv.field_size_limit(before)
     _check_names(table.column_names, source)
-    columns = []
+    columns, commas = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if options.stays_text(name):
-            columns.append(_without_gaps(column))
+            column = _without_gaps(column)
         elif is_text(column.type):
-            columns.append(as_typed(column, dates=name != options.id))
-        else:
-            columns.append(column)
+            numbers = _of_commas(column) if delimiter == ";" else None
+            if numbers is not None:
+                commas.append(name)
+            is_id = name == options.id
+            column = as_typed(column, dates=not is_id) if numbers is None else numbers
+        columns.append(column)
+    if commas:
+        listed = known_names(commas)
+        warn_user(f"{source}: commas are decimal in {listed}: 1,5 is read as 1.5")
     return table.from_arrays(columns, names=table.column_names)
 
 
@@ -82,8 +88,6 @@ def _check_head(head: bytes, source: str) -> None:
     check_known(head, source)
     if head.startswith(b"PAR1"):
         raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
     if b"\0" in head:
         raise ArtefactError(f"{source} is not text, so it is not a csv file")
 
@@ -400,6 +404,25 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     texts = _without_empty(column)
     moments = _as_moments(texts) if dates else None
     return texts if moments is None else moments
+
+
+#: Numbers as they are written where commas are decimal, perhaps 1.234.567,89.
+_COMMAS = r"^\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*$"
+
+
+def _of_commas(column: Any) -> Any:
+    """Return numbers whose commas are decimal, None where that is not sure.
+
+    Where three digits follow each comma, they may be thousands.
+    """
+    import pyarrow.compute as pc
+
+    is_number = pc.or_(pc.match_substring_regex(column, _COMMAS), _is_gap(column))
+    sure = pc.match_substring_regex(column, r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)")
+    if not (pc.all(is_number).as_py() and pc.any(sure).as_py()):
+        return None
+    plain = pc.replace_substring(column, ".", "")
+    return _as_numbers(pc.replace_substring(plain, ",", "."))
 
 
 def _as_numbers(column: Any) -> Any:

@@ -1,6 +1,7 @@
 """Files of lines: texts, word vectors, and JSON objects."""
 
 import codecs
+import io
 import json
 import math
 import re
@@ -11,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from fewbits._arrow import array_of, plain_table
-from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits.errors import ArgumentError, ArtefactError, a_kind, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
 from fewbits.inputs._tables import Table
@@ -210,6 +211,31 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     return plain_table(table)
 
 
+def read_json(file: IO[bytes], source: str) -> Any:
+    """Return the Arrow table of a list of objects in JSON, or of JSON lines.
+
+    Some name these .json, too: they begin with an object.
+    """
+    content = file.read().removeprefix(codecs.BOM_UTF8)
+    if not content.lstrip().startswith(b"["):
+        return read_json_lines(io.BytesIO(content), source)
+    try:
+        text = content.decode()
+        rows = json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
+    for row, value in enumerate(rows):
+        if not isinstance(value, dict) or not value:
+            raise ArgumentError(
+                f"{source} needs a list of objects, such as [{{'text': ...}}]; item "
+                f"{row} is {a_kind(value)}"
+            )
+    import pyarrow as pa
+
+    numbered = [*enumerate(rows)]
+    return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
+
+
 def _object(line: bytes, number: int, source: str) -> _Row:
     """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
@@ -251,11 +277,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> _Row:
     return row
 
 
-def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
+def _table_of(rows: list[tuple[int, _Row]], source: str, what: str = "lines") -> Any:
     import pyarrow as pa
 
     names = dict.fromkeys(name for _, row in rows for name in row)
-    lines = f"in lines {rows[0][0]} to {rows[-1][0]}"
+    lines = f"in {what} {rows[0][0]} to {rows[-1][0]}"
     columns = {}
     for name in names:
         values = [row.get(name) for _, row in rows]

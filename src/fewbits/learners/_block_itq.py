@@ -42,11 +42,9 @@ class BlockITQ(IterativeLearner):
     n_iter : int, default=50
         Number of alternations between codes and rotations. 0 keeps random rotations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -60,7 +58,6 @@ class BlockITQ(IterativeLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -108,6 +105,7 @@ class BlockITQ(IterativeLearner):
         "n_iter": FROM_0,
     }
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BlockDiagonalEncoder:
         rng = check_random_state(self.random_state)

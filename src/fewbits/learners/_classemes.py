@@ -110,6 +110,7 @@ class Classemes(Learner):
     }
     needs_labels = True
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")

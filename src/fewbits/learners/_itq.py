@@ -36,6 +36,7 @@ class RotationLearner(IterativeLearner):
     n_bits: int
     batch_size: int | None
     uses_device = True
+    takes_sparse = True
 
     def _rotated(
         self,
@@ -81,16 +82,14 @@ class ITQ(RotationLearner):
         Number of alternations between codes and rotation. 0 keeps the random rotation
         of the components, a baseline of its own.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`, which only estimates the
-        objective.
+        Stop when an iteration lowers the objective by this share or less; 0: never. Not
+        with `batch_size`, which only estimates the objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
         much; iterations are averaged over about one pass. At least twice as many as
         there are directions to rotate are taken. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -104,7 +103,6 @@ class ITQ(RotationLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int

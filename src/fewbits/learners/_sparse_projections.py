@@ -86,16 +86,14 @@ class SparseProjections(IterativeLearner):
     n_iter : int, default=50
         Number of outer iterations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`, which only estimates the
-        objective.
+        Stop when an iteration lowers the objective by this share or less; 0: never. Not
+        with `batch_size`, which only estimates the objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
         much; iterations are averaged over about one pass. At least twice as many as
         there are directions to rotate are taken. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -110,7 +108,6 @@ class SparseProjections(IterativeLearner):
         Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows, most often since they kept no weight; a
         warning is given if there are any.
@@ -189,6 +186,7 @@ class SparseProjections(IterativeLearner):
         "beta": POSITIVE,
     }
     uses_device = True
+    takes_sparse = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def _learn(self, X: Array, y: Any) -> Encoder:

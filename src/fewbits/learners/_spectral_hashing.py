@@ -70,6 +70,7 @@ class SpectralHashing(Learner):
 
     constraints: ClassVar = USUAL
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> EigenfunctionEncoder:
         components = principal_axes(X)

@@ -67,6 +67,7 @@ class Thresholding(Learner):
     threshold: str = "zero"
 
     constraints: ClassVar = {"threshold": ["zero", "mean", "median"]}
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> SparseEncoder:
         n = X.shape[1]

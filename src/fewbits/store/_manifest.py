@@ -26,7 +26,7 @@ FORMAT = 2
 #: States stay while they have a name: who removes files must know.
 TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({TAGS})
+FEATURES = frozenset({TAGS, "implicit-rows"})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -130,6 +130,9 @@ class SegmentEntry:
         Whether ids rise with the rows, so that they need no index.
     deletes : int or None
         The number in the name of the file that says which rows are deleted.
+    has_rows : bool
+        Whether its file has the column `_row`: none is written where rows count on from
+        the first.
     unknown : dict
         What a newer fewbits has added, which stays as it is.
     """
@@ -144,12 +147,13 @@ class SegmentEntry:
     id_range: tuple[int, int] | None
     ids_rise: bool
     deletes: int | None = None
+    has_rows: bool = True
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def features(self) -> set[str]:
         """The `FEATURES` that a reader of its files must know."""
-        return set()
+        return set() if self.has_rows else {"implicit-rows"}
 
     @property
     def is_dense(self) -> bool:
@@ -379,9 +383,13 @@ def _segment(entry: Any) -> SegmentEntry:
     n_rows = _count(entry["n_rows"], 1)
     rows = _file(entry["rows"])
     first = _count(entry["first"])
-    # Each row has at least a number of 8 bytes, an id and a code.
+    # Each row has at least an id of 8 bytes, or its end, and a code.
     if 9 * n_rows > rows.n_bytes:
         raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
+    last = _count(entry["last"], first + n_rows - 1)
+    has_rows = bool(entry.get("has_rows", True))
+    if not has_rows and last != first + n_rows - 1:
+        raise ValueError("it does not say which rows a segment has")
     limits = entry["id_range"]
     deletes = entry["deletes"]
     return SegmentEntry(
@@ -389,12 +397,13 @@ def _segment(entry: Any) -> SegmentEntry:
         n_rows=n_rows,
         n_live=_count(entry["n_live"], 0, n_rows),
         first=first,
-        last=_count(entry["last"], first + n_rows - 1),
+        last=last,
         rows=rows,
         vectors=None if entry["vectors"] is None else _file(entry["vectors"]),
         id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
+        has_rows=has_rows,
         unknown=_unknown(entry, _OF_SEGMENT),
     )
 

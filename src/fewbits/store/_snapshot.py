@@ -117,6 +117,14 @@ class Part:
         return self.files.rows.matrix(name, np.uint8, width)
 
     @property
+    def rows(self) -> range | IdArray:
+        """Permanent numbers of the rows, a range where they count on from the first."""
+        entry = self._entry
+        return (
+            range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
+        )
+
+    @property
     def row_numbers(self) -> IdArray:
         """Permanent numbers of the rows, rising within and between parts."""
         return self.files.row_numbers
@@ -158,7 +166,7 @@ class Part:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
         if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ROW: self.files.rows.unchecked(ROW)}).select([])
+            return pa.table({ID: self.files.rows.unchecked(ID)}).select([])
         columns = [self.files.rows.column(name) for name in names]
         return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
@@ -176,15 +184,15 @@ class Part:
         import pyarrow as pa
 
         if not names:
-            return pa.table({ROW: pa.array(positions)}).select([])
+            return pa.table({ID: pa.array(positions)}).select([])
         return pa.Table.from_batches([self.files.rows.take(names, positions)])
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
         import pyarrow as pa
 
-        names = [ROW, *self._manifest.schema.names]
-        return pa.table({name: self._column(name) for name in names})
+        columns = {name: self._column(name) for name in self._manifest.schema.names}
+        return pa.table({ROW: pa.array(self.row_numbers), **columns})
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:

@@ -68,6 +68,7 @@ class Store:
         n_bits: int,
         fingerprint: str,
         number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         """Begin an empty collection.
 
@@ -85,6 +86,8 @@ class Store:
             Of the encoder that codes are from.
         number : int, default=0
             Of the first, empty state; those of others follow.
+        next_id : int, default=0
+            The first id that is given to a row without one.
 
         Raises
         ------
@@ -109,16 +112,21 @@ class Store:
         2
         """
         disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
-        return cls._create(disk, schema, n_bits, fingerprint, number)
+        return cls._create(disk, schema, n_bits, fingerprint, number, next_id)
 
     @classmethod
     def _create(
-        cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str, number: int = 0
+        cls,
+        disk: Disk,
+        schema: Any,
+        n_bits: int,
+        fingerprint: str,
+        number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         check_count(n_bits, "n_bits")
-        first = Manifest(
-            number, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
-        )
+        schema = checked_schema(schema, n_bits)
+        first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
         disk.make_folder()
         disk.sync_parent()
         store = cls(disk)

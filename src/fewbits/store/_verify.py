@@ -22,6 +22,7 @@ from fewbits.store._manifest import (
     newest_number,
 )
 from fewbits.store._segment import (
+    SegmentFiles,
     bytes_of_offset,
     has_index,
     only_batch,
@@ -179,7 +180,14 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        damages = [*damages, *_of_arrow(disk, manifest, entry)]
+        of_files = _of_arrow(disk, manifest, entry)
+        if not of_files:
+            try:
+                SegmentFiles(disk, manifest, entry).check_entry()
+            except ArtefactError as error:
+                path = str(disk.folder / entry.arrow_files[0][0])
+                of_files = [_damage_of(path, error)]
+        damages = [*damages, *of_files]
         try:
             read_deletes(disk, entry)
         except ArtefactError as error:
@@ -222,7 +230,7 @@ def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damag
         path = str(disk.folder / entry.sums_name)
         damages.append(_damage_of(path, error))
         sums = [None] * 2
-    schemas = segment_schemas(manifest)
+    schemas = segment_schemas(manifest, has_rows=entry.has_rows)
     for (name, file), known, schema in zip(
         entry.arrow_files, sums, schemas, strict=False
     ):

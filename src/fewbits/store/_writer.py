@@ -217,11 +217,16 @@ class Writer:
         self,
         function: Callable[[Any], Any],
         *,
+        ids: Any = None,
         schema: Any = None,
         n_bits: int | None = None,
         fingerprint: str | None = None,
     ) -> None:
-        """Replace all rows by what a function makes of them, see `Store.rewrite`."""
+        """Replace rows by what a function makes of them, see `Store.rewrite`.
+
+        Where the columns stay and `ids` says which rows change, an Arrow array, only
+        their segments are made anew. `commit` makes it the newest state.
+        """
         base = self.pending().manifest
         target = replace(
             base,
@@ -229,7 +234,12 @@ class Writer:
             n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
             fingerprint=base.fingerprint if fingerprint is None else fingerprint,
         )
-        self._begin_from(rewritten(self._disk, base, function, target, self._full))
+        parts = self.parts
+        if ids is not None and target == base:
+            parts = [part for part in parts if (part.find(ids) >= 0).any()]
+        self._begin_from(
+            rewritten(self._disk, base, parts, function, target, self._full)
+        )
 
     def tag(self, tags: Mapping[str, int]) -> None:
         """Name states that stay, with their numbers, in place of all that were named.
@@ -588,11 +598,12 @@ def _joined(tables: list[Any]) -> Any:
 def rewritten(
     disk: Disk,
     base: Manifest,
+    parts: list[Part],
     change: Callable[[Any], Any],
     target: Manifest,
     full: int,
 ) -> Manifest:
-    """Write all live rows as a function makes them, and return the state of these.
+    """Write live rows of parts as a function makes them, and return the new state.
 
     `change` makes a table one with as many rows and, if any, the same ids; `target` is
     the state before, with the new schema, width and fingerprint; a segment has at most
@@ -611,23 +622,27 @@ def rewritten(
             segments.append(write_segment(disk, target, table, new_token()))
             waiting.clear()
 
-    for table in _batches(disk, base):
-        rows = _changed(table, change, target)
-        if sum(each.nbytes for each in waiting) + rows.nbytes > full:
+    changing = {part.entry: part for part in parts}
+    for entry in base.segments:
+        if entry not in changing:
             write()
-        waiting.append(rows)
+            segments.append(entry)
+            continue
+        for table in _batches(changing[entry]):
+            rows = _changed(table, change, target)
+            if sum(each.nbytes for each in waiting) + rows.nbytes > full:
+                write()
+            waiting.append(rows)
     write()
     return target.following(tuple(segments))
 
 
-def _batches(disk: Disk, base: Manifest) -> Iterator[Any]:
+def _batches(part: Part) -> Iterator[Any]:
     import pyarrow as pa
 
-    for entry in base.segments:
-        part = Part(disk, base, entry)
-        whole, positions = part.whole(), part.live_positions()
-        for start in range(0, len(positions), _BATCH):
-            yield whole.take(pa.array(positions[start : start + _BATCH]))
+    whole, positions = part.whole(), part.live_positions()
+    for start in range(0, len(positions), _BATCH):
+        yield whole.take(pa.array(positions[start : start + _BATCH]))
 
 
 def _changed(table: Any, change: Callable[[Any], Any], target: Manifest) -> Any:

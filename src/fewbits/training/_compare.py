@@ -306,7 +306,7 @@ class MethodComparison:
 
 
 def compare(
-    methods: Methods | None,
+    learners: Methods | None,
     bits: int | Sequence[int] | None,
     data: Any,
     *,
@@ -333,7 +333,7 @@ def compare(
 
     Parameters
     ----------
-    methods : str, Learner, or sequence or mapping of them, or None
+    learners : str, Learner, or sequence or mapping of them, or None
         Names as `fewbits.training.METHODS` has them, or learners, of which clones are
         fitted; a mapping names them otherwise. None takes lsh, a random rotation, itq,
         additive, neighbours, and with a target additive with corrections.
@@ -429,7 +429,7 @@ def compare(
     source = checked_labels(data if isinstance(data, Input) else read(data, columns=()))
     seed = check_seed(random_state)
     target = _target(recall, bytes, latency)
-    named = _usual(target, seed) if methods is None else _named(methods)
+    named = _usual(target, seed) if learners is None else _named(learners)
     learners = _learners(named, parameters or {}, seed)
     planned = list(_planned(learners, _lengths(bits, target), source))
     X = features_of(source, backbone, progress)

@@ -315,8 +315,11 @@ def _with_classes(
                 facts["label_threshold"] = label_threshold(book, scores, truth)
             else:
                 calibration = calibrate(book, scores, np.asarray(labels)[held_out])
+    encoder, names = learner.encoder_, facts.get("feature_names")
+    if names is not None and extractor is None:
+        encoder = encoder.with_feature_names(names)
     return Learnt(
-        learner.encoder_,
+        encoder,
         facts,
         None if extractor is None else extractor.id,
         None if extractor is None else extractor.fingerprint,

@@ -356,7 +356,7 @@ class Description:
     Attributes
     ----------
     method : str
-        As ``fewbits fit --method`` takes it.
+        As ``fewbits fit --learner`` takes it.
     name : str
         In full, with the authors and the year of the paper.
     summary : str

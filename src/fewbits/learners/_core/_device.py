@@ -70,18 +70,46 @@ class _NumPy:
         return cho_solve(factor, B, check_finite=False)
 
 
+#: What torch's allocators and libraries say when there is none left.
+_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory", "alloc_failed")
+
+
+def lacks_memory(error: RuntimeError) -> bool:
+    return any(words in str(error).lower() for words in _NO_MEMORY)
+
+
+def tensor_signs(scores: Matrix) -> Matrix:
+    import torch
+
+    return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
+
+
+def device_named(name: str) -> Any:
+    """Return the device of this name; "auto" is a GPU if there is one."""
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        is_known = device.type in ("cpu", "cuda")
+    except (RuntimeError, TypeError):
+        is_known = False
+    if not is_known:
+        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
+    return device
+
+
 class _Torch:
     is_torch = True
 
     def __init__(self, name: str) -> None:
-        from fewbits.learners._core._torch import device_named
-
         self.device = device_named(name)
         self.name = str(self.device)
 
     def explain(self, error: RuntimeError) -> None:
-        from fewbits.learners._core._torch import lacks_memory
-
         if lacks_memory(error):
             raise OutOfMemoryError(
                 f"out of memory on {self.name}: learn there from fewer rows or "
@@ -100,10 +128,7 @@ class _Torch:
         array: NDArray[Any] = x.cpu().numpy()
         return array
 
-    def signs(self, x: Matrix) -> Matrix:
-        from fewbits.learners._core._torch import signs
-
-        return signs(x)
+    signs = staticmethod(tensor_signs)
 
     def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
         import torch

@@ -97,8 +97,8 @@ class IterativeLearner(Learner):
             for state, value in islice(states(start), n_left):
                 objective.append(value)
                 reached = state, len(objective)
-                if file is not None:
-                    file.keep(state, objective)
+                if file is not None and time.monotonic() >= file.due:
+                    file.write(state, objective)
                 report(
                     type(self).__name__,
                     len(objective),
@@ -209,7 +209,7 @@ class Checkpoint:
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))
         self.is_done = False  # whether no iteration is left
-        self._due = 0.0
+        self.due = 0.0  # for the next writing
 
     def check(self) -> None:
         """Refuse a path that will be of no use, as far as is known without the data."""
@@ -228,10 +228,6 @@ class Checkpoint:
             state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
             return state, file["objective"].tolist()
 
-    def keep(self, state: Arrays, objective: list[float]) -> None:
-        if time.monotonic() >= self._due:
-            self.write(state, objective)
-
     def write(self, state: Arrays, objective: list[float]) -> None:
         """Replace the file by this state, all of it or nothing."""
         began = time.monotonic()
@@ -239,7 +235,7 @@ class Checkpoint:
         with atomic_write(self.path) as file:
             np.savez(file, *state, head=np.array(head), objective=objective)
         ended = time.monotonic()
-        self._due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
+        self.due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
 
     def remove(self) -> None:
         later = current_runtime().done_checkpoints

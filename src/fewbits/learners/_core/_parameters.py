@@ -76,8 +76,10 @@ def check(name: str, value: Any, allowed: Constraint) -> None:
         if fits:
             return
     needed = " or ".join(map(_in_words, allowed))
-    if len(allowed) > 1 and all(isinstance(each, str) for each in allowed):
-        needed = f"one of {', '.join(map(repr, allowed))}"
+    words = [each for each in allowed if isinstance(each, str)]
+    if len(words) > 1 and all(each in words or each is None for each in allowed):
+        needed = f"one of {', '.join(map(repr, words))}"
+        needed += " or None" if None in allowed else ""
     if "a number" in needed and value in Interval(float, float_info.max, math.inf):
         needed = "finite"
     raise ArgumentError(f"{name} must be {needed}, got {value!r}")
@@ -123,10 +125,6 @@ def check_flag(name: str, value: Any) -> bool:
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
     check(name, value, list(options))
-
-
-def check_verbose(value: Any) -> None:
-    check("verbose", value, VERBOSE)
 
 
 def check_path(name: str, value: Any) -> None:

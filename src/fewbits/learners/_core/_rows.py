@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fewbits._spans import spans
+from fewbits._features import SparseRows
 from fewbits._typing import Array, FeatureArray
-from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
 from fewbits.learners._core._device import current_backend
 
@@ -46,13 +45,13 @@ class ChosenRows:
         return self._X[self._numbers[key]]
 
 
-Readable = Array | ChosenRows
+Readable = Array | ChosenRows | SparseRows
 
 
 def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     """Cut `length` lines of `width` entries into slices of some megabytes each."""
     step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
-    return spans(length, step)
+    return (slice(i, min(length, i + step)) for i in range(0, length, step))
 
 
 def parts(n_rows: int, width: int) -> Iterator[slice]:
@@ -82,7 +81,7 @@ def check_values(X: Array, *, vary: bool = False) -> float:
             row += span.start
             raise FeatureError(
                 "Input X contains NaN, infinity or a value too large for float32: "
-                f"got {X[row, column]} in row {row}, column {column}"
+                f"got {X[row : row + 1][0, column]} in row {row}, column {column}"
             )
         same = same and bool((block == first).all())
     if same:
@@ -90,16 +89,6 @@ def check_values(X: Array, *, vary: bool = False) -> float:
     if vary and largest < np.finfo(np.float32).tiny:
         raise FeatureError("the features of X are too small for float32: scale them")
     return largest
-
-
-def check_scores(encoder: Encoder, X: Array) -> None:
-    """Refuse features so large that their scores are not finite in float32."""
-    # A bit would be 0 then, whatever the row is.
-    for span in line_spans(*X.shape):
-        if not np.isfinite(encoder.project(X[span])).all():
-            raise FeatureError(
-                "the features of X are too large for float32: scale them"
-            )
 
 
 def column_means(X: Readable) -> NDArray[np.float64]:

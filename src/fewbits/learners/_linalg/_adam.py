@@ -11,7 +11,11 @@ _TINY = 1e-8
 
 
 class Adam:
-    """Steps along gradients, each entry in units of what it usually is."""
+    """Steps along gradients, each entry in units of what it usually is.
+
+    Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, alg. 1. The
+    parameters are changed in place.
+    """
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters

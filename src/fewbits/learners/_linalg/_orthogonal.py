@@ -4,6 +4,7 @@ The principal axes of rows, polar factors, and random rotations.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 import numpy as np
@@ -32,8 +33,10 @@ class PrincipalAxes:
     """The row space of the centred data, its directions of largest scatter first."""
 
     mean: Float64Array
+    #: (n_features, rank), orthonormal columns, of which the largest entry is positive;
+    #: none without scatter, so at most n - 1 of them. In float32 if very many.
     directions: FeatureArray
-    scatter: Float64Array
+    scatter: Float64Array  # sums of squares along the directions, falling
 
     @property
     def rank(self) -> int:
@@ -48,7 +51,7 @@ def principal_axes(X: Readable) -> PrincipalAxes:
     return cached_step(
         "axes",
         lambda: (checksum(X), current_backend().name),
-        lambda: _principal_axes(X),
+        partial(_principal_axes, X),
     )
 
 
@@ -137,7 +140,7 @@ def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     return cached_step(
         "rotation",
         lambda: (sha256(drawn.data).digest(), current_backend().name),
-        lambda: polar(drawn),
+        partial(polar, drawn),
     )
 
 

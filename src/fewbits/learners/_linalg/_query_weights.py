@@ -55,6 +55,10 @@ def trained_query_weights(
     rng: RandomState,
 ) -> QueryWeights | None:
     """Return weights that rank shortlists more as distances of rows do."""
+    # Rows of V, which are centred, ask for their shortlists by Hamming distance among
+    # the other rows. What falls is the cross-entropy of softmax over squared distances
+    # of vectors with softmax over the estimates of them. None where these weights find
+    # no more neighbours of held-out rows than `start` does.
     if len(V) < _FEWEST:
         return None
     drawn = rng.permutation(len(V))[:_MOST]

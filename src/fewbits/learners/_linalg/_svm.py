@@ -33,6 +33,9 @@ def hinge_svm(
     seed: int = 0,
 ) -> Hyperplane:
     """Minimise ``1/2 |w|^2 + C sum_i weights_i hinge(+-(w'x_i + b))``."""
+    # LIBLINEAR also adds ``1/2 (b / constant)^2``. Few iterations do: the callers keep
+    # what they have where the answer is no better. X is best centred: the dual solver
+    # crawls along directions that all rows share.
     svm = LinearSVC(
         loss="hinge",
         C=C,

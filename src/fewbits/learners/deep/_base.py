@@ -25,12 +25,7 @@ from fewbits.learners._core._iterative import (
     warn_of_interrupt,
 )
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._parameters import (
-    Config,
-    check_flag,
-    check_path,
-    check_verbose,
-)
+from fewbits.learners._core._parameters import USUAL, Config
 from fewbits.learners.deep._checkpoint import checksum, identity_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
@@ -93,6 +88,7 @@ class DeepLearner(Learner):
     # Without a backbone it takes features; with one it takes what that takes. See
     # `DeepHash` for the parameters that all share.
 
+    constraints: ClassVar = USUAL | {"refit": [bool]}
     configs: ClassVar[dict[str, type[Config]]] = {
         "network": NetworkConfig,
         "training": TrainingConfig,
@@ -131,12 +127,8 @@ class DeepLearner(Learner):
     def _training(self) -> TrainingConfig:
         return self._config("training", TrainingConfig)
 
-    def _check_shared(self) -> None:
-        self._check_configs()
-        check_path("checkpoint", self.checkpoint)
+    def _check_parameters(self) -> None:
         check_repeatable(self.checkpoint, self.random_state)
-        check_verbose(self.verbose)
-        check_flag("refit", self.refit)
         as_device(self.device)
         if not isinstance(self.callbacks, Sequence) or not all(
             callable(callback) for callback in self.callbacks
@@ -206,6 +198,7 @@ class DeepLearner(Learner):
                 f"{items.dtype}"
             )
         if options.get("reset"):
+            self.__dict__.pop("feature_names_in_", None)
             self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
             self.n_features_in_ = int(np.prod(items.shape[1:]))
         elif items.shape[1:] != self._item_shape:
@@ -236,7 +229,16 @@ class DeepLearner(Learner):
         share = self._training.validation if share is None else share
         train, held_out = split_off(labels, share, rng)
         if share and not len(held_out):
-            self._check_none_held_out(labels)
+            needing = self._needing_held_out()
+            given = f"training.validation={self._training.validation}"
+            if labels.ndim == 2:
+                way = f"{given} spares none of {len(labels)}: raise it"
+            elif (largest := int(np.bincount(labels).max())) == 1:
+                way = "no class has two"
+            else:
+                way = f"{given} is none of {largest}: {1 / largest:.2g} would do"
+            if needing:
+                raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
         self.held_out_ = held_out
         base = self._training.validation_base if share else "trained"
         evaluator = Evaluator(labels, train, held_out, rng, base)
@@ -252,20 +254,6 @@ class DeepLearner(Learner):
             seed,
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
-
-    def _check_none_held_out(self, labels: NDArray[Any]) -> None:
-        """Refuse what needs held-out items where a share of each class is none."""
-        needing = self._needing_held_out()
-        if not needing:
-            return
-        share = f"training.validation={self._training.validation}"
-        if labels.ndim == 2:
-            way = f"{share} spares none of {len(labels)}: raise it"
-        elif (largest := int(np.bincount(labels).max())) == 1:
-            way = "no class has two"
-        else:
-            way = f"{share} is none of {largest}: {1 / largest:.2g} would do"
-        raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
 
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
@@ -381,7 +369,7 @@ class DeepLearner(Learner):
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
-                self.encoder_ = self._deploy(problem, network)
+                self.encoder_ = self._named(self._deploy(problem, network))
             raise
         self._keep(trainer)
         if trainer.judged and not trainer.interrupted:
@@ -440,7 +428,8 @@ class DeepLearner(Learner):
         history, decided = trainer.history, trainer.phase.name == REFIT
 
         def stops() -> bool:
-            return not decided and may_stop(_losses(history), self._training.tol)
+            losses = [record["loss"] for record in history]
+            return not decided and may_stop(losses, self._training.tol)
 
         try:
             with closing(trainer.epochs()) as epochs:
@@ -450,7 +439,20 @@ class DeepLearner(Learner):
                     with undisturbed():
                         for callback in self.callbacks:
                             callback(dict(record))
-                    self._report(trainer)
+                    shown = _SHOWN.items()
+                    note = "".join(
+                        f", {v} {record[k]:.3f}" for k, v in shown if k in record
+                    )
+                    if trainer.phase.name:
+                        note += f", phase {trainer.phase.name}"
+                    report(
+                        type(self).__name__,
+                        len(history),
+                        trainer.phase.n_epochs,
+                        record["loss"],
+                        verbose=self.verbose,
+                        note=note,
+                    )
                     if stops():
                         return
         except KeyboardInterrupt:
@@ -460,23 +462,11 @@ class DeepLearner(Learner):
             path = trainer.phase.checkpoint
             warn_of_interrupt(self, len(history), self.n_planned, path)
 
-    def _report(self, trainer: Trainer) -> None:
-        record, total = trainer.history[-1], trainer.phase.n_epochs
-        note = "".join(
-            f", {title} {record[key]:.3f}"
-            for key, title in _SHOWN.items()
-            if key in record
-        )
-        if trainer.phase.name:
-            note += f", phase {trainer.phase.name}"
-        name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
-        report(name, done, total, loss, verbose=self.verbose, note=note)
-
     def _keep(self, trainer: Trainer) -> None:
         """Go back to the best epoch, and keep what is known of all."""
         trainer.restore_best()
         self.history_ = trainer.history
-        self.objective_ = np.array(_losses(trainer.history))
+        self.objective_ = np.array([record["loss"] for record in trainer.history])
         self.n_epochs_ = len(self.history_)
 
     def _deploy(self, problem: Problem, network: HashNetwork) -> Encoder:
@@ -485,7 +475,3 @@ class DeepLearner(Learner):
             network.head.standardize = problem.items.standardize
         self.network_ = network.cpu().eval()
         return network.head.encoder()
-
-
-def _losses(history: list[Record]) -> list[float]:
-    return [record["loss"] for record in history]

@@ -145,7 +145,13 @@ class Head(nn.Module):
 
     def encoder(self) -> Encoder:
         """Return the same map without torch; a score of 0 gives a 1."""
-        layers = [_affine(layer) for layer in self.layers]
+        layers: list[Layer] = []
+        for layer in self.layers:
+            linear: Any = layer
+            bias = np.zeros(linear.out_features)
+            if linear.bias is not None:
+                bias = _array(linear.bias)
+            layers.append((_array(linear.weight).T, bias))
         if isinstance(self.standardize, Standardize):  # folded into the first layer
             weights, bias = layers[0]
             weights = weights / _array(self.standardize.scale)[:, None]
@@ -164,12 +170,6 @@ class Head(nn.Module):
         if len(layers) == 1:
             return LinearEncoder(*layers[0], zero_bit=1)
         return MLPEncoder(*zip(*layers, strict=True), zero_bit=1)
-
-
-def _affine(layer: Any) -> Layer:
-    if layer.bias is None:
-        return _array(layer.weight).T, np.zeros(layer.out_features)
-    return _array(layer.weight).T, _array(layer.bias)
 
 
 def _array(tensor: Any) -> Matrix:
@@ -293,14 +293,12 @@ def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
             reasons.append(f"as {np.asarray(items).dtype}: {line}")
             cause = error
         else:
-            return BackboneProbe(_width(features, len(X)), integers)
-    raise FeatureError(
-        f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
-    ) from cause
-
-
-def _width(features: Any, n: int) -> int:
-    is_tensor = isinstance(features, Tensor)
+            break
+    else:
+        raise FeatureError(
+            f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
+        ) from cause
+    n, is_tensor = len(X), isinstance(features, Tensor)
     shown = f"shape {tuple(features.shape)}" if is_tensor else type(features).__name__
     if not is_tensor or features.shape[:1] != (n,):
         raise FeatureError(
@@ -314,4 +312,4 @@ def _width(features: Any, n: int) -> int:
         )
     if not features.numel():
         raise FeatureError(f"the backbone gives no features, {shown}")
-    return int(features.flatten(start_dim=1).shape[1])
+    return BackboneProbe(int(features.flatten(start_dim=1).shape[1]), integers)

@@ -141,22 +141,19 @@ class CentreControl(Control):
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         if self.likelihood == "cauchy":
-            codes = self._cauchy(scores, batch)
+            # DCH's term for a similar pair, of items and their classes' centres.
+            unit = normalize(torch.tanh(scores), eps=SHORTEST)
+            n_bits = scores.shape[1]
+            distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
+            labels = batch.labels
+            if self.reduction == "mean":
+                labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
+            codes = (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
         else:
             codes = scores.shape[1] * centre_loss(
                 2 * scores, self.centres, batch, self.reduction
             )
         return ControlLoss(codes, torch.zeros_like(codes))
-
-    def _cauchy(self, scores: Tensor, batch: Batch) -> Tensor:
-        """Return DCH's term for a similar pair, of items and their classes' centres."""
-        unit = normalize(torch.tanh(scores), eps=SHORTEST)
-        n_bits = scores.shape[1]
-        distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
-        labels = batch.labels
-        if self.reduction == "mean":
-            labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
-        return (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
 
 
 class PosteriorControl(Control):
@@ -448,18 +445,22 @@ class _Losses(torch.autograd.Function):
         if codes is not None and ctx.needs_input_grad[0]:
             dx = _towards_units(expected, W2, codes).mul_(slope) @ W1
         if codes is not None and not ctx.frozen:
-            own = codes if own is None else _joined(own, codes)
+            if own is None:
+                own = codes
+            else:
+                both = zip(own, codes, strict=True)
+                own = ClassTargets(*(torch.cat(t, dim=-1) for t in both))
         if own is None or not ctx.needs_input_grad[1]:
             return dx, *[None] * 8
         dz = _towards_units(expected, W2, own).mul_(slope)
         dW1, db1 = dz.mT @ x, dz.sum(dim=1)
-        residuals = _residuals(p, own)
+        # ``weight (p - 1[value])``, summed over the values of each item.
+        weights = own.weights.to(p.dtype)
+        less = (-weights).expand(own.values.shape)
+        residuals = p * weights.sum(dim=1, keepdim=True)
+        residuals = residuals.scatter_add_(2, own.values, less)
         dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
         return dx, dW1, db1, dW2, None, db2, *[None] * 3
-
-
-def _joined(one: ClassTargets, other: ClassTargets) -> ClassTargets:
-    return ClassTargets(*(torch.cat(t, dim=-1) for t in zip(one, other, strict=True)))
 
 
 def _unlikeliness(
@@ -470,13 +471,6 @@ def _unlikeliness(
         return logits.new_zeros(())
     log_p = logits.gather(2, targets.values) - log_sum
     return -(log_p * targets.weights).sum() / logits.shape[1]
-
-
-def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
-    """Return ``weight (p - 1[value])``, summed over the values of each item."""
-    weights = targets.weights.to(p.dtype)
-    less = (-weights).expand(targets.values.shape)
-    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, targets.values, less)
 
 
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:

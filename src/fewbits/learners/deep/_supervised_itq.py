@@ -1,5 +1,6 @@
 """The deep form of supervised ITQ: a network, and a linear path beside it."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,15 +15,10 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner, warn_constant_bits
 from fewbits.learners._core._iterative import cached_step
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._parameters import (
-    Config,
-    check_integer,
-    check_n_bits,
-    check_verbose,
-)
+from fewbits.learners._core._parameters import FROM_0, USUAL, Config
 from fewbits.learners._core._rows import checksum, column_means
 from fewbits.learners._itq import ITQ
-from fewbits.learners._supervised_itq import check_supervision, supervision_of
+from fewbits.learners._supervised_itq import SUPERVISION, supervision_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._torch import as_device
@@ -43,6 +39,7 @@ _LIMIT = 3.0
 _ITEMS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class DeepSupervisedITQ(Learner):
     """Rotate features, a network's scores and classes together: one code for all.
 
@@ -143,33 +140,19 @@ class DeepSupervisedITQ(Learner):
     }
     needs_labels = True
 
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        supervision: float | str = 0.5,
-        network: NetworkConfig | None = None,
-        training: TrainingConfig | None = None,
-        n_iter: int = 50,
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_bits = n_bits
-        self.supervision = supervision
-        self.network = network
-        self.training = training
-        self.n_iter = n_iter
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
+    n_bits: int = 64
+    _: KW_ONLY
+    supervision: float | str = 0.5
+    network: NetworkConfig | None = None
+    training: TrainingConfig | None = None
+    n_iter: int = 50
+    device: str = "auto"
+    verbose: bool = False
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {"supervision": SUPERVISION, "n_iter": FROM_0}
 
     def _check_parameters(self) -> None:
-        check_n_bits(self.n_bits)
-        check_supervision(self.supervision)
-        check_integer("n_iter", self.n_iter, 0)
-        check_verbose(self.verbose)
-        self._check_configs()
         as_device(self.device)
         if self.network is not None and self.network.backbone is not None:
             raise ArgumentError(
@@ -219,10 +202,16 @@ class DeepSupervisedITQ(Learner):
         settings = repr(learner.get_params())
         _, Y = indicator(y, X, type(self).__name__)
         labels = Y.indptr.tobytes(), Y.indices.tobytes()
+
+        def fitted() -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
+            learner.fit(X, y)
+            assert learner.centres_ is not None  # those of CSQ
+            return learner.encoder_, learner.centres_, learner.held_out_
+
         return cached_step(
             "network",
             lambda: (checksum(X), labels, settings),
-            lambda: _learnt(learner.fit(X, y)),
+            fitted,
         )
 
     def _rotated(self, X: Array) -> LinearEncoder:
@@ -236,13 +225,6 @@ class DeepSupervisedITQ(Learner):
         self.objective_, self.n_iter_ = itq.objective_, itq.n_iter_
         self.n_dead_bits_ = itq.n_dead_bits_
         return cast("LinearEncoder", itq.encoder_)
-
-
-def _learnt(
-    learner: DeepHash,
-) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
-    assert learner.centres_ is not None  # those of CSQ
-    return learner.encoder_, learner.centres_, learner.held_out_
 
 
 class _Memberships(NamedTuple):
@@ -312,7 +294,12 @@ def _with_linear_path(
     if direct.shape[1] < d:
         inner, last = direct, np.eye(direct.shape[1])
     carry, last = np.hstack([inner, -inner]), np.vstack([last, -last])
-    layers = _passing(hidden, carry)
+    layers: list[Layer] = []
+    for hidden_W, hidden_b in hidden:
+        # The first layer meets x, the others what the one before has passed on.
+        wide = block_diag(hidden_W, carry) if layers else np.hstack([hidden_W, carry])
+        layers.append((wide, np.pad(hidden_b, (0, carry.shape[1]))))
+        carry = np.eye(carry.shape[1])
     if hidden:
         last = np.vstack([W @ of_scores, last])
         carry = np.eye(len(last))
@@ -320,22 +307,12 @@ def _with_linear_path(
         U, u = W @ members.weights, b @ members.weights + members.bias
         U = np.vstack([U, np.zeros((len(carry) - len(U), U.shape[1]))])
         thresholds = np.concatenate([u + _LIMIT, u - _LIMIT])
-        layers.append((np.hstack([U, U, carry]), _padded(thresholds, carry.shape[1])))
+        bias_of_units = np.pad(thresholds, (0, carry.shape[1]))
+        layers.append((np.hstack([U, U, carry]), bias_of_units))
         last = np.vstack([of_members, -of_members, last])
         bias = bias - _LIMIT * of_members.sum(axis=0)
     layers.append((last, bias))
     return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
-
-
-def _passing(hidden: list[Layer], carry: Float64Array) -> list[Layer]:
-    """Return hidden layers that pass on what `carry` makes of x."""
-    layers: list[Layer] = []
-    for W, b in hidden:
-        # The first layer meets x, the others what the one before has passed on.
-        wide = block_diag(W, carry) if layers else np.hstack([W, carry])
-        layers.append((wide, _padded(b, carry.shape[1])))
-        carry = np.eye(carry.shape[1])
-    return layers
 
 
 def _layers(network: Encoder) -> list[Layer]:
@@ -345,7 +322,3 @@ def _layers(network: Encoder) -> list[Layer]:
         assert isinstance(network, MLPEncoder)
         layers = list(zip(network.weights, network.biases, strict=True))
     return [(W.astype(np.float64), b.astype(np.float64)) for W, b in layers]
-
-
-def _padded(bias: Float64Array, n: int) -> Float64Array:
-    return np.concatenate([bias, np.zeros(n)])

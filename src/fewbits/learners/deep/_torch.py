@@ -10,8 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from fewbits.errors import OutOfMemoryError
-from fewbits.learners._core._device import device_around
-from fewbits.learners._core._torch import device_named, lacks_memory, signs
+from fewbits.learners._core._device import (
+    device_around,
+    device_named,
+    lacks_memory,
+    tensor_signs,
+)
 
 #: Of a module.
 State = dict[str, Any]
@@ -20,7 +24,8 @@ State = dict[str, Any]
 class _SignSTE(torch.autograd.Function):
     @staticmethod
     def forward(ctx: object, scores: Tensor) -> Tensor:
-        return signs(scores)
+        result: Tensor = tensor_signs(scores)
+        return result
 
     @staticmethod
     def backward(ctx: object, *gradients: Tensor) -> Tensor:
@@ -37,7 +42,8 @@ def as_device(name: str) -> torch.device:
     """Return the device of this name."""
     # "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     around = device_around() if name == "auto" else None
-    return device_named(around or name)
+    device: torch.device = device_named(around or name)
+    return device
 
 
 def device_of(module: nn.Module) -> torch.device:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -43,6 +42,10 @@ _N_SMOOTHED = 9  # epochs beside each other that tell together how good they are
 #: Training has failed if, after so many epochs, mAP is below `_POOR` and closed less
 #: than this share of the gap between the untrained network and 1.
 _LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
+
+
+#: What a checkpoint holds the states of.
+_STATEFUL = ("network", "objective", "optimizer", "schedule", "scaler")
 
 
 class Objective(nn.Module):
@@ -167,7 +170,13 @@ class Trainer:
                     self._go_back(good)
                     raise
                 self.history.append(record)
-                self._keep_if_best()
+                best = self._best
+                if self._criterion in record and (
+                    best is None
+                    or self._rank(record) > self._rank(self.history[best[0]])
+                ):
+                    states = copy_of(self.network), copy_of(self.objective)
+                    self._best = epoch, *states
                 self._save()
                 yield record
 
@@ -199,7 +208,11 @@ class Trainer:
             if not np.isfinite(loss):
                 self._give_up(rows, epoch, good)
             total += loss
-        if not self._finite():  # the last step spoilt them
+        # All that is trained, and what normalises scores: the last step may spoil them.
+        # Other buffers of a backbone, such as masks, need not be finite.
+        trained = (*self.network.parameters(), *self.objective.parameters())
+        norm = self.network.head.norm.buffers()
+        if not all(bool(t.isfinite().all()) for t in (*trained, *norm)):
             self._give_up(batches[-1], epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         if self.phase.name:
@@ -226,7 +239,8 @@ class Trainer:
     def _step(self, rows: Tensor) -> float:
         """Make a step on the training items of these numbers, and return the loss."""
         X = self.items[self.train[rows]].to(self.phase.device)
-        with self._precision():
+        mixed = self.config.mixed_precision
+        with torch.autocast(self.phase.device.type, enabled=mixed):
             scores = self.network(X)
         value: Tensor = self.objective(
             scores.float(), self.targets[rows.to(self.phase.device)]
@@ -240,18 +254,6 @@ class Trainer:
         self.scaler.update()
         self.schedule.step()
         return loss
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        if not self.config.mixed_precision:
-            return nullcontext()
-        return torch.autocast(self.phase.device.type)
-
-    def _finite(self) -> bool:
-        """Return whether all that is trained, and what normalises scores, is finite."""
-        # Other buffers of a backbone, such as masks, need not be.
-        trained = (*self.network.parameters(), *self.objective.parameters())
-        norm = self.network.head.norm.buffers()
-        return all(bool(t.isfinite().all()) for t in (*trained, *norm))
 
     def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
@@ -287,9 +289,13 @@ class Trainer:
             for name, module in self.network.named_modules()
             if name  # the inner ones report before those around them
         ]
-        X = self.items[self.train[rows]].to(self.phase.device)
+        X, kind = (
+            self.items[self.train[rows]].to(self.phase.device),
+            self.phase.device.type,
+        )
+        mixed = torch.autocast(kind, enabled=self.config.mixed_precision)
         try:
-            with torch.inference_mode(), self._precision():
+            with torch.inference_mode(), mixed:
                 self.network(X)
         finally:
             for handle in handles:
@@ -319,17 +325,6 @@ class Trainer:
             ]
         self.network.train()
         return torch.cat(parts) if parts else torch.empty(0)
-
-    def _keep_if_best(self) -> None:
-        """Keep the states of the last epoch if it is better than all before."""
-        last = self.history[-1]
-        if self._criterion not in last:
-            return
-        if self._best is None or self._rank(last) > self._rank(
-            self.history[self._best[0]]
-        ):
-            states = copy_of(self.network), copy_of(self.objective)
-            self._best = len(self.history) - 1, *states
 
     def _rank(self, record: Record) -> tuple[float, ...]:
         """Return what is larger for a better epoch; accuracies are often the same."""
@@ -376,11 +371,7 @@ class Trainer:
         if self.phase.checkpoint is None:
             return
         state = {
-            "network": self.network.state_dict(),
-            "objective": self.objective.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "scaler": self.scaler.state_dict(),
+            **{name: getattr(self, name).state_dict() for name in _STATEFUL},
             "random": random_state(),
             "history": self.history,
             "untrained": self.untrained,
@@ -394,11 +385,8 @@ class Trainer:
         state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
         if state is None:
             return
-        self.network.load_state_dict(state["network"])
-        self.objective.load_state_dict(state["objective"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
-        self.scaler.load_state_dict(state["scaler"])
+        for name in _STATEFUL:
+            getattr(self, name).load_state_dict(state[name])
         self.history, self.untrained = state["history"], state["untrained"]
         self._best = state["best"] and tuple(state["best"])
         self._random = state["random"]

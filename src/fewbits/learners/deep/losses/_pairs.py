@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
+from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import (
     check_choice,
     check_flag,
     check_integer,
     check_number,
 )
-from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import (
     Batch,
@@ -379,7 +379,7 @@ class DSDH(PairLoss):
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
         super().start_epoch(epoch, score_all)
         if epoch == 0:
-            self.B.copy_(signs(self.U))
+            self.B.copy_(tensor_signs(self.U))
         Y = self._targets[torch.arange(len(self.U))].labels.to(self.U)
         self.W.copy_(ridge(self.B, Y, self.nu / self.mu))
         bits = discrete_descent(
@@ -420,7 +420,7 @@ def discrete_descent(
         before = B.clone()
         for k in range(B.shape[1]):
             rest = B @ C[:, k] - B[:, k] * C[k, k]
-            B[:, k] = signs(P[:, k] - rest)
+            B[:, k] = tensor_signs(P[:, k] - rest)
         if torch.equal(B, before):
             break
     return B
