@@ -13,6 +13,7 @@ from fewbits._arrow._numbers import (
     named_array,
     number_matrix,
     repeated,
+    widened,
 )
 from fewbits._arrow._python import array_of, python_values
 from fewbits._arrow._tables import (
@@ -75,5 +76,6 @@ __all__ = [
     "typed_column",
     "typed_columns",
     "typed_table",
+    "widened",
     "with_index",
 ]

@@ -427,7 +427,7 @@ class Rows:
         return int(self.schema.field(VECTOR).type.list_size)
 
     @property
-    def vector_form(self) -> str | None:
+    def vector_dtype(self) -> str | None:
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         if VECTOR not in self.schema.names:
             return None

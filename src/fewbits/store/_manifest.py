@@ -26,7 +26,7 @@ FORMAT = 2
 #: States stay while they have a name: who removes files must know.
 TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({TAGS, "implicit-rows"})
+FEATURES = frozenset({"implicit-rows", TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.

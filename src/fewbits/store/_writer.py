@@ -225,7 +225,7 @@ class Writer:
         """Replace rows by what a function makes of them, see `Store.rewrite`.
 
         Where the columns stay and `ids` says which rows change, an Arrow array, only
-        their segments are made anew. `commit` makes it the newest state.
+        their segments are made anew.
         """
         base = self.pending().manifest
         target = replace(
