@@ -280,3 +280,23 @@ def rearrange(col):
     with suppress(ArgumentError):
         col.delete([0])
     col.update(None, ids=[2], columns={"n": [9]})
+
+
+def test_what_a_broken_block_has_deleted_is_there_afterwards(home):
+    """Names of files come again: nothing that was read of the first ones is left."""
+    col = home(made())
+    with pytest.raises(ZeroDivisionError), col.transaction():
+        col.delete([1])
+        col.delete(filter="n = 2")
+        assert col.update(None, ids=[3], columns={"n": [1 // 0]})
+    with col.transaction():
+        for gone in (5, 6, 7):  # each of which writes a file of the same name
+            assert col.delete([gone]) == 1
+            assert col.delete(filter=f"n = {gone} or n = {gone - 5}") == 1
+    assert [*col] == [3, 4, 8, 9, 10, 11]
+    assert col.search(X[[1, 3, 5]], 1).ids[1].tolist() == [3]
+    assert reread(col) == [3, 4, 8, 9, 10, 11]
+
+
+def reread(col):
+    return [*(col if col.path is None else Collection.open(col.path))]
