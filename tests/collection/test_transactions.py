@@ -285,10 +285,8 @@ def rearrange(col):
 def test_what_a_broken_block_has_deleted_is_there_afterwards(home):
     """Names of files come again: nothing that was read of the first ones is left."""
     col = home(made())
-    with pytest.raises(ZeroDivisionError), col.transaction():
-        col.delete([1])
-        col.delete(filter="n = 2")
-        assert col.update(None, ids=[3], columns={"n": [1 // 0]})
+    with pytest.raises(ArgumentError), col.transaction():
+        assert [col.delete([1]), col.delete(filter="n = 2"), col.delete([1])] == []
     with col.transaction():
         for gone in (5, 6, 7):  # each of which writes a file of the same name
             assert col.delete([gone]) == 1
