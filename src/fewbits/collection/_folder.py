@@ -167,7 +167,8 @@ def read_folder(
     manifest = read_manifest(folder)
     model = _model_of(folder, manifest, encoder)
     name = manifest["rows"]
-    store = None if name is None else open_store(folder, name)
+    # Its manifest is read once, with the rows.
+    store = None if name is None else open_store(folder, name, damaged=True)
     return model, store, str(manifest["digest"])
 
 

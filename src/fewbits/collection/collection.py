@@ -1537,20 +1537,20 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Names are kept in the folder by a commit of its own, which changes no rows.
+        Names are kept in the folder, by a commit of its own, which changes no rows.
 
         Parameters
         ----------
         name : str
             Not a number.
         version : int, default=None
-            One of `versions`; that of this handle when not given. The newest one gets
-            the number of the commit that names it.
+            One of `versions`; that of this handle when not given.
 
         Returns
         -------
         int
-            The version that has the name.
+            The version that has the name. The newest one gets the number of the commit
+            that names it.
 
         Raises
         ------
@@ -1566,7 +1566,13 @@ skip_unreadable, progress
         >>> len(col), len(col.at("spring")), list(col.tags())
         (1, 2, ['spring'])
         """
-        _check_tag(name)
+        if (
+            not (isinstance(name, str) and name.strip() == name != "")
+            or name.isdecimal()
+        ):
+            raise ArgumentError(
+                f"the name of a version is a text, no number; got {name!r}"
+            )
         number = self.version if version is None else check_count(version, "version", 0)
         with self._alone(), self._writing(None) as writer:
             tags = writer.manifest.tags
@@ -1597,19 +1603,10 @@ skip_unreadable, progress
         return {} if rows is None else rows.store.tags()
 
     def at(self, version: int | str) -> Collection:
-        """Return the collection as it was at a version, to be read only.
+        """Return the collection as it was at a version, or at one of this name.
 
-        What it reads stays on the disk as long as it is used.
-
-        Parameters
-        ----------
-        version : int or str
-            One of `versions`, or the name of one.
-
-        Raises
-        ------
-        ArgumentError
-            When this version is no longer there, or none has this name.
+        It can only be read, and stays on the disk as long as it is used. Raises
+        ArgumentError where this version is gone, or none has this name.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1709,10 +1706,6 @@ skip_unreadable, progress
             False looks at the encoder and the classes alone, and notes nothing.
         note : bool, default=True
             Note the result in the folder, if it can be written to.
-
-        Returns
-        -------
-        fewbits.store.Report
 
         Raises
         ------
@@ -2082,11 +2075,6 @@ def _id_name(version: _Version) -> str:
     rows, name = version.rows, version.model.facts.id_column
     columns = () if rows is None else rows.columns
     return name or ("id" if "id" not in columns else ID)
-
-
-def _check_tag(name: Any) -> None:
-    if not (isinstance(name, str) and name.strip() == name != "") or name.isdecimal():
-        raise ArgumentError(f"the name of a version is a text, no number; got {name!r}")
 
 
 def _number_of(tags: Mapping[str, int], name: str) -> int:

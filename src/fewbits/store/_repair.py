@@ -44,9 +44,11 @@ from fewbits.store._sums import (
     parse_sums,
 )
 from fewbits.store._verify import (
+    Findings,
     Report,
     newest_readable,
     outdated,
+    tagged_states,
     verified,
 )
 from fewbits.store._writer import Stored
@@ -191,6 +193,13 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
     replaced = base.names() - state.names() | manifests
     if older < top:
         replaced |= _of_lost_commits(disk, state)
+    for tagged in tagged_states(disk, state, Findings()):
+        replaced -= tagged.names()
+    if state.tags and not damaged and not verified(disk, state, Findings()).is_intact:
+        notes.append(
+            "a version that has a name is still damaged: untag it, or put back its "
+            "files from a backup"
+        )
     if _put_aside(disk, replaced):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "

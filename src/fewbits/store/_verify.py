@@ -24,6 +24,7 @@ from fewbits.store._manifest import (
     manifest_name,
     manifest_numbers,
     newest_number,
+    read_manifest,
     rows_name,
 )
 from fewbits.store._segment import (
@@ -212,17 +213,19 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         problems = tuple(findings.damages), tuple(findings.unreadable)
         return Report(None, 0, 0, *problems)
     n_bytes = 0
-    for entry in manifest.segments:
+    states = [*tagged_states(disk, manifest, findings), manifest]
+    entries = {(x.token, x.deletes): (y, x) for y in states for x in y.segments}
+    for state, entry in entries.values():
         names = [entry.sums_name, *(name for name, _ in entry.arrow_files)]
         names += [entry.ids_name] if has_index(entry) else []
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
         n_before = len(findings.damages)
-        _read_arrow(disk, manifest, entry, findings)
+        _read_arrow(disk, state, entry, findings)
         if len(findings.damages) == n_before:
             with findings.reading(disk.folder / rows_name(entry.token)):
-                SegmentFiles(disk, manifest, entry).check_entry()
+                SegmentFiles(disk, state, entry).check_entry()
         n_before = len(findings.damages)
         with findings.reading(disk.folder / entry.deletes_name):
             read_deletes(disk, entry)
@@ -239,6 +242,15 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         tuple(findings.unreadable),
         tuple(str(disk.folder / name) for name in outdated(disk, manifest)),
     )
+
+
+def tagged_states(disk: Disk, manifest: Manifest, findings: Findings) -> list[Manifest]:
+    """Return the older states that have names, as far as they can be read."""
+    states = []
+    for number in sorted({*manifest.tags.values()} - {manifest.number}):
+        with findings.reading(disk.folder / manifest_name(number)):
+            states.append(read_manifest(disk, number))
+    return states
 
 
 def outdated(disk: Disk, manifest: Manifest) -> list[str]:
