@@ -385,6 +385,7 @@ class RemoteCollection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -410,6 +411,7 @@ class RemoteCollection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
 
     def upsert(
@@ -424,6 +426,7 @@ class RemoteCollection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -449,6 +452,7 @@ class RemoteCollection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
 
     def update(
@@ -618,7 +622,7 @@ class RemoteCollection:
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
-            return kind, code_column(items)
+            return kind, code_column(items, self.facts["n_bits"])
         return item_column(items, self.facts, kind)
 
     def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:
@@ -649,7 +653,8 @@ class RemoteCollection:
         progress: Progress | None,
         **options: Any,
     ) -> int:
-        if options.pop("images") is not None or self.kind == "images":
+        is_of_images = options.pop("images") is not None or self.kind == "images"
+        if options.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
         table, fields = rows_table(data, self.facts, **options)
         limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0

@@ -180,6 +180,14 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
+    def present(self, name: str) -> Mask | None:
+        """Return which positions have a value in a column; None for all."""
+        columns = [table[name] for table in self.batches([name], None)]
+        if not any(column.null_count for column in columns):
+            return None
+        pieces = [column.is_valid().to_numpy() for column in columns]
+        return np.concatenate(pieces).astype(np.bool_)
+
     def group_numbers(
         self, name: str, rows: IdArray | None = None
     ) -> NDArray[np.int32]:
@@ -288,7 +296,7 @@ class Rows:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
-        check_known(column, rows)
+        check_known(column, rows >= 0)
         return rows
 
     def mask(
@@ -385,8 +393,8 @@ class Rows:
 
     def _made_index(self, kind: str) -> Index:
         segments: list[tuple[Any, ...]] = [
-            (part.codes, part.row_numbers, part.live) for part in self.parts
-        ] or [(np.empty((0, self.code_bytes), np.uint8), np.empty(0, np.int64), None)]
+            (part.codes, part.rows, part.live) for part in self.parts
+        ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
         if kind == "flat":
             return FlatIndex.from_segments(segments).freeze()
         tables = [self._tables_of(part) for part in self.parts] or [TableCache()]

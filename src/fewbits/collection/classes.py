@@ -1,5 +1,6 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from fewbits._checks import check_count
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
 from fewbits._spans import spans
+from fewbits._typing import IdArray
 from fewbits.classify import (
     Codebook,
     label_scores,
@@ -23,7 +25,7 @@ from fewbits.classify import (
 from fewbits.classify.decoders import Decoder, ScoreDecoder, decoder_of
 from fewbits.codes import Neighbours
 from fewbits.collection._model import Model
-from fewbits.collection._rows import Rows
+from fewbits.collection._rows import Mask, Rows
 from fewbits.collection._search import Query, Search
 from fewbits.errors import ArgumentError
 
@@ -140,22 +142,29 @@ def classify(
         return _class_by_codes(model, query, decoder, rates, top)
     if rows is None:
         raise ArgumentError("this collection holds no rows that could vote")
-    classes = label_rows(rows, label)
+    labelled = rows.present(label) if label in rows.columns else None
+    classes = label_rows(rows, label, labelled)
+    if labelled is not None and not labelled.any():
+        raise ArgumentError(f"no item has a label in column {label!r}")
     if linear:
-        return _by_linear_models(model, rows, query, classes)
-    return _by_votes(
-        model, rows, query, classes, 10 if k is None else check_count(k, "k")
-    )
+        return _by_linear_models(model, rows, query, classes, labelled)
+    k = 10 if k is None else check_count(k, "k")
+    return _by_votes(model, rows, query, classes, labelled, k)
 
 
-def label_rows(rows: Rows, name: str) -> NDArray[Any]:
-    """Return a column of classes, or a row for each item that has several labels."""
+def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
+    """Return a column of classes, or a row for each item that has several labels.
+
+    Of all items, or of some.
+    """
     if name not in rows.columns and "label" in rows.columns:
         raise ArgumentError(
             f"the collection has no column {name!r}: labels that were not a column are "
             f"kept as 'label'; it has {', '.join(rows.columns)}"
         )
-    return as_label_rows(rows.column(name).tolist(), f"column {name!r}")
+    values = rows.column(name)
+    values = values if some is None else values[some]
+    return as_label_rows(values.tolist(), f"column {name!r}")
 
 
 # By class codes.
@@ -233,53 +242,90 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
 
 
 def _by_votes(
-    model: Model, rows: Rows, query: Query, classes: NDArray[Any], k: int
+    model: Model,
+    rows: Rows,
+    query: Query,
+    classes: NDArray[Any],
+    labelled: Mask | None,
+    k: int,
 ) -> Classified:
     """Return the class that most of the nearest items have.
 
     Items whose codes are as far away as the k-th share the votes that are left; kept
     vectors choose the voters instead, where there are any. An item of the collection
-    has no vote on itself.
+    has no vote on itself, and one without a label on none.
     """
-    own = None if query.own is None else rows.positions_of(query.own)
-    reranks = rows.vector_form is not None and query.has_features
-    if classes.ndim > 1:
-        shares = []
-        if reranks:
-            shares.append(label_votes(_voters(model, rows, query, k), classes, k))
-        else:
-            step = max(1, _SHARES // max(1, classes.shape[1]))
-            for span in spans(len(query), step):
-                mine = None if own is None else own[span]
-                codes = query.codes[span]
-                votes = nearest_label_votes(codes, rows.codes, classes, k, own=mine)
-                shares.append(votes)
-        return _ranked([row for block in shares for row in block], _HALF)
-    if reranks:
-        best = vote(_voters(model, rows, query, k), classes, k)
+    if rows.vector_form is not None and query.has_features:
+        voters = _voters(model, rows, query, labelled, k)
+        if classes.ndim > 1:
+            return _ranked([*label_votes(voters, classes, k)], _HALF)
+        best = vote(voters, classes, k)
+        names, shares = best.labels.tolist(), best.shares
     else:
-        best = nearest_vote(query.codes, rows.codes, classes, k, own=own)
-    names, shares_of = best.labels.tolist(), best.shares.tolist()
+        codes = rows.codes if labelled is None else rows.codes[labelled]
+        if classes.ndim > 1:
+            several: list[Any] = [None] * len(query)
+            step = max(1, _SHARES // max(1, classes.shape[1]))
+            for some, own in _queries(rows, query, labelled, step):
+                votes = nearest_label_votes(
+                    query.codes[some], codes, classes, k, own=own
+                )
+                for number, row in zip(some.tolist(), votes, strict=True):
+                    several[number] = row
+            return _ranked(several, _HALF)
+        names, shares = [None] * len(query), np.empty(len(query))
+        for some, own in _queries(rows, query, labelled, len(query)):
+            best = nearest_vote(query.codes[some], codes, classes, k, own=own)
+            shares[some] = best.shares
+            for number, name in zip(some.tolist(), best.labels.tolist(), strict=True):
+                names[number] = name
     records = [
         {"class": name, "share": share}
-        for name, share in zip(names, shares_of, strict=True)
+        for name, share in zip(names, shares.tolist(), strict=True)
     ]
-    return Classified(_objects(names), best.shares, None, None, tuple(records))
+    return Classified(_objects(names), shares, None, None, tuple(records))
 
 
-def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
-    """Return re-ranked neighbours with positions in the place of ids."""
+def _queries(
+    rows: Rows, query: Query, labelled: Mask | None, step: int
+) -> Iterator[tuple[IdArray, IdArray | None]]:
+    """Yield numbers of queries, and which of the labelled items each is, if any."""
+    if query.stored is None:
+        for span in spans(len(query), max(1, step)):
+            yield np.arange(span.start, span.stop), None
+        return
+    positions = rows.positions_of(query.stored)
+    votes = np.full(len(query), True) if labelled is None else labelled[positions]
+    places = positions if labelled is None else np.cumsum(labelled)[positions] - 1
+    for numbers in (np.flatnonzero(votes), np.flatnonzero(~votes)):
+        for span in spans(len(numbers), max(1, step)):
+            some = numbers[span]
+            yield some, places[some] if votes[some[0]] else None
+
+
+def _voters(
+    model: Model, rows: Rows, query: Query, labelled: Mask | None, k: int
+) -> Neighbours:
+    """Return re-ranked neighbours, with positions among those with a label as ids."""
     k = min(k, max(1, len(rows)))
-    distances, found = Search(model, rows, query, rerank=True).nearest(k)
-    positions = np.where(found < 0, -1, rows.positions_of(np.maximum(found, 0)))
-    return Neighbours(distances, positions)
+    search = Search(model, rows, query, rerank=True, mask=labelled)
+    distances, numbers = search.nearest(k)
+    positions = rows.positions_of(np.maximum(numbers, 0))
+    if labelled is not None:
+        positions = np.cumsum(labelled)[positions] - 1
+    return Neighbours(distances, np.where(numbers < 0, -1, positions))
 
 
 def _by_linear_models(
-    model: Model, rows: Rows, query: Query, classes: NDArray[Any]
+    model: Model,
+    rows: Rows,
+    query: Query,
+    classes: NDArray[Any],
+    labelled: Mask | None,
 ) -> Classified:
-    """Return the class by linear models on bits, learnt from the collection."""
-    linear = learn_classes(rows.codes, model.encoder.n_bits, classes)
+    """Return the class by linear models on bits, learnt from items with a label."""
+    codes = rows.codes if labelled is None else rows.codes[labelled]
+    linear = learn_classes(codes, model.encoder.n_bits, classes)
     scores = linear.scores(query.codes)
     if classes.ndim > 1:
         return _ranked(list(scores), 0.0)

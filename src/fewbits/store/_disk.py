@@ -41,6 +41,9 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
     def make_folder(self) -> None:
         """Make the folder where it is not there."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -55,33 +58,33 @@ class Disk:
 
     def create(self, name: str) -> OutFile:
         """Begin a file, or raise FileExistsError where there is one of this name."""
-        return _RealFile(self.folder / name)
+        return _RealFile(self._path(name))
 
     def publish(self, draft: str, name: str) -> None:
         """Rename a file, or raise FileExistsError where the new name is taken."""
-        source, target = self.folder / draft, self.folder / name
+        source, target = self._path(draft), self._path(name)
         if os.name != "posix":
-            source.rename(target)  # refuses to replace there
+            os.rename(source, target)  # refuses to replace there
             return
         try:
             os.link(source, target)
         except OSError:
             # Over a network the reply may get lost, and the call be made again.
-            is_done = target.exists() and os.path.samefile(source, target)
-            if not is_done and target.exists():
+            is_there = os.path.exists(target)
+            if is_there and not os.path.samefile(source, target):
                 raise
-            if not is_done:
+            if not is_there:
                 os.rename(source, target)  # a file system without hard links
                 return
         os.unlink(source)
 
     def take(self, folder: Path, name: str) -> None:
         """Share a file of another folder, by a link or a copy that is on the disk."""
-        link_or_copy(folder / name, self.folder / name)
+        link_or_copy(folder / name, self._path(name))
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        (self.folder / name).unlink()
+        os.unlink(self._path(name))
 
     def sync_folder(self) -> None:
         """Put the names of files on the disk."""
@@ -89,13 +92,14 @@ class Disk:
 
     def read(self, name: str, most: int = -1) -> bytes:
         """Return the bytes of a file, or only the first."""
-        path = str(self.folder / name)
+        path = self._path(name)
         with open(path, "rb") as file, _naming(path):
-            return file.read(most)
+            size = os.fstat(file.fileno()).st_size
+            return file.read(size if most < 0 else min(size, most))
 
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
-        path = str(self.folder / name)
+        path = self._path(name)
         with open(path, "rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
@@ -103,7 +107,7 @@ class Disk:
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
-        return (self.folder / name).stat().st_size
+        return os.stat(self._path(name)).st_size
 
     @contextmanager
     def note(self, name: str, content: bytes) -> Iterator[None]:
@@ -123,11 +127,11 @@ class Disk:
         An exclusive lock makes the file where there is none. A shared one needs no
         right to write, and raises FileNotFoundError where there is no file.
         """
-        path = self.folder / name
+        path = self._path(name)
         lock = FileLock.attempt(path, shared=shared)
         if lock is not None and shared and not lock.still_names(path):
             lock.release()
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return lock
 
 
@@ -185,7 +189,7 @@ def _naming(path: str) -> Iterator[None]:
 
 
 class _RealFile:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
 

@@ -126,6 +126,8 @@ class IdIndex:
             self._checked(at)
             equal = self._keys[at] == keys[wanted]
             at, wanted = at[equal], wanted[equal]
+            if not len(wanted):
+                break
             places = self._rows[at].astype(np.int64)
             if (places >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")

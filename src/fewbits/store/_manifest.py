@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -22,8 +23,10 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
 FORMAT = 2
+#: States stay while they have a name: who removes files must know.
+TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES: frozenset[str] = frozenset()
+FEATURES = frozenset({"implicit-rows", TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -127,6 +130,9 @@ class SegmentEntry:
         Whether ids rise with the rows, so that they need no index.
     deletes : int or None
         The number in the name of the file that says which rows are deleted.
+    has_rows : bool
+        Whether its file has the column `_row`: none is written where rows count on from
+        the first.
     unknown : dict
         What a newer fewbits has added, which stays as it is.
     """
@@ -141,12 +147,13 @@ class SegmentEntry:
     id_range: tuple[int, int] | None
     ids_rise: bool
     deletes: int | None = None
+    has_rows: bool = True
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def features(self) -> set[str]:
         """The `FEATURES` that a reader of its files must know."""
-        return set()
+        return set() if self.has_rows else {"implicit-rows"}
 
     @property
     def is_dense(self) -> bool:
@@ -205,6 +212,8 @@ class Manifest:
         The next row, and the next id where none is given.
     segments : tuple of SegmentEntry
         By rising rows.
+    tags : dict of str to int
+        Names of states that stay, with their numbers.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -218,6 +227,7 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    tags: dict[str, int] = field(default_factory=dict)
     writer_features: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -238,14 +248,14 @@ class Manifest:
         """What a program that reads the rows must know."""
         return sorted({name for segment in self.segments for name in segment.features})
 
-    @property
-    def is_changeable(self) -> bool:
-        """True where this version knows what a change has to take care of."""
-        return FEATURES.issuperset(self.writer_features)
-
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
+
+    def tagged(self, tags: dict[str, int]) -> Self:
+        """Return this state with other names of states, which writers must know."""
+        features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
+        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
@@ -263,6 +273,8 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
+        if self.tags:
+            content["tags"] = self.tags
         body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
@@ -289,6 +301,7 @@ class Manifest:
                 next_row=_count(content["next_row"]),
                 next_id=_count(content["next_id"], most=1 << 63),
                 segments=_segments(content["segments"]),
+                tags=_tags(content.get("tags", {}), content["number"]),
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
@@ -344,6 +357,10 @@ def _schema(text: Any) -> Any:
         raise ValueError(f"its schema cannot be read: {error}") from error
 
 
+def _tags(entries: Any, number: int) -> dict[str, int]:
+    return {_text(name): _count(n, most=number) for name, n in entries.items()}
+
+
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     segments = tuple(_segment(entry) for entry in entries)
     for before, after in pairwise(segments):
@@ -360,9 +377,13 @@ def _segment(entry: Any) -> SegmentEntry:
     n_rows = _count(entry["n_rows"], 1)
     rows = _file(entry["rows"])
     first = _count(entry["first"])
-    # Each row has at least a number of 8 bytes, an id and a code.
+    # Each row has at least an id of 8 bytes, or its end, and a code.
     if 9 * n_rows > rows.n_bytes:
         raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
+    last = _count(entry["last"], first + n_rows - 1)
+    has_rows = bool(entry.get("has_rows", True))
+    if not has_rows and last != first + n_rows - 1:
+        raise ValueError("it does not say which rows a segment has")
     limits = entry["id_range"]
     deletes = entry["deletes"]
     return SegmentEntry(
@@ -370,12 +391,13 @@ def _segment(entry: Any) -> SegmentEntry:
         n_rows=n_rows,
         n_live=_count(entry["n_live"], 0, n_rows),
         first=first,
-        last=_count(entry["last"], first + n_rows - 1),
+        last=last,
         rows=rows,
         vectors=None if entry["vectors"] is None else _file(entry["vectors"]),
         id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
+        has_rows=has_rows,
         unknown=_unknown(entry, _OF_SEGMENT),
     )
 
@@ -426,13 +448,19 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = manifest_in(disk, name)
+    manifest = _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
             f"{REPAIR}"
         )
     return manifest
+
+
+@lru_cache(8)
+def _parsed(data: bytes, name: str) -> Manifest:
+    """Read a manifest once, as each change asks for the same few several times."""
+    return Manifest.from_bytes(data, name)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -474,11 +502,20 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
         for name in (segment.ids_name, segment.derived_name):
             with contextlib.suppress(OSError):
                 disk.take(folder, name)
-    publish(disk, manifest)
+    tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
+    publish(disk, replace(manifest, tags=tags))
 
 
-def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
-    """Remove the files that neither the newest state nor a held one names.
+def collect(
+    disk: Disk,
+    newest: Manifest,
+    new: Set[str] = frozenset(),
+    *,
+    is_durable: bool = False,
+) -> None:
+    """Remove the files that neither the newest state, a held nor a tagged one names.
+
+    Those that are `new`, for a state to come, stay.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -489,16 +526,14 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number or not newest.is_changeable:
+    if numbers[-1] > newest.number:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
-        held = [n for n in older if n not in locks]
-        try:
-            kept = _needed(disk, newest, held)
-        except NewerFormatError:  # what a held state needs is not known
-            return
+        tagged = {*newest.tags.values()} - {newest.number}
+        held = ({*older} - {*locks}) | tagged
+        kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]
@@ -520,12 +555,17 @@ def _unheld(disk: Disk, number: int) -> FileLock | None:
         return None
 
 
-def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
     states = [newest]
     for number in held:
-        # A state whose manifest is damaged cannot be read.
-        with contextlib.suppress(ArtefactError, OSError):
+        try:
             states.append(read_manifest(disk, number))
+        except NewerFormatError:  # what it needs is not known
+            return {*disk.names()}
+        except (ArtefactError, OSError):
+            # Nobody can read it. What a tag keeps stays until it is put back.
+            if number in newest.tags.values():
+                return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
     kept = {name for segment in segments for name in segment.names()}
     return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}

@@ -264,6 +264,7 @@ def _mended(
     except ArtefactError:
         sums, is_whole = _mended_sums(disk, entry), False
     contents = []
+    schemas = segment_schemas(base, has_rows=entry.has_rows)
     for i, (name, file) in enumerate(entry.arrow_files):
         data = disk.read(name)
         content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
@@ -271,7 +272,7 @@ def _mended(
             raise ArtefactError(f"{name} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
         path = str(disk.folder / name)
-        only_batch(content, segment_schemas(base)[i], entry.n_rows, path)
+        only_batch(content, schemas[i], entry.n_rows, path)
         if content is not data:
             is_whole = False
             before = block_sums(data[: file.n_bytes])

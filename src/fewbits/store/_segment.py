@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
+from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk, read_at, write_file
 from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
@@ -267,10 +268,11 @@ class SomeNumbers:
         return numbers
 
 
-def segment_schemas(manifest: Manifest) -> tuple[Any, Any]:
+def segment_schemas(manifest: Manifest, *, has_rows: bool) -> tuple[Any, Any]:
     """Return the schemas of a segment's files, of rows and of vectors."""
     of = manifest.schema, manifest.n_bits, manifest.fingerprint
-    return file_schema(*of), file_schema(*of, vectors=True)
+    vectors = file_schema(*of, rows=False, vectors=True)
+    return file_schema(*of, rows=has_rows), vectors
 
 
 def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
@@ -298,7 +300,10 @@ def write_segment(
     files, names = [], [rows_name(token)]
     if any(name in OF_VECTORS for name in table.column_names):
         names.append(vectors_name(token))
-    for name, schema in zip(names, segment_schemas(manifest), strict=False):
+    first, last = (table[ROW][at].as_py() for at in (0, -1))
+    has_rows = last - first + 1 != len(table)
+    schemas = segment_schemas(manifest, has_rows=has_rows)
+    for name, schema in zip(names, schemas, strict=False):
         columns = [_one_chunk(table[field.name]) for field in schema]
         batch = pa.RecordBatch.from_arrays(columns, schema=schema)
         file = disk.create(name)
@@ -311,7 +316,7 @@ def write_segment(
             file.close()
         n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
-    numbers, ids = table[ROW], _one_chunk(table[ID])
+    ids = _one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
         keys = ids.to_numpy()
@@ -321,12 +326,13 @@ def write_segment(
         token=token,
         n_rows=len(table),
         n_live=len(table),
-        first=numbers[0].as_py(),
-        last=numbers[len(table) - 1].as_py(),
+        first=first,
+        last=last,
         rows=files[0].entry,
         vectors=files[1].entry if len(files) > 1 else None,
         id_range=id_range,
         ids_rise=rises,
+        has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
@@ -397,6 +403,14 @@ class SegmentFiles:
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
+        self._deletes: tuple[int | None, Deletes] | None = None  # the last read
+
+    def deletes(self, entry: SegmentEntry) -> Deletes:
+        """Return which rows are deleted in a state with this entry."""
+        last = self._deletes
+        if last is None or last[0] != entry.deletes:
+            self._deletes = last = entry.deletes, read_deletes(self._disk, entry)
+        return last[1]
 
     @cached_property
     def _sums(self) -> list[FileSums]:
@@ -412,19 +426,38 @@ class SegmentFiles:
 
     def _file(self, number: int) -> ArrowFile:
         name, _ = self._entry.arrow_files[number]
-        schema = segment_schemas(self._manifest)[number]
-        n_rows = self._entry.n_rows
-        return ArrowFile(self._disk, name, self._sums[number], schema, n_rows)
+        entry = self._entry
+        schema = segment_schemas(self._manifest, has_rows=entry.has_rows)[number]
+        return ArrowFile(self._disk, name, self._sums[number], schema, entry.n_rows)
 
     @cached_property
     def row_numbers(self) -> IdArray:
         """Permanent numbers of all rows, which rise."""
+        if not self._entry.has_rows:
+            return np.arange(self._entry.first, self._entry.last + 1)
         numbers: IdArray = self.rows.column(ROW).to_numpy()
         if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
             raise ArtefactError(
                 f"{self.rows.path} is damaged: its rows are not in order"
             )
         return numbers
+
+    def check_entry(self) -> None:
+        """Raise where the rows are not what the manifest says of them."""
+        entry, rows = self._entry, self.row_numbers
+        wrong = (
+            "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
+        )
+        if entry.id_range is not None:
+            ids = self.rows.column(ID).to_numpy()
+            if entry.id_range != (ids.min(), ids.max()):
+                wrong = "the smallest and the largest id"
+            elif entry.ids_rise and not (ids[1:] > ids[:-1]).all():
+                wrong = "the order of ids"
+        if wrong:
+            raise ArtefactError(
+                f"{self.rows.path} is damaged: its manifest says otherwise of {wrong}"
+            )
 
     def rows_at(self, positions: IdArray) -> IdArray:
         if self._entry.is_dense:

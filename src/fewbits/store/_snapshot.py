@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.store._deletes import Deletes, read_deletes
+from fewbits.store._deletes import Deletes
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry
@@ -80,7 +80,7 @@ class Part:
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
-        return read_deletes(self._disk, self._entry)
+        return self.files.deletes(self._entry)
 
     @property
     def live(self) -> NDArray[np.bool_] | None:
@@ -115,6 +115,14 @@ class Part:
     def _bytes_of(self, name: str) -> CodeArray:
         width = self.files.rows.column(name).type.byte_width
         return self.files.rows.matrix(name, np.uint8, width)
+
+    @property
+    def rows(self) -> range | IdArray:
+        """Permanent numbers of the rows, a range where they count on from the first."""
+        entry = self._entry
+        return (
+            range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
+        )
 
     @property
     def row_numbers(self) -> IdArray:
@@ -158,7 +166,7 @@ class Part:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
         if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ROW: self.files.rows.unchecked(ROW)}).select([])
+            return pa.table({ID: self.files.rows.unchecked(ID)}).select([])
         columns = [self.files.rows.column(name) for name in names]
         return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
@@ -176,15 +184,15 @@ class Part:
         import pyarrow as pa
 
         if not names:
-            return pa.table({ROW: pa.array(positions)}).select([])
+            return pa.table({ID: pa.array(positions)}).select([])
         return pa.Table.from_batches([self.files.rows.take(names, positions)])
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
         import pyarrow as pa
 
-        names = [ROW, *self._manifest.schema.names]
-        return pa.table({name: self._column(name) for name in names})
+        columns = {name: self._column(name) for name in self._manifest.schema.names}
+        return pa.table({ROW: pa.array(self.row_numbers), **columns})
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -272,10 +280,10 @@ class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected."""
 
     def __init__(
-        self, disk: Disk, manifest: Manifest, lock: FileLock, opened: Opened
+        self, disk: Disk, manifest: Manifest, lock: FileLock | None, opened: Opened
     ) -> None:
         self._manifest = manifest
-        self._lock = lock  # keeps the files from being removed
+        self._lock = lock  # keeps the files from being removed; None for a writer
         self.parts = parts_of(disk, manifest, opened)
 
     def __enter__(self) -> Self:
@@ -319,4 +327,5 @@ class Snapshot:
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

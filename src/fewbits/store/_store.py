@@ -69,6 +69,7 @@ class Store:
         n_bits: int,
         fingerprint: str,
         number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         """Begin an empty collection.
 
@@ -86,6 +87,8 @@ class Store:
             Of the encoder that codes are from.
         number : int, default=0
             Of the first, empty state; those of others follow.
+        next_id : int, default=0
+            The first id that is given to a row without one.
 
         Raises
         ------
@@ -110,16 +113,21 @@ class Store:
         2
         """
         disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
-        return cls._create(disk, schema, n_bits, fingerprint, number)
+        return cls._create(disk, schema, n_bits, fingerprint, number, next_id)
 
     @classmethod
     def _create(
-        cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str, number: int = 0
+        cls,
+        disk: Disk,
+        schema: Any,
+        n_bits: int,
+        fingerprint: str,
+        number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         check_count(n_bits, "n_bits")
-        first = Manifest(
-            number, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
-        )
+        schema = checked_schema(schema, n_bits)
+        first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
         disk.make_folder()
         disk.sync_parent()
         store = cls(disk)
@@ -178,6 +186,10 @@ class Store:
         except (ArtefactError, FileNotFoundError):
             return False
         return manifest.next_row > 0 and manifest.names() <= names
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of states that stay, with their numbers."""
+        return dict(newest_manifest(self._disk).tags)
 
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
@@ -306,17 +318,10 @@ class Store:
             The number of the manifest.
         """
         with self.writer(timeout) as writer:
-            return writer.rewrite(
+            writer.rewrite(
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
-
-    def collect(self) -> None:
-        """Remove the files of states that are no longer held, as a commit does.
-
-        While a writer is open, this is left to it.
-        """
-        with contextlib.suppress(LockedError, OSError), self._locked(0.0):
-            collect(self._disk, newest_manifest(self._disk))
+            return writer.commit()
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

@@ -143,8 +143,11 @@ class CheckedBytes:
         blocks = blocks[~self._good[blocks]]
         if not len(blocks):
             return
-        blocks = np.unique(blocks)
-        for run in np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1):
+        runs = [blocks]
+        if len(blocks) > 1:
+            blocks = np.unique(blocks)
+            runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+        for run in runs:
             first, last = int(run[0]), int(run[-1]) + 1
             sums = sums_of(self.data, first, last)
             bad = np.flatnonzero(sums != self._sums[first:last])

@@ -26,6 +26,7 @@ from fewbits.store._manifest import (
     newest_number,
 )
 from fewbits.store._segment import (
+    SegmentFiles,
     bytes_of_offset,
     has_index,
     only_batch,
@@ -216,7 +217,11 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
+        n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, manifest, entry, findings)
+        if len(findings.damages) + len(findings.unreadable) == n_before:
+            with findings.reading(disk.folder / entry.arrow_files[0][0]):
+                SegmentFiles(disk, manifest, entry).check_entry()
         n_before = len(findings.damages)
         with findings.reading(disk.folder / entry.deletes_name):
             read_deletes(disk, entry)
@@ -274,7 +279,7 @@ def _read_arrow(
     sums: list[FileSums | None] = [None] * 2
     with findings.reading(disk.folder / entry.sums_name):
         sums = [*read_sums(disk, entry)]
-    schemas = segment_schemas(manifest)
+    schemas = segment_schemas(manifest, has_rows=entry.has_rows)
     for (name, file), known, schema in zip(
         entry.arrow_files, sums, schemas, strict=False
     ):
