@@ -1,8 +1,8 @@
 """The rows of one version of a collection.
 
-A *row* is the permanent sequence number that the store gave: it breaks ties, and no
-user sees it. A *place* counts the rows of one part, deleted ones included. A *position*
-counts the rows that are there, in the order in which they were added.
+A *row* is the permanent number that the store gave: it breaks ties, and no user sees
+it. A *position* is one in the arrays of a part, where deleted rows are, or in those of
+the collection, which are without them, in the order in which rows were added.
 """
 
 import threading
@@ -208,7 +208,7 @@ class Rows:
     # Some rows.
 
     def _split(self, rows: IdArray) -> Iterator[tuple[Part, IdArray, IdArray]]:
-        """Yield each part with where its rows are in `rows`, and their places in it."""
+        """Yield each part, where its rows are in `rows`, and their positions in it."""
         for part in self.parts:
             entry = part.entry
             there = rows >= entry.first
@@ -234,8 +234,8 @@ class Rows:
 
     def codes_at(self, rows: IdArray) -> CodeArray:
         codes = np.empty((len(rows), self.code_bytes), np.uint8)
-        for part, inside, places in self._split(rows):
-            codes[inside] = part.codes[places]
+        for part, inside, positions in self._split(rows):
+            codes[inside] = part.codes[positions]
         return codes
 
     def table_at(self, rows: IdArray, columns: Sequence[str]) -> Any:
@@ -243,8 +243,8 @@ class Rows:
         import pyarrow as pa
 
         pieces, order = [], []
-        for part, inside, places in self._split(rows):
-            pieces.append(part.take(columns, places))
+        for part, inside, positions in self._split(rows):
+            pieces.append(part.take(columns, positions))
             order.append(inside)
         if len(pieces) == 1:
             return pieces[0]
@@ -257,13 +257,13 @@ class Rows:
     def vectors_at(self, rows: IdArray) -> NDArray[Any]:
         """Return kept vectors of rows as floats."""
         vectors: NDArray[Any] | None = None
-        for part, inside, places in self._split(rows):
-            part.check_vectors(places)
+        for part, inside, positions in self._split(rows):
+            part.check_vectors(positions)
             stored: Any = part.vectors
             some = (
-                Int8Vectors(*stored).to_float(places)
+                Int8Vectors(*stored).to_float(positions)
                 if isinstance(stored, tuple)
-                else stored[places]
+                else stored[positions]
             )
             if vectors is None:
                 vectors = np.empty((len(rows), some.shape[1]), some.dtype)
@@ -498,6 +498,6 @@ def _dictionary_numbers(column: Any) -> Any:
     for chunk in column.chunks:
         own = np.append(numbers[start : start + len(chunk.dictionary)], -1)
         start += len(chunk.dictionary)
-        places = chunk.indices.cast(pa.int64()).fill_null(len(own) - 1)
-        parts.append(pa.array(own[places.to_numpy()], pa.int32()))
+        positions = chunk.indices.cast(pa.int64()).fill_null(len(own) - 1)
+        parts.append(pa.array(own[positions.to_numpy()], pa.int32()))
     return pa.chunked_array(parts, pa.int32())

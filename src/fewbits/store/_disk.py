@@ -94,7 +94,9 @@ class Disk:
         """Return the bytes of a file, or only the first."""
         path = self._path(name)
         with open(path, "rb") as file, _naming(path):
-            return file.read(most)
+            # Python takes as much memory as is asked for, before it reads.
+            size = os.fstat(file.fileno()).st_size
+            return file.read(size if most < 0 else min(size, most))
 
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
