@@ -106,16 +106,13 @@ class Rows:
         if CORRECTION not in self.schema.names:
             return None
         if self._corrections is None:
-            self._corrections = self._all_corrections()
+            pieces = [
+                np.asarray(p.corrections if p.live is None else p.corrections[p.live])
+                for p in self.parts
+                if p.corrections is not None
+            ]
+            self._corrections = np.concatenate([np.empty((0, 2), np.uint8), *pieces])
         return self._corrections
-
-    def _all_corrections(self) -> CodeArray:
-        pieces = [
-            np.asarray(p.corrections if p.live is None else p.corrections[p.live])
-            for p in self.parts
-            if p.corrections is not None
-        ]
-        return np.concatenate([np.empty((0, 2), np.uint8), *pieces])
 
     @property
     def row_numbers(self) -> IdArray:
@@ -211,10 +208,10 @@ class Rows:
         """Yield each part, where its rows are in `rows`, and their positions in it."""
         for part in self.parts:
             entry = part.entry
-            there = rows >= entry.first
+            mask = rows >= entry.first
             if len(self.parts) > 1:
-                there &= rows <= entry.last
-            inside = there.nonzero()[0]
+                mask &= rows <= entry.last
+            inside = mask.nonzero()[0]
             if not len(inside):
                 continue
             yield part, inside, part.positions_of(rows[inside])
@@ -227,9 +224,9 @@ class Rows:
         else:
             ids = np.full(len(flat), -1, np.int64)
         for start in range(0, len(flat), _ROWS):
-            some = ids[start : start + _ROWS]
+            block = ids[start : start + _ROWS]
             for part, inside, positions in self._split(flat[start : start + _ROWS]):
-                some[inside] = part.ids_at(positions)
+                block[inside] = part.ids_at(positions)
         return ids.reshape(rows.shape)
 
     def codes_at(self, rows: IdArray) -> CodeArray:
@@ -260,14 +257,14 @@ class Rows:
         for part, inside, positions in self._split(rows):
             part.check_vectors(positions)
             stored: Any = part.vectors
-            some = (
+            floats = (
                 Int8Vectors(*stored).to_float(positions)
                 if isinstance(stored, tuple)
                 else stored[positions]
             )
             if vectors is None:
-                vectors = np.empty((len(rows), some.shape[1]), some.dtype)
-            vectors[inside] = some
+                vectors = np.empty((len(rows), floats.shape[1]), floats.dtype)
+            vectors[inside] = floats
         return (
             np.empty((0, self.n_features), np.float32) if vectors is None else vectors
         )
@@ -282,9 +279,9 @@ class Rows:
         rows = np.full(len(column), -1, np.int64)
         for part in self.parts:
             positions = part.find(column)
-            there = positions >= 0
-            if there.any():
-                rows[there] = part.rows_at(positions[there])
+            is_here = positions >= 0
+            if is_here.any():
+                rows[is_here] = part.rows_at(positions[is_here])
         return rows
 
     def rows_of(self, ids: Any) -> IdArray:
@@ -392,14 +389,14 @@ class Rows:
         ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
         if kind == "flat":
             return FlatIndex.from_segments(segments).freeze()
-        tables = [self._tables_of(part) for part in self.parts] or [TableCache()]
+        for part in self.parts:
+            made = cached_tables(part.derived) if part.has_derived else TableCache()
+            self._tables.setdefault(part.entry.token, made)
+        tables = [self._tables[part.entry.token] for part in self.parts]
+        tables = tables or [TableCache()]
         with_tables = [(*s, t) for s, t in zip(segments, tables, strict=True)]
         scans = kind == "auto"
         return MultiIndexHashing.from_segments(with_tables, use_scan=scans).freeze()
-
-    def _tables_of(self, part: Part) -> TableCache:
-        made = cached_tables(part.derived) if part.has_derived else TableCache()
-        return self._tables.setdefault(part.entry.token, made)
 
     @property
     def vectors(self) -> VectorParts | NDArray[np.float32] | None:
@@ -408,7 +405,12 @@ class Rows:
             return None
         if not self.parts:
             return np.empty((0, self.n_features), np.float32)
-        return VectorParts([_vector_part(part) for part in self.parts])
+        parts = []
+        for part in self.parts:
+            stored: Any = part.vectors
+            vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
+            parts.append(VectorPart(vectors, part.live, part.check_vectors))
+        return VectorParts(parts)
 
     # Facts that the schema tells.
 
@@ -460,12 +462,6 @@ def keep_tables(writer: Any, kind: str) -> None:
                 writer.keep_derived(part, pieces)
 
 
-def _vector_part(part: Part) -> VectorPart:
-    stored: Any = part.vectors
-    vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
-    return VectorPart(vectors, part.live, part.check_vectors)
-
-
 def _numbers_of(column: Any) -> NDArray[np.int32]:
     """Return a number for each value, from 0 on by first appearance.
 
@@ -496,8 +492,8 @@ def _dictionary_numbers(column: Any) -> Any:
     numbers, start, parts = _numbers_of(entries), 0, []
     numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
     for chunk in column.chunks:
-        own = np.append(numbers[start : start + len(chunk.dictionary)], -1)
+        of_chunk = np.append(numbers[start : start + len(chunk.dictionary)], -1)
         start += len(chunk.dictionary)
-        positions = chunk.indices.cast(pa.int64()).fill_null(len(own) - 1)
-        parts.append(pa.array(own[positions.to_numpy()], pa.int32()))
+        positions = chunk.indices.cast(pa.int64()).fill_null(len(of_chunk) - 1)
+        parts.append(pa.array(of_chunk[positions.to_numpy()], pa.int32()))
     return pa.chunked_array(parts, pa.int32())

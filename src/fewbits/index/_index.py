@@ -101,8 +101,8 @@ class Index(ABC):
 
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
         codes = as_codes(codes)
-        some = codes[:: max(1, len(codes) // 100)]
-        if some.size >= 100 and some.max() == 1:  # of one in 128 random bits
+        sample = codes[:: max(1, len(codes) // 100)]
+        if sample.size >= 100 and sample.max() == 1:  # of one in 128 random bits
             warn_user(
                 f"each code holds {codes.shape[1]:,} bytes that are 0 or 1: if these "
                 "are bits, pack them (fewbits.codes.pack, or encode in place of "
@@ -227,9 +227,9 @@ class Index(ABC):
             raise ArgumentError(_FROZEN)
         codes = self._checked(codes, "codes")
         new = new_ids(ids, len(codes), self._segments[-1].last_id)
-        there = new[self._find(new)[1]]
-        if there.size:
-            raise ArgumentError(f"ids must be new, the index holds {there[0]} already")
+        known = new[self._find(new)[1]]
+        if known.size:
+            raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
         if len(new):
             self._append(codes, new)
         return self
@@ -732,17 +732,17 @@ class Index(ABC):
 
     def _find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the position of each id, and whether it is there."""
-        positions, there = self._segments[0].find(ids)
+        positions, is_held = self._segments[0].find(ids)
         for segment, start in zip(self._segments[1:], self._starts[1:], strict=False):
             local, here = segment.find(ids)
             positions = np.where(here, local + start, positions)
-            there = there | here
-        return positions, there
+            is_held = is_held | here
+        return positions, is_held
 
     def _positions_of(self, ids: IdArray, name: str) -> IdArray:
-        positions, there = self._find(ids)
-        if not there.all():
-            unknown = ids[~there]
+        positions, is_held = self._find(ids)
+        if not is_held.all():
+            unknown = ids[~is_held]
             raise ArgumentError(
                 f"{name} must be ids of the index, {unknown.size} are not: "
                 f"{unknown[0]} is the first"

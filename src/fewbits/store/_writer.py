@@ -306,9 +306,9 @@ class Writer:
 
     def _check_new(self, ids: Any) -> None:
         for source in self._sources:
-            there = source.find(ids) >= 0
-            if there.any():
-                known = ids[int(np.argmax(there))].as_py()
+            is_known = source.find(ids) >= 0
+            if is_known.any():
+                known = ids[int(np.argmax(is_known))].as_py()
                 raise ArgumentError(
                     f"there is an item with id {known!r} already: upsert replaces it"
                 )
@@ -322,8 +322,8 @@ class Writer:
         if not len(rows):
             return ids
         numbers = np.arange(self._next_row, self._next_row + len(rows))
-        given = {name: rows[name] for name in self._base.schema.names if name != ID}
-        table = pa.table({ROW: pa.array(numbers), ID: ids, **given})
+        rest = {name: rows[name] for name in self._base.schema.names if name != ID}
+        table = pa.table({ROW: pa.array(numbers), ID: ids, **rest})
         self._next_row += len(rows)
         if ids.type == "int64":
             self._next_id = max(self._next_id, int(ids.to_numpy().max()) + 1)
@@ -471,8 +471,8 @@ class Source(ABC):
         if not self.n_live:
             return np.full(len(ids), -1, np.int64)
         positions = self.positions(ids)
-        there = np.flatnonzero(positions >= 0)
-        positions[there[self.deletes.has(positions[there])]] = -1
+        hits = np.flatnonzero(positions >= 0)
+        positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
     def delete(self, ids: Any) -> int:
