@@ -8,7 +8,8 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 RACES := build/races
 
-.PHONY: demo test test-slow nightly fuzz test-processors coverage native-test native-tsan packages wheel \
+.PHONY: demo test test-slow nightly fuzz test-processors test-lowest coverage \
+  native-test native-tsan packages wheel \
   lint bench docs pages pictures clean
 
 demo: $(VENV)/demo.stamp
@@ -49,13 +50,18 @@ fuzz: $(VENV)/dev.stamp
 test-processors: $(VENV)/dev.stamp
 	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
 
+# A part of the tests with the lowest versions of other packages that are promised.
+test-lowest: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.lowest
+
 # Which lines no test runs; half as long again.
 coverage: $(VENV)/dev.stamp
 	$(PYTEST) --cov --cov-report=term:skip-covered
 
 native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
-	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DFEWBITS_WERROR=ON \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
 
@@ -63,7 +69,7 @@ native-test: $(VENV)/dev.stamp
 native-tsan: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(RACES) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE_THREADS=ON \
-	  -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	  -DFEWBITS_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(RACES)
 	$(BIN)/ctest --test-dir $(RACES) --output-on-failure --parallel 2
 

@@ -2,6 +2,7 @@
 
 import io
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -147,6 +148,11 @@ def test_floats_are_from_0_to_1(dtype):
     np.testing.assert_array_equal(pixels((PICTURE / 255).astype(dtype)), PICTURE)
 
 
+def test_bfloat16_is_what_it_holds():
+    coarse = (PICTURE / 255).astype(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(pixels(coarse), pixels(coarse.astype(np.float32)))
+
+
 @pytest.mark.parametrize("dtype", [np.uint16, ">u2"])
 def test_sixteen_bits_are_scaled(dtype):
     deep = (PICTURE.astype(np.uint16) * 257).astype(dtype)
@@ -174,7 +180,6 @@ def test_strides_do_not_matter():
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (np.zeros((4, 4, 4), np.uint8), r"\(4, 4, 4\); leave out the fourth channel"),
         (np.zeros((3, 5, 6), np.uint8), r"\(3, 5, 6\); channels come last"),
         (np.zeros((7, 5, 6, 3), np.uint8), "; pass the images one by one"),
         (np.zeros((0, 4), np.uint8), r"arrays must be .* got \(0, 4\)"),

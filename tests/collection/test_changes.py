@@ -379,13 +379,18 @@ def test_more_categories_than_a_byte_holds(home):
     assert [hit["c"] for hit in hits[0]] == [f"{n}-0" for n in range(5)]
 
 
-def test_a_column_that_was_null_throughout_takes_nothing_else(home):
-    columns = {"note": [None] * 3}
+def test_a_column_of_nulls_takes_the_type_of_its_first_values(home):
+    columns = {"note": [None] * 3, "n": [None] * 3}
     col = home(Collection.create(None, X[:3], encoder=ENCODER, columns=columns))
-    col.add(X[3:4], columns={"note": [None]})
-    with pytest.raises(ArgumentError, match=r"'note' was null in every row .* no text"):
-        col.add(X[4:5], columns={"note": ["a"]})
-    assert col.column("note").tolist() == [None] * 4
+    col.add(X[3:4], columns={"note": [None], "n": [None]})
+    col.add(X[4:5], columns={"note": ["a"], "n": [None]})
+    assert col.schema.field("note").type == pa.string()
+    with pytest.raises(ArgumentError, match="'note' must be text"):
+        col.add(X[5:6], columns={"note": [1], "n": [None]})
+    col.update(None, ids=[1], columns={"n": [7]})
+    col.upsert(X[:1], ids=[2], columns={"note": ["b"], "n": [8]})
+    assert col.column("note").tolist() == [None, None, None, "a", "b"]
+    assert col.column("n").tolist() == [None, 7, None, None, 8]
 
 
 # Deleting.

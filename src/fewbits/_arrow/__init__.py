@@ -4,6 +4,7 @@ The one place where foreign types become NumPy arrays: what `fit`, `encode`, `se
 and the readers of files accept is decided here.
 """
 
+from fewbits._arrow._convert import MisfitError, converted
 from fewbits._arrow._numbers import (
     as_array,
     check_no_blank,
@@ -12,7 +13,9 @@ from fewbits._arrow._numbers import (
     named_array,
     number_matrix,
     repeated,
+    widened,
 )
+from fewbits._arrow._python import array_of, python_values
 from fewbits._arrow._tables import (
     as_column,
     as_frame,
@@ -33,45 +36,9 @@ from fewbits._arrow._tables import (
     plain_column,
     plain_table,
     plain_type,
-    python_values,
     stored_column,
     typed_column,
     typed_columns,
     typed_table,
     with_index,
 )
-
-__all__ = [
-    "as_array",
-    "as_column",
-    "as_frame",
-    "as_table",
-    "check_no_blank",
-    "chunks_of",
-    "has_own_index",
-    "is_column",
-    "is_flag",
-    "is_frame",
-    "is_integer",
-    "is_list",
-    "is_mixed",
-    "is_number",
-    "is_text",
-    "known_names",
-    "list_matrix",
-    "missing_message",
-    "named_array",
-    "number_matrix",
-    "one_chunk",
-    "own_memory",
-    "plain_column",
-    "plain_table",
-    "plain_type",
-    "python_values",
-    "repeated",
-    "stored_column",
-    "typed_column",
-    "typed_columns",
-    "typed_table",
-    "with_index",
-]

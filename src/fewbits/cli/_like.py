@@ -76,14 +76,14 @@ def like(
         )
     opt.check_unread(source, column, skip_blank)
     opened = Collection.open(collection)
-    items: list[Any] = opt.typed_items(opened, typed)
+    items: list[Any] = opt.typed_items(opened, typed, "--good-ids")
     if source:
         items += list(
             opt.read_items(opened, source, column, skip_blank=skip_blank).values
         )
     hits = opened.like(
         items,
-        opt.typed_items(opened, bad or ()),
+        opt.typed_items(opened, bad or (), "--bad-ids"),
         good_ids=opt.typed_ids(opened, good_ids) or (),
         bad_ids=opt.typed_ids(opened, bad_ids) or (),
         k=k,
@@ -95,13 +95,13 @@ def like(
         random_state=random_state,
     )
     answer = hits.to_dict()
-    found = answer["hits"] = answer["hits"][0]
+    records = answer["hits"] = answer["hits"][0]
     if as_json:
         print_json(answer)
         return
-    print_hits("items most like the examples", found)
+    print_hits("items most like the examples: distances are minus margins", records)
     # The members of a small collection serve as random items, too.
-    if found and found[0]["distance"] > 0 and len(opened) > n_random:
+    if records and records[0]["distance"] > 0 and len(opened) > n_random:
         typer.echo(
             "note: every score is negative: nothing in the collection looks like "
             "the examples"

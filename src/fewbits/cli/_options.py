@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -104,12 +105,36 @@ Columns = Annotated[
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Bring vectors, those of queries too, to length 1: nearness by angle "
+        "(cosine).",
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
+        " or 'seen=timestamp[us, tz=UTC]'; may be repeated. Default: what all values "
+        "are.",
+    ),
+]
 SkipBlank = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
         help="Leave out rows of a table whose text or label is blank or missing, "
         "instead of refusing the table.",
+    ),
+]
+SkipUnreadable = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unreadable",
+        help="Leave out images that cannot be read, instead of refusing all.",
     ),
 ]
 Timeout = Annotated[
@@ -152,6 +177,13 @@ QueryVectors = Annotated[
         "items.",
     ),
 ]
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
+        "the newest."
+    ),
+]
 K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
 Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
@@ -172,16 +204,13 @@ Shown = Annotated[
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
-]
+Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
-Method = Annotated[
+Learner = Annotated[
     str | None,
     typer.Option(
-        "--method",
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -223,7 +252,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --seed, instead of "
+        help="Learn from this many rows, drawn at random by --random-state, instead of "
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
@@ -252,9 +281,9 @@ CodebookPath = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed = Annotated[
+RandomState = Annotated[
     int | None,
-    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+    typer.Option("--random-state", help="Random seed. Default: 0."),
 ]
 Checkpoint = Annotated[
     Path | None,
@@ -276,14 +305,14 @@ Device = Annotated[
 ]
 
 
-# What is asked about.
+# Queries.
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a question is about, and how each of them is called in the answer."""
+class Query:
+    """What a command asks about: an argument of a method, and names for the answers."""
 
-    keyword: str  # of the methods of a collection
+    argument: str
     values: Any
     names: Sequence[str]
 
@@ -305,45 +334,44 @@ class Asked:
             )
         else:
             values = values[start:stop]
-        return {self.keyword: values}
+        return {self.argument: values}
 
 
-def asked(
+def read_query(
     collection: "Collection",
+    argument: str,
     typed: Sequence[str] | None,
     source: str | None,
     column: Sequence[str] | None,
     ids: Sequence[str] | None,
     codes: Sequence[str] | None,
     vectors: str | None,
-    *,
-    own: str = "queries",
-    skip_blank: bool = False,
-) -> Asked:
+    skip_blank: bool,
+) -> Query:
     """Return what is typed, read from a file, or given by ids, codes or vectors.
 
-    `own` is the keyword of items of the collection's own kind.
+    `argument` is that of items of the collection's own kind: queries or items.
     """
     check_unread(source, column, skip_blank)
     if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
-        names = f"either {own} or one of --input, --ids, --codes and --vectors"
-        raise ArgumentError(f"give {names}")
-    noun = "query" if own == "queries" else "item"
+        others = "--input, --ids, --codes and --vectors"
+        raise ArgumentError(f"give either {argument} or one of {others}")
+    noun = "query" if argument == "queries" else "item"
     if ids:
-        return Asked("ids", [collection.typed_id(text) for text in ids], ids)
+        return Query("ids", [collection.typed_id(text) for text in ids], ids)
     if codes:
-        return Asked("codes", _typed_codes(collection, codes), codes)
+        return Query("codes", _typed_codes(collection, codes), codes)
     if vectors:
         matrix = read_vectors(vectors, "--vectors")
-        return Asked("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
+        return Query("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
     if source:
-        read = read_items(collection, source, column, skip_blank=skip_blank)
-        values = read.values
-        if read.kind in ("texts", "images"):
-            return Asked(own, read, [str(value) for value in values])
-        return Asked(own, read, [f"{noun} {i}" for i in range(len(values))])
-    items = typed_items(collection, typed or ())
-    return Asked(own, items, [str(item) for item in items])
+        items = read_items(collection, source, column, skip_blank=skip_blank)
+        names = [f"{noun} {i}" for i in range(len(items))]
+        if items.kind in ("texts", "images"):
+            names = [str(value) for value in items.values]
+        return Query(argument, items, names)
+    values = typed_items(collection, typed or ())
+    return Query(argument, values, [str(value) for value in values])
 
 
 def check_unread(
@@ -353,6 +381,14 @@ def check_unread(
     if source is None:
         options = {"--column": column or None, "--skip-blank": skip_blank or None}
         check_unused(options, _ABOUT_A_FILE)
+
+
+def opened(path: Path, at: str | None) -> "Collection":
+    """Return a collection, or one version of it."""
+    from fewbits.collection import Collection
+
+    newest = Collection.open(path)
+    return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
 
 
 def read_items(
@@ -365,7 +401,9 @@ def read_items(
     codes: str | None = None,
     id: str | None = None,
     columns: Sequence[str] | None = (),
+    types: Mapping[str, str] | None = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
 ) -> "Input":
     """Read items of the kind that a collection takes.
 
@@ -388,7 +426,9 @@ def read_items(
         id=id,
         columns=columns,
         names=names,
+        types=types,
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
         kind=kind,
     )
     if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):
@@ -408,8 +448,13 @@ def read_vectors(path: str, option: str) -> Any:
     return source.values
 
 
-def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
-    """Return items from the command line: texts, or paths of images."""
+def typed_items(
+    collection: "Collection", typed: Sequence[str], by_id: str = "--ids"
+) -> list[Any]:
+    """Return items from the command line: texts, or paths of images.
+
+    `by_id` is the option that takes ids: a text that is one gets a note.
+    """
     if typed and collection.backbone is None:
         raise ArgumentError(
             f"{collection.path} takes {collection.kind}, which cannot be typed: use "
@@ -426,18 +471,31 @@ def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
                     f"a text must be UTF-8, got {clean(text)}"
                 ) from None
         check_texts(typed, "the command line")
-        for text in filter(os.path.isfile, typed):
-            typer.echo(
-                f"note: {text!r} is taken as a text; to read the file, use --input",
-                err=True,
-            )
+        for text in typed:
+            other = ""
+            if os.path.isfile(text):
+                other = "to read the file, use --input"
+            elif _is_id(collection, text):
+                option = shlex.join([by_id, text])
+                other = f"for the item of this id, use {option}"
+            if other:
+                typer.echo(f"note: {text!r} is taken as a text; {other}", err=True)
         return list(typed)
     for name in typed:
         if Path(name).is_dir():
             raise ArgumentError(f"{name} is a folder: use --input {shlex.quote(name)}")
         if not Path(name).is_file():
-            raise FileNotFoundError(f"there is no file {name!r}")
+            of_id = f"; {by_id} takes ids" if _is_id(collection, name) else ""
+            raise FileNotFoundError(f"there is no file {name!r}{of_id}")
     return [Path(name) for name in typed]
+
+
+def _is_id(collection: "Collection", text: str) -> bool:
+    """Return whether a text is the id of an item, as typed."""
+    try:
+        return collection.typed_id(text) in collection
+    except ArgumentError:  # ids are numbers, and this is none
+        return False
 
 
 def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
@@ -512,8 +570,11 @@ def command_line(*words: Any, **options: Any) -> str:
     >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
     "fewbits build 'my c' t.csv --column text"
     """
-    called = Path(sys.argv[0])
-    by_path = called.name == "fewbits" and shutil.which("fewbits") is None
+    called, program = Path(sys.argv[0]), ["fewbits"]
+    if called.parts[-2:] == ("fewbits", "__main__.py"):
+        program = ["python", "-m", "fewbits"]
+    elif called.name == "fewbits" and shutil.which("fewbits") is None:
+        program = [str(called)]
     pairs = [
         (name, entry)
         for name, value in options.items()
@@ -521,8 +582,7 @@ def command_line(*words: Any, **options: Any) -> str:
         if entry is not None and entry is not False
     ]
     typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
-    return shlex.join(map(str, parts))
+    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
 
 
 # Settings of methods.
@@ -562,6 +622,26 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if name.strip() in parsed:
             raise ArgumentError(f"{name.strip()} is set twice")
         parsed[name.strip()] = _value(value.strip())
+    return parsed
+
+
+def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns.
+
+    Examples
+    --------
+    >>> parse_types(["zip=string,n=decimal(10, 2)"])
+    {'zip': 'string', 'n': 'decimal(10, 2)'}
+    """
+    if not types:
+        return None
+    parsed = {}
+    # A comma within brackets is part of a type.
+    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+        name, _, kind = part.partition("=")
+        if not (name.strip() and kind.strip()):
+            raise ArgumentError(f"types look like name=type, got {part!r}")
+        parsed[name.strip()] = kind.strip()
     return parsed
 
 

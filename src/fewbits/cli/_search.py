@@ -1,20 +1,22 @@
 """``fewbits search``."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_results, say
 
-if TYPE_CHECKING:
-    from fewbits.collection import Hits
-
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
 _HITS = 1 << 18  # that are held at a time
+#: What the distances are, by the metric of the answer.
+_DISTANCES = {
+    "hamming": "Hamming distances of codes, not re-ranked",
+    "scores": "re-ranked by the scores of the query",
+    "euclidean": "re-ranked by Euclidean distances of kept vectors",
+}
 
 
 def search(
@@ -65,7 +67,7 @@ def search(
         typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
     columns: opt.Shown = None,
-    by: Annotated[
+    encoder: Annotated[
         Path | None,
         typer.Option(
             help="Encode the queries with another collection that has the same class "
@@ -74,6 +76,7 @@ def search(
     ] = None,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Find the items of COLLECTION that are nearest to each query.
@@ -89,17 +92,17 @@ def search(
 
     Example: fewbits search my-collection --input queries.npy --radius 10 --json
 
-    Example: fewbits search my-images "a red flower" --by my-texts
+    Example: fewbits search my-images "a red flower" --encoder my-texts
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     encoding = opened
-    if by is not None:
-        encoding = Collection.open(by)
+    if encoder is not None:
+        encoding = Collection.open(encoder)
         opened.check_codes_of(encoding)
-    query = opt.asked(
-        encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
+    query = opt.read_query(
+        encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )
     n = len(query) if as_json else min(len(query), _MOST_SHOWN)
     most = (10 if radius is None else len(opened)) if k is None else k
@@ -107,7 +110,7 @@ def search(
     records: list[dict[str, Any]] = []
     for start in range(0, n, step):
         part = query.part(start, min(start + step, n))
-        if by is not None:
+        if encoder is not None:
             items = {"items" if x == "queries" else x: part[x] for x in part}
             part = {"codes": encoding.encode(**items)}
         hits = opened.search(
@@ -121,14 +124,25 @@ def search(
             shortlist=shortlist,
             columns=columns or None,
         )
-        answers = _answers(query.names[start : start + len(hits)], hits)
+        shared = {"metric": hits.metric, "rerank": hits.metric != "hamming"}
+        names = query.names[start : start + len(hits)]
+        answers = [
+            {"query": name, **shared, "version": hits.version, "hits": rows}
+            for name, rows in zip(names, hits.to_list(), strict=True)
+        ]
+        if hits.out_of_distribution is not None:
+            for record, is_far in zip(answers, hits.out_of_distribution, strict=True):
+                record["out_of_distribution"] = bool(is_far)
         if as_json:
             print_json(*answers)
         else:
             records += answers
     if as_json:
         return
-    print_results([(record["query"], record["hits"]) for record in records])
+    print_results(
+        [(record["query"], record["hits"]) for record in records],
+        _DISTANCES[records[0]["metric"]] if records else "",
+    )
     for record in records:
         if record.get("out_of_distribution"):
             which = "the query" if len(records) == 1 else repr(record["query"])
@@ -138,17 +152,3 @@ def search(
             )
     if len(query) > n:
         say(f"note: {len(query) - n:,} more queries; --json prints the results of all")
-
-
-def _answers(names: Sequence[str], hits: "Hits") -> list[dict[str, Any]]:
-    """Return the answer to each query, as JSON has it."""
-    answer = hits.to_dict()
-    shared = {"metric": answer["metric"], "version": answer["version"]}
-    records = [
-        {"query": name, **shared, "hits": found}
-        for name, found in zip(names, answer["hits"], strict=True)
-    ]
-    if hits.out_of_distribution is not None:
-        for record, is_far in zip(records, answer["out_of_distribution"], strict=True):
-            record["out_of_distribution"] = is_far
-    return records

@@ -1,6 +1,7 @@
 """Items and rows as Arrow tables, which keep their types."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs import Input, as_items, check_several
+from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes
 from fewbits.store import RESERVED
 
 
@@ -117,7 +118,7 @@ def rows_table(
                 "keeps its own; rename it"
             )
     if source is not None and source.kind == "codes" != facts["kind"]:
-        name, items = "_code", code_column(data)
+        name, items = "_code", code_column(data, facts["n_bits"])
     else:
         kind, items = item_column(data, facts, None)
         name = "_text" if kind == "texts" else "_vector"
@@ -129,7 +130,8 @@ def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> I
     """Read a file here, as a collection here would."""
     from fewbits.inputs import read
 
-    texts = [x["name"] for x in facts["columns"] if "string" in x["type"]]
+    written = re.compile("string|decimal|binary")
+    texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     id = options["id"] or facts["id_column"]
     if id is not None and facts["id_type"] == "string":
         texts.append(id)
@@ -176,10 +178,12 @@ def sent_table(frame: Any) -> Any:
     return pa.table(columns, names=table.column_names)
 
 
-def code_column(codes: Any) -> Any:
+def code_column(codes: Any, n_bits: int) -> Any:
     """Return packed codes as a column of bytes."""
     import pyarrow as pa
 
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
     codes = np.ascontiguousarray(codes, np.uint8)
     return pa.array([code.tobytes() for code in codes], pa.binary())
 

@@ -25,7 +25,7 @@ from fewbits.client._items import (
 )
 from fewbits.collection import (
     KINDS,
-    Classified,
+    Classification,
     DuplicateGroups,
     DuplicatePairs,
     Hits,
@@ -40,7 +40,7 @@ _ROWS = 10_000  # of the collection that are read at a time
 _INSTEAD = {
     "open its folder where it lies": "save backup path file_names disk_bytes usage "
     "repair verify_folder repair_folder "
-    "prefix reencode last_verified create check_target vectors vectors_at vector_form "
+    "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
     "knows_features left_over with_facts read_items add_missing",
     "a server answers from the newest version": "versions at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
@@ -263,12 +263,12 @@ class RemoteCollection:
         max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
         top: int | None = None,
-    ) -> Classified:
+    ) -> Classification:
         """Return the class of each item, see `fewbits.Collection.classify`.
 
         Returns
         -------
-        Classified
+        Classification
         """
         query = self._items(items, texts, vectors, images, ids, codes)
         records: list[dict[str, Any]] = []
@@ -287,7 +287,7 @@ class RemoteCollection:
             )
             records += answer["results"]
             expected = answer.get("expected")
-        return Classified.of_records(records, expected)
+        return Classification.of_records(records, expected)
 
     def encode(
         self,
@@ -385,6 +385,7 @@ class RemoteCollection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -410,6 +411,7 @@ class RemoteCollection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
 
     def upsert(
@@ -424,6 +426,7 @@ class RemoteCollection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -449,6 +452,7 @@ class RemoteCollection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
 
     def update(
@@ -618,7 +622,7 @@ class RemoteCollection:
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
-            return kind, code_column(items)
+            return kind, code_column(items, self.facts["n_bits"])
         return item_column(items, self.facts, kind)
 
     def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:
@@ -649,7 +653,8 @@ class RemoteCollection:
         progress: Progress | None,
         **options: Any,
     ) -> int:
-        if options.pop("images") is not None or self.kind == "images":
+        is_of_images = options.pop("images") is not None or self.kind == "images"
+        if options.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
         table, fields = rows_table(data, self.facts, **options)
         limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0

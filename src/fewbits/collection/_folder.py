@@ -886,7 +886,7 @@ def _advice(damage: Damage, store: Store | None, folder: Path) -> str:
     with store.snapshot() as snapshot:
         if VECTOR not in snapshot.schema.names:
             return advice
-    command = shlex.join(["fewbits", "reencode", str(folder), "--by"])
+    command = shlex.join(["fewbits", "reencode", str(folder), "--encoder"])
     return f"{advice}, or encode the kept vectors by another encoder: {command} OTHER"
 
 

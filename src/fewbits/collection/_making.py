@@ -7,27 +7,42 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits import backbones
+from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.collection._folder import read_folder, settled
+from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
+    aligned,
     cast_column,
     checked_ids,
     fixed_binary,
     id_column,
     kept_vectors,
     table_of,
+    typed_schema,
     user_column,
 )
-from fewbits.encoders import PackedEncoder
+from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read, read_columns
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_types,
+    packed_codes,
+    read,
+    read_columns,
+    unreadable_named,
+    with_types,
+    without_unreadable,
+)
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID
+from fewbits.store import CODE, CORRECTION, ID, RESERVED
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -50,8 +65,10 @@ def read_rows(
     label: str | None = None,
     columns: Any = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     model: Model | None = None,
     as_text: Sequence[str] = (),
+    types: Any = None,
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
     if data is None:
@@ -78,7 +95,9 @@ def read_rows(
             columns=columns,
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             as_text=as_text,
+            types=types,
             kind=None if model is None or images or codes else model.kind,
         )
     for name, value in (
@@ -94,7 +113,12 @@ def read_rows(
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
     if codes is not None:
-        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
+        what, n_bits = "the codes", None
+        if are_texts(data):
+            values, n_bits = packed_codes(as_column(data), what)
+        else:
+            values = as_codes(as_array(data, "codes"))
+        source = Input("codes", values, None, what, n_bits=n_bits)
     elif model is None or skip_blank:
         kind = None if model is None else model.kind
         source = read(data, skip_blank=skip_blank, kind=kind)
@@ -102,16 +126,24 @@ def read_rows(
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
-    own = {**source.columns, **(beside or {})}
-    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if skip_unreadable and (ids is not None or beside):
+        raise ArgumentError(
+            "skip_unreadable leaves out ids and columns, too: give them as a table"
+        )
+    if skip_unreadable:
+        source = without_unreadable(source)
+    known = {**source.columns, **(beside or {})}
+    source = replace(source, ids=source.ids if ids is None else ids, columns=known)
+    if types is not None:
+        source = with_types(source, as_types(types))
     if label is None:
         return source
-    if label not in own:
+    if label not in known:
         raise ArgumentError(
             f"there is no column {label!r} beside the items: give it, as "
             f"columns={{{label!r}: [...]}}"
         )
-    return replace(source, labels=as_label_names(own[label], label), label=label)
+    return replace(source, labels=as_label_names(known[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -135,7 +167,8 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        features = model.features(source.values, progress=progress)
+        with unreadable_named(source):
+            features = model.features(source.values, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels
@@ -202,9 +235,16 @@ def learn_model(
     backbone: str | None,
     random_state: int | None,
     progress: Progress | None,
+    *,
+    normalize: bool = False,
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    if normalize:
+        check_vectors_only(source)
+        source = replace(source, values=unit_rows(source.values))
+    elif source.kind == "vectors":
+        warn_of_lengths(source.values)
     if source.kind == "codes":
         for name, value in (("learner", learner), ("backbone", backbone)):
             if value is not None:
@@ -213,8 +253,8 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    return model_of(
-        learn(
+    with unreadable_named(source):
+        learnt = learn(
             source,
             learner=learner,
             n_bits=bits,
@@ -223,7 +263,16 @@ def learn_model(
             progress=progress,
             **options,
         )
-    )
+    model = model_of(learnt)
+    return replace(model, facts=replace(model.facts, normalize=normalize))
+
+
+def check_vectors_only(source: Input) -> None:
+    """Refuse to normalize anything but vectors: features are a backbone's own."""
+    if source.kind != "vectors":
+        raise ArgumentError(
+            f"normalize is for vectors, and {source.source} holds {source.kind}"
+        )
 
 
 def model_of(learnt: Any) -> Model:
@@ -241,7 +290,7 @@ def model_of(learnt: Any) -> Model:
 
 def check_vectors(rows: Rows, old: Model, new: Model) -> None:
     """Refuse to encode vectors that are not what an encoder takes."""
-    if rows.vector_form is None:
+    if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
@@ -269,14 +318,14 @@ def reencoded_tables(
     step = max(1, _REENCODED // model.encoder.n_features)
     for table in rows.whole():
         for span in spans(table.num_rows, step):
-            some = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(some)]
+            part = table.slice(span.start, span.stop - span.start)
+            numbers = rows.row_numbers[done : done + len(part)]
             vectors = rows.vectors_at(numbers)
             codes = model.encoder.encode(vectors)
             corrections = model.encoder.corrections(vectors, codes)
             values = None if corrections is None else corrections.values
-            yield with_codes(some, codes, values)
-            done += len(some)
+            yield with_codes(part, codes, values)
+            done += len(part)
             if progress is not None:
                 progress(done, len(rows))
         if not table.num_rows:
@@ -323,8 +372,7 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            texts = [f.name for f in rows.schema if is_text(f.type)]
+            texts = written_columns(rows.schema)
             if rows.has_text_ids:
                 texts.append(id or facts.id_column or "id")
             data = read_columns(data, texts)
@@ -366,18 +414,40 @@ def update_table(
     return pa.table(made)
 
 
+def written_columns(schema: Any) -> list[str]:
+    """Return the columns whose values a CSV file may write as numbers or days."""
+    import pyarrow.types as types
+
+    binary = types.is_binary, types.is_large_binary, types.is_fixed_size_binary
+    kinds = (is_text, types.is_decimal, *binary)
+    return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
+
+
+def retyped(rows: Any, schema: Any) -> Any:
+    """Return rows in a schema that differs from theirs in columns of nulls alone."""
+    import pyarrow as pa
+
+    columns = {
+        field.name: column
+        if (column := rows[field.name]).type == field.type
+        else pa.nulls(len(rows), field.type)
+        for field in schema
+        if field.name in rows.column_names
+    }
+    return rows.from_arrays([*columns.values()], names=[*columns])
+
+
 def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return the schema after an update, and what changes a table of rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     keys = table[ID].combine_chunks()
-    changed = {}
+    schema, changed = typed_schema(schema, table), {}
     for name in table.column_names[1:]:
-        field = schema.field(name) if name in schema.names else table.schema.field(name)
         if name not in schema.names:
-            schema = schema.append(pa.field(name, field.type))
-        changed[name] = cast_column(table[name], field).combine_chunks()
+            schema = schema.append(pa.field(name, table.schema.field(name).type))
+        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
 
     def change(rows: Any) -> Any:
         places = pc.index_in(rows[ID], value_set=keys)
@@ -385,6 +455,8 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
             new = values.take(places.combine_chunks())
             if name in rows.column_names:
                 old = rows[name].combine_chunks()
+                if old.type != new.type:
+                    old = pa.nulls(len(old), new.type)
                 new = pc.if_else(pc.is_valid(places), new, old)
                 rows = rows.set_column(rows.column_names.index(name), name, new)
             else:
@@ -392,3 +464,104 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
         return rows.select(schema.names)
 
     return schema, change
+
+
+# What an encoder brings along, and what the columns of the first rows say.
+
+
+def encoder_model(encoder: Any, old: Model | None = None) -> Model:
+    """Return the model of an encoder, a folder, or what a collection has learnt."""
+    if isinstance(encoder, Encoder):
+        if old is None:
+            return Model(encoder)
+        return Model(encoder, old.backbone, old.backbone_fingerprint)
+    if isinstance(encoder, str | Path):
+        folder = Path(encoder)
+        encoder, _, _ = settled(folder, lambda: read_folder(folder))
+    if not isinstance(encoder, Model):
+        raise ArgumentError(
+            "encoder must be an encoder, a collection or its folder, got "
+            f"{type(encoder).__name__}"
+        )
+    return encoder
+
+
+def given_model(
+    encoder: Any, learner: Any, bits: int | None, backbone: str | None
+) -> Model:
+    """Return the model of an encoder that takes the place of a learner."""
+    if learner is not None:
+        raise ArgumentError("an encoder leaves nothing to learn: leave out learner")
+    model = encoder_model(encoder)
+    if backbone not in (None, model.backbone):
+        if not isinstance(encoder, Encoder):
+            raise ArgumentError(
+                f"the encoder takes what the backbone {model.backbone} makes, got "
+                f"{backbone!r}"
+            )
+        model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
+    return model if bits is None else model.prefix(bits)
+
+
+def first_model(model: Model, source: Input, chosen: Mapping[str, str]) -> Model:
+    """Return a model that knows the columns of the first rows."""
+    facts: dict[str, Any] = {**column_facts(source), **chosen}
+    if facts.get("index") == "auto":
+        facts["index"] = None
+    return replace(model, facts=replace(model.facts, **facts))
+
+
+def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
+    """Refuse what is chosen with the first rows, where the collection has another."""
+    present = {"keep_vectors": rows.vector_dtype, "index": facts.index or "auto"}
+    for name, value in chosen.items():
+        if present[name] != value:
+            option = f"--{name.replace('_', '-')}"
+            raise ArgumentError(
+                f"the rows of this collection were made with {name}="
+                f"{present[name] or 'none'}, not {value}: leave it out (on the command "
+                f"line {option})"
+            )
+
+
+def encoded_table(
+    model: Model, rows: Rows, source: Input, replaces: bool, progress: Progress | None
+) -> Any:
+    """Return more rows as an Arrow table, in their own columns."""
+    if source.ids is None and (
+        replaces or rows.has_text_ids or model.facts.id_column is not None
+    ):
+        raise ArgumentError(
+            "give the ids of the rows, by id= or ids= (on the command line by --id)"
+        )
+    more = rows.vector_dtype is not None or CORRECTION in rows.schema.names
+    if more and source.kind == "codes" != model.kind:
+        raise ArgumentError(
+            "this collection keeps more of its items than codes: add the items"
+        )
+    facts = replace(model.facts, keep_vectors=rows.vector_dtype, novelty_radius=None)
+    model = replace(model, facts=facts)
+    return encode_rows(model, source, progress, radius=False)[1]
+
+
+def aligned_table(
+    facts: Facts, schema: Any, table: Any, source: Input, replaces: bool
+) -> Any:
+    """Return more rows in the columns that a store has."""
+    # An upsert needs every column: null would replace stored values. Labels and items
+    # may never be null.
+    required = [x for x in (facts.label_column, facts.item_column) if x is not None]
+    if replaces:
+        required = [name for name in schema.names if name not in RESERVED]
+    schema = typed_schema(schema, table)
+    return aligned(table, schema, id_name=source.id, required=required)
+
+
+def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
+    """Return what encodes the kept vectors anew, with the columns that are there."""
+    new = encoder_model(encoder, old)
+    check_vectors(rows, old, new)
+    names = ["item_column", "label_column", "id_column"]
+    names += ["keep_vectors", "normalize", "index"]
+    same = {name: getattr(old.facts, name) for name in names}
+    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))

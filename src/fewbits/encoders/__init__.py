@@ -2,7 +2,10 @@
 
 from fewbits._features import as_features, feature_blocks
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._base import Encoder
+from fewbits.encoders._base import (
+    Encoder,
+    NotFiniteError,
+)
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_maps import (
@@ -26,9 +29,6 @@ from fewbits.encoders._structured import (
 )
 
 __all__ = [
-    "BLOCK_WIDTHS",
-    "KERNELS",
-    "MAX_ROUNDS",
     "AdditiveEncoder",
     "AnchorEncoder",
     "BilinearEncoder",
@@ -44,9 +44,6 @@ __all__ = [
     "MLPEncoder",
     "PackedEncoder",
     "SparseEncoder",
-    "as_features",
-    "feature_blocks",
     "kernel_map",
     "load",
-    "padded_size",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from fewbits._arrow import as_array, is_list, known_names
+from fewbits._arrow import as_array, as_frame, is_list, known_names
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import Body
@@ -137,8 +137,6 @@ def _check_columns(collection: Collection, table: Any, body: Any) -> None:
 
 
 def _table(body: Body) -> Any:
-    import pyarrow as pa
-
     rows: list[dict[str, Any]] | None = vars(body)["rows"]
     if (rows is None) == (body.table is None):
         raise ArgumentError("give rows, as JSON or as an Arrow table")
@@ -152,12 +150,7 @@ def _table(body: Body) -> Any:
     for i, row in enumerate(rows):
         if row.keys() != names:
             raise ArgumentError(f"row {i} has other columns than row 0")
-    try:
-        return pa.Table.from_pylist(rows)
-    except (pa.ArrowException, OverflowError, ValueError) as error:
-        raise ArgumentError(
-            f"values of one column are of several types: {error}"
-        ) from None
+    return as_frame(rows)
 
 
 def _check_width(n_columns: int) -> None:
