@@ -66,7 +66,7 @@ def test_learning_happens_once():
     run("build", "c", "t.csv", *LABELLED, "--keep-vectors", "int8", "--index", "flat")
     opened = Collection.open("c")
     assert (opened.facts.method, opened.facts.index) == ("lsh", "flat")
-    assert opened.vector_form == "int8"
+    assert opened.vector_dtype == "int8"
     said = fail("build", "c", "more.csv", *LABELLED, "--keep-vectors", "float16")
     assert "with keep_vectors=int8, not float16" in said
     said = fail("build", "c", "more.csv", *LABELLED, "--index", "auto")

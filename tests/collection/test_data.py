@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import cache
 
 import duckdb
+import ml_dtypes
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -181,6 +182,7 @@ SAME = {
     "torch": torch.tensor(X),
     "torch with gradient": torch.tensor(X, requires_grad=True),
     "torch bfloat16": torch.tensor(X).bfloat16(),
+    "bfloat16": X.astype(ml_dtypes.bfloat16),
 }
 WHOLE = {
     "int8": OTHER.astype("i1"),

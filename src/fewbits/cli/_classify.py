@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fewbits.classify.decoders import Decoder
-    from fewbits.collection import Classified, Collection
+    from fewbits.collection import Classification, Collection
 
 #: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
@@ -190,7 +190,7 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
 
 
 def _notes(
-    collection: "Collection", decoder: "Decoder | None", answer: "Classified"
+    collection: "Collection", decoder: "Decoder | None", answer: "Classification"
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
     if expected := answer.expected:

@@ -25,7 +25,7 @@ from fewbits.client._items import (
 )
 from fewbits.collection import (
     KINDS,
-    Classified,
+    Classification,
     DuplicateGroups,
     DuplicatePairs,
     Hits,
@@ -40,7 +40,7 @@ _ROWS = 10_000  # of the collection that are read at a time
 _INSTEAD = {
     "open its folder where it lies": "save backup path file_names disk_bytes usage "
     "repair verify_folder repair_folder "
-    "prefix reencode last_verified create check_target vectors vectors_at vector_form "
+    "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
     "knows_features left_over with_facts read_items add_missing",
     "a server answers from the newest version": "versions at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
@@ -263,12 +263,12 @@ class RemoteCollection:
         max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
         top: int | None = None,
-    ) -> Classified:
+    ) -> Classification:
         """Return the class of each item, see `fewbits.Collection.classify`.
 
         Returns
         -------
-        Classified
+        Classification
         """
         query = self._items(items, texts, vectors, images, ids, codes)
         records: list[dict[str, Any]] = []
@@ -287,7 +287,7 @@ class RemoteCollection:
             )
             records += answer["results"]
             expected = answer.get("expected")
-        return Classified.of_records(records, expected)
+        return Classification.of_records(records, expected)
 
     def encode(
         self,

@@ -290,7 +290,7 @@ def model_of(learnt: Any) -> Model:
 
 def check_vectors(rows: Rows, old: Model, new: Model) -> None:
     """Refuse to encode vectors that are not what an encoder takes."""
-    if rows.vector_form is None:
+    if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
@@ -513,7 +513,7 @@ def first_model(model: Model, source: Input, chosen: Mapping[str, str]) -> Model
 
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
     """Refuse what is chosen with the first rows, where the collection has another."""
-    present = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
+    present = {"keep_vectors": rows.vector_dtype, "index": facts.index or "auto"}
     for name, value in chosen.items():
         if present[name] != value:
             option = f"--{name.replace('_', '-')}"
@@ -534,12 +534,12 @@ def encoded_table(
         raise ArgumentError(
             "give the ids of the rows, by id= or ids= (on the command line by --id)"
         )
-    more = rows.vector_form is not None or CORRECTION in rows.schema.names
+    more = rows.vector_dtype is not None or CORRECTION in rows.schema.names
     if more and source.kind == "codes" != model.kind:
         raise ArgumentError(
             "this collection keeps more of its items than codes: add the items"
         )
-    facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
+    facts = replace(model.facts, keep_vectors=rows.vector_dtype, novelty_radius=None)
     model = replace(model, facts=facts)
     return encode_rows(model, source, progress, radius=False)[1]
 

@@ -94,7 +94,7 @@ class Query:
 
     @property
     def _keeps_vectors(self) -> bool:
-        return self._rows is not None and self._rows.vector_form is not None
+        return self._rows is not None and self._rows.vector_dtype is not None
 
     @property
     def _keeps_texts(self) -> bool:
@@ -152,7 +152,7 @@ class Search:
         self._index = rows.index(model.facts.index or "auto")
         if not (rerank is None or rerank is True or rerank is False):
             raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-        keeps = rows.vector_form is not None
+        keeps = rows.vector_dtype is not None
         if rerank is None:
             rerank = keeps and query.has_features
         self.metric = ("euclidean" if keeps else "scores") if rerank else "hamming"

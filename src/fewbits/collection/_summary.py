@@ -25,7 +25,7 @@ def summary(model: Model, rows: Rows | None) -> dict[str, Any]:
         values["bytes_per_code"] = rows.code_bytes
         values["bytes_per_item"] = rows.bytes_per_item
         values["columns"] = rows.columns
-        values["vectors"] = rows.vector_form
+        values["vectors"] = rows.vector_dtype
     return values
 
 

@@ -37,7 +37,7 @@ _RATES = ("max_false_reject_rate", "max_false_accept_rate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classified:
+class Classification:
     """The class of each item.
 
     Attributes
@@ -62,7 +62,7 @@ class Classified:
     @classmethod
     def of_records(
         cls, records: list[dict[str, Any]], expected: dict[str, Any] | None
-    ) -> "Classified":
+    ) -> "Classification":
         """Return what `to_dict` gave, read from JSON."""
         labels = [record.get("class", record.get("labels")) for record in records]
         scores = None
@@ -113,7 +113,7 @@ def classify(
     max_false_reject_rate: float | None,
     max_false_accept_rate: float | None,
     top: int | None,
-) -> Classified:
+) -> Classification:
     """Return what `Collection.classify` does."""
     rates = dict(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
@@ -176,7 +176,7 @@ def _class_by_codes(
     decoder: Decoder | str | None,
     rates: dict[str, float | None],
     top: int | None,
-) -> Classified:
+) -> Classification:
     rejects = any(rate is not None for rate in rates.values())
     rejection = model.rejecting if rejects else None  # says first what it needs
     knows_scores = query.has_features
@@ -212,10 +212,12 @@ def _class_by_codes(
             named = zip(_names(model.classes, rows), shares, strict=True)
             record["classes"] = [{"class": n, "probability": p} for n, p in named]
     distances = decoded.distances.astype(np.float64)
-    return Classified(_objects(names), distances, accepted, expected, tuple(records))
+    return Classification(
+        _objects(names), distances, accepted, expected, tuple(records)
+    )
 
 
-def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
+def _labels_by_codes(model: Model, query: Query, top: int) -> Classification:
     """Return the labels of items that may have several."""
     book, least = model.classes, model.facts.label_threshold
     top = check_count(top, "top")
@@ -229,7 +231,7 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
             above = [entry["label"] for entry in labels if entry["score"] >= least]
             record = {"labels": above, **record}
         records.append(record)
-    return Classified(
+    return Classification(
         _objects([record.get("labels") for record in records]),
         None,
         None,
@@ -248,14 +250,14 @@ def _by_votes(
     classes: NDArray[Any],
     labelled: Mask | None,
     k: int,
-) -> Classified:
+) -> Classification:
     """Return the class that most of the nearest items have.
 
     Items whose codes are as far away as the k-th share the votes that are left; kept
     vectors choose the voters instead, where there are any. An item of the collection
     has no vote on itself, and one without a label on none.
     """
-    if rows.vector_form is not None and query.has_features:
+    if rows.vector_dtype is not None and query.has_features:
         voters = _voters(model, rows, query, labelled, k)
         if classes.ndim > 1:
             return _ranked([*label_votes(voters, classes, k)], _HALF)
@@ -283,7 +285,7 @@ def _by_votes(
         {"class": name, "share": share}
         for name, share in zip(names, shares.tolist(), strict=True)
     ]
-    return Classified(_objects(names), shares, None, None, tuple(records))
+    return Classification(_objects(names), shares, None, None, tuple(records))
 
 
 def _queries(
@@ -322,7 +324,7 @@ def _by_linear_models(
     query: Query,
     classes: NDArray[Any],
     labelled: Mask | None,
-) -> Classified:
+) -> Classification:
     """Return the class by linear models on bits, learnt from items with a label."""
     codes = rows.codes if labelled is None else rows.codes[labelled]
     linear = learn_classes(codes, model.encoder.n_bits, classes)
@@ -335,10 +337,10 @@ def _by_linear_models(
         {"class": name, "score": score}
         for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
     ]
-    return Classified(_objects(names), best, None, None, tuple(records))
+    return Classification(_objects(names), best, None, None, tuple(records))
 
 
-def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
+def _ranked(scores: list[NDArray[Any]], least: float) -> Classification:
     """Return the labels whose share or score is large enough, and the best."""
     records = []
     for row in scores:
@@ -347,7 +349,7 @@ def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
         labels = [entry["label"] for entry in ranked if entry["score"] >= least]
         records.append({"labels": labels, "ranked": ranked[:_LABELS]})
     of_each = _objects([record["labels"] for record in records])
-    return Classified(of_each, None, None, None, tuple(records))
+    return Classification(of_each, None, None, None, tuple(records))
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

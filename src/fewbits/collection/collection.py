@@ -59,7 +59,7 @@ from fewbits.collection._table import (
     id_column,
     typed_schema,
 )
-from fewbits.collection.classes import Classified, classify, label_rows
+from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
@@ -427,7 +427,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write this version to another folder; a crash leaves what was there, or it.
+        """Write this version to another folder, without what is deleted.
+
+        A crash leaves what was there, or the new one. `backup` takes files as they are.
 
         Parameters
         ----------
@@ -741,7 +743,7 @@ class Collection:
         max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
         top: int | None = None,
-    ) -> Classified:
+    ) -> Classification:
         """Return the class of each item: by class codes, or by items of the collection.
 
         Parameters
@@ -773,7 +775,7 @@ class Collection:
 
         Returns
         -------
-        Classified
+        Classification
 
         Raises
         ------
@@ -1467,7 +1469,7 @@ skip_unreadable, progress
     def vectors(self) -> NDArray[Any] | None:
         """Kept vectors (n, n_features) in that order as floats; None without any."""
         rows = _filled(self._version)
-        return None if rows.vector_form is None else rows.vectors_at(rows.row_numbers)
+        return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
@@ -1494,7 +1496,7 @@ skip_unreadable, progress
     def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
         """Return the kept vectors at some positions as floats; None without any."""
         rows = _filled(self._version)
-        if rows.vector_form is None:
+        if rows.vector_dtype is None:
             return None
         return rows.vectors_at(rows.row_numbers[positions])
 
@@ -1854,16 +1856,16 @@ skip_unreadable, progress
         return self._version.model.backbone
 
     @property
-    def vector_form(self) -> str | None:
+    def vector_dtype(self) -> str | None:
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         rows = self._version.rows
-        return None if rows is None else rows.vector_form
+        return None if rows is None else rows.vector_dtype
 
     @property
     def knows_features(self) -> bool:
         """True where features of the items are kept, or can be made from kept texts."""
         texts = self.kind == "texts" and self.item_column is not None
-        return self.kind != "codes" and (texts or self.vector_form is not None)
+        return self.kind != "codes" and (texts or self.vector_dtype is not None)
 
     @property
     def codebook(self) -> Codebook | None:
@@ -1965,7 +1967,7 @@ skip_unreadable, progress
             parts.append(model.backbone)
         if model.codebook is not None:
             parts.append(f"{len(model.codebook):,} classes")
-        form = None if rows is None else rows.vector_form
+        form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
         parts.append(f"{len(self):,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "

@@ -94,6 +94,7 @@ class Disk:
         """Return the bytes of a file, or only the first."""
         path = self._path(name)
         with open(path, "rb") as file, _naming(path):
+            # Python takes as much memory as is asked for, before it reads.
             size = os.fstat(file.fileno()).st_size
             return file.read(size if most < 0 else min(size, most))
 

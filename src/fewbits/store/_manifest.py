@@ -439,7 +439,7 @@ def newest_number(disk: Disk) -> int:
 
 def manifest_in(disk: Disk, name: str) -> Manifest:
     """Return the state in a file, a manifest or a copy of one; see `read_manifest`."""
-    return Manifest.from_bytes(disk.read(name, _LONGEST), str(disk.folder / name))
+    return _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
 
 
 def read_manifest(disk: Disk, number: int) -> Manifest:
@@ -448,7 +448,7 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
+    manifest = manifest_in(disk, name)
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "

@@ -24,6 +24,7 @@ from fewbits.store._manifest import (
     manifest_name,
     manifest_numbers,
     newest_number,
+    rows_name,
 )
 from fewbits.store._segment import (
     SegmentFiles,
@@ -220,7 +221,7 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, manifest, entry, findings)
         if len(findings.damages) + len(findings.unreadable) == n_before:
-            with findings.reading(disk.folder / entry.arrow_files[0][0]):
+            with findings.reading(disk.folder / rows_name(entry.token)):
                 SegmentFiles(disk, manifest, entry).check_entry()
         n_before = len(findings.damages)
         with findings.reading(disk.folder / entry.deletes_name):
