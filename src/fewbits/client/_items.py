@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_array, is_frame, named_array
+from fewbits._arrow import as_array, by_name, is_frame, named_array
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
@@ -81,7 +81,7 @@ def rows_table(
     facts : dict
         Of the collection.
     """
-    ids, columns = options.pop("ids"), options.pop("columns")
+    ids, columns = options.pop("ids"), by_name(options.pop("columns"))
     codes = options["codes"]
     if codes is not None and not isinstance(codes, str):
         if data is not None:

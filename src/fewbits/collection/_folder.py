@@ -49,7 +49,7 @@ from fewbits.store import (
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 6
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES: frozenset[str] = frozenset()
+FEATURES = frozenset({"normalize"})
 _OLDEST = 5  # format that is read
 _EARLIER = "bundle.json"  # of formats 1 to 4
 _SAVING = ".saving.tmp"  # there while one saves
@@ -389,7 +389,7 @@ def _write(
         content = {
             **unknown,
             "format": FORMAT,
-            "reader_features": [],
+            "reader_features": ["normalize"] if model.facts.normalize else [],
             "writer_features": [],
             "encoder": encoder_facts(model.encoder, "kind"),
             "backbone": model.backbone,
