@@ -32,6 +32,7 @@ from fewbits._arrow._tables import (
     is_number,
     is_text,
     known_names,
+    one_chunk,
     own_memory,
     plain_column,
     plain_table,

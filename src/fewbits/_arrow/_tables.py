@@ -190,6 +190,13 @@ def _plain(chunk: Any, kind: Any) -> Any:
         ) from None
 
 
+def one_chunk(column: Any) -> Any:
+    """Return a column as one array, not copied where it lies so."""
+    if not hasattr(column, "num_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
     import pyarrow as pa

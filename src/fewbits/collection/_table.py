@@ -16,6 +16,7 @@ from fewbits._arrow import (
     is_integer,
     is_text,
     known_names,
+    one_chunk,
     own_memory,
     repeated,
     typed_column,
@@ -177,8 +178,7 @@ def id_column(ids: Any, texts: bool) -> Any:
         )
     if not texts:
         return pa.array(_whole_numbers(column))
-    whole = column.cast(pa.large_string())
-    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+    return one_chunk(column.cast(pa.large_string()))
 
 
 def check_known(column: Any, there: NDArray[np.bool_]) -> None:

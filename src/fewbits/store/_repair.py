@@ -249,7 +249,8 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
         there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
         raise ArtefactError(
             f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
-            "back one of them from a backup, or go back to the state of number "
+            "back one of them from a backup, remove the manifest if it is none of this "
+            "collection, or go back to the state of number "
             f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
             "'fewbits verify --repair --drop-rows'"
         )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import one_chunk
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
 from fewbits.store._deletes import Deletes, read_deletes
@@ -304,7 +305,7 @@ def write_segment(
     has_rows = last - first + 1 != len(table)
     schemas = segment_schemas(manifest, has_rows=has_rows)
     for name, schema in zip(names, schemas, strict=False):
-        columns = [_one_chunk(table[field.name]) for field in schema]
+        columns = [one_chunk(table[field.name]) for field in schema]
         batch = pa.RecordBatch.from_arrays(columns, schema=schema)
         file = disk.create(name)
         try:
@@ -316,7 +317,7 @@ def write_segment(
             file.close()
         n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
-    ids = _one_chunk(table[ID])
+    ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
         keys = ids.to_numpy()
@@ -338,11 +339,6 @@ def write_segment(
         write_index(disk, entry, ids)
     write_sums(disk, entry, files, manifest.number + 1)
     return entry
-
-
-def _one_chunk(column: Any) -> Any:
-    """Return a column as one array, not copied where it lies so."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:

@@ -261,8 +261,8 @@ class Part:
             Of the type of `ids`.
         """
         positions = self.files.find(ids)
-        there = np.flatnonzero(positions >= 0)
-        positions[there[self.deletes.has(positions[there])]] = -1
+        hits = np.flatnonzero(positions >= 0)
+        positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
 

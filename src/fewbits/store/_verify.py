@@ -221,9 +221,9 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        n_before = len(findings.damages)
+        n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, state, entry, findings)
-        if len(findings.damages) == n_before:
+        if len(findings.damages) + len(findings.unreadable) == n_before:
             with findings.reading(disk.folder / rows_name(entry.token)):
                 SegmentFiles(disk, state, entry).check_entry()
         n_before = len(findings.damages)
