@@ -18,7 +18,7 @@ from fewbits.store._disk import OutFile, read_at
 from fewbits.store._manifest import REPAIR, FileEntry, plain_entry
 
 BLOCK = 1 << 16
-_CHUNK = 1 << 20  # bytes that are read at once
+_CHUNK = 1 << 19  # bytes that are read at once
 Sums = NDArray[np.uint32]
 
 _MAGIC = b"fewbits sum 1\n\0\0"
