@@ -217,6 +217,43 @@ def test_a_full_disk_at_any_step_keeps_the_old_or_the_new(
             full().save(tmp_path / "c", overwrite=True)
 
 
+def test_a_full_disk_keeps_what_was_damaged(tmp_path, monkeypatch):
+    folder = tmp_path / "c"
+    before = answers(full(folder))
+    path = folder / "collection.json"
+    data = bytearray(path.read_bytes())
+    data[200] ^= 1
+    path.write_bytes(data)
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, no_room)
+            with pytest.raises(OSError, match="space"):
+                learnt().save(folder, overwrite=True)
+    assert Collection.repair_folder(folder).is_complete
+    assert answers(Collection.open(folder)) == before
+
+
+def no_room(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_is_deleted_or_replaced_leaves_the_disk_at_once(tmp_path):
+    col = full(tmp_path / "c")
+    col.delete([f"k{i}" for i in range(20)])  # most of them
+    (path,) = tmp_path.glob("c/rows-*/seg-*")
+    assert b"k19" not in path.read_bytes()
+    col.update(None, ids=["k20"], columns={"year": [99]})
+    (other,) = tmp_path.glob("c/rows-*/seg-*")
+    assert other != path
+    hits = col.search(X[:1], 3)  # which may ask for more columns of this version
+    col.delete(["k21"])
+    col.compact()
+    assert other.exists()
+    del hits
+    col.compact()
+    assert not other.exists()
+
+
 FULL = """
 import resource, signal, sys
 import numpy as np

@@ -526,6 +526,8 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
         with store.writer(timeout=timeout) as writer:
             yield writer
         return
+    if (folder / MANIFEST).exists():
+        _changeable_manifest(folder)  # before a writer clears up
     with naming_folder(folder), store.writer(timeout, name=folder) as writer:
         check_named(folder, store)
         yield writer

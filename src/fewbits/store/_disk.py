@@ -70,17 +70,17 @@ class Disk:
             os.link(source, target)
         except OSError:
             # Over a network the reply may get lost, and the call be made again.
-            is_done = os.path.exists(target) and os.path.samefile(source, target)
-            if not is_done and os.path.exists(target):
+            is_there = os.path.exists(target)
+            if is_there and not os.path.samefile(source, target):
                 raise
-            if not is_done:
+            if not is_there:
                 os.rename(source, target)  # a file system without hard links
                 return
         os.unlink(source)
 
     def take(self, folder: Path, name: str) -> None:
         """Share a file of another folder, by a link or a copy that is on the disk."""
-        link_or_copy(folder / name, self.folder / name)
+        link_or_copy(folder / name, self._path(name))
 
     def remove(self, name: str) -> None:
         """Remove a file."""

@@ -248,11 +248,6 @@ class Manifest:
         """What a program that reads the rows must know."""
         return sorted({name for segment in self.segments for name in segment.features})
 
-    @property
-    def is_changeable(self) -> bool:
-        """True where this version knows what a change has to take care of."""
-        return FEATURES.issuperset(self.writer_features)
-
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
@@ -507,7 +502,8 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
         for name in (segment.ids_name, segment.derived_name):
             with contextlib.suppress(OSError):
                 disk.take(folder, name)
-    publish(disk, manifest)
+    tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
+    publish(disk, replace(manifest, tags=tags))
 
 
 def collect(
@@ -530,7 +526,7 @@ def collect(
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number or not newest.is_changeable:
+    if numbers[-1] > newest.number:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}

@@ -24,7 +24,6 @@ from fewbits.store._manifest import (
     manifest_name,
     manifest_numbers,
     newest_number,
-    rows_name,
 )
 from fewbits.store._segment import (
     SegmentFiles,
@@ -218,10 +217,10 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        n_before = len(findings.damages)
+        n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, manifest, entry, findings)
-        if len(findings.damages) == n_before:
-            with findings.reading(disk.folder / rows_name(entry.token)):
+        if len(findings.damages) + len(findings.unreadable) == n_before:
+            with findings.reading(disk.folder / entry.arrow_files[0][0]):
                 SegmentFiles(disk, manifest, entry).check_entry()
         n_before = len(findings.damages)
         with findings.reading(disk.folder / entry.deletes_name):
