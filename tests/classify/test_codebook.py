@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fewbits.classify import Codebook, bits_needed, check_capacity, load_codebook
 from fewbits.codes import pack, prefix
-from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError, CodeError
+from fewbits.errors import ArgumentError, ArtefactError, CodeError, NewerFormatError
 
 CODES = pack([[0, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
 NAMES = ["lynx", "dog", "cat", "wolf", "fox"]

@@ -30,7 +30,7 @@ from fewbits.encoders import (
     SparseEncoder,
     load,
 )
-from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError, FeatureError
+from fewbits.errors import ArgumentError, ArtefactError, FeatureError, NewerFormatError
 
 N_FEATURES = 64  # of the digits
 _rng = np.random.default_rng(0)
