@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from fewbits._arrow import one_chunk
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
-from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk, read_at, write_file
 from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
@@ -399,14 +398,6 @@ class SegmentFiles:
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
-        self._deletes: tuple[int | None, Deletes] | None = None  # the last read
-
-    def deletes(self, entry: SegmentEntry) -> Deletes:
-        """Return which rows are deleted in a state with this entry."""
-        last = self._deletes
-        if last is None or last[0] != entry.deletes:
-            self._deletes = last = entry.deletes, read_deletes(self._disk, entry)
-        return last[1]
 
     @cached_property
     def _sums(self) -> list[FileSums]:

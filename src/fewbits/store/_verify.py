@@ -25,7 +25,6 @@ from fewbits.store._manifest import (
     manifest_numbers,
     newest_number,
     read_manifest,
-    rows_name,
 )
 from fewbits.store._segment import (
     SegmentFiles,
@@ -224,7 +223,7 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, state, entry, findings)
         if len(findings.damages) + len(findings.unreadable) == n_before:
-            with findings.reading(disk.folder / rows_name(entry.token)):
+            with findings.reading(disk.folder / entry.arrow_files[0][0]):
                 SegmentFiles(disk, state, entry).check_entry()
         n_before = len(findings.damages)
         with findings.reading(disk.folder / entry.deletes_name):
