@@ -405,7 +405,7 @@ def by_command(method, folder, arguments, tmp_path):
     if method == "like":
         return "ok", {**lines[0], "hits": [lines[0]["hits"]]}
     if method == "search":
-        answer = {"metric": lines[0]["metric"], "version": lines[0]["version"]}
+        answer = {name: lines[0][name] for name in ("metric", "rerank", "version")}
         for name in ("hits", "out_of_distribution"):
             if name in lines[0]:
                 answer[name] = [line[name] for line in lines]

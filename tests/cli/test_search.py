@@ -51,7 +51,7 @@ def lines(*words, **options):
 def test_vectors(vectors):
     answers = lines("search", vectors, "-i", "q.npy", "-k", 2)
     assert [answer["hits"][0]["id"] for answer in answers] == [0, 1, 2]
-    assert [*answers[0]] == ["query", "metric", "version", "hits"]
+    assert [*answers[0]] == ["query", "metric", "rerank", "version", "hits"]
     assert [answer["query"] for answer in answers] == ["query 0", "query 1", "query 2"]
     assert [*answers[0]["hits"][0]] == ["rank", "id", "distance", "columns"]
     shown = run("search", vectors, "-i", "q.npy", "-k", 2).splitlines()

@@ -143,7 +143,7 @@ def search(
 def _answers(names: Sequence[str], hits: "Hits") -> list[dict[str, Any]]:
     """Return the answer to each query, as JSON has it."""
     answer = hits.to_dict()
-    shared = {"metric": answer["metric"], "version": answer["version"]}
+    shared = {name: answer[name] for name in ("metric", "rerank", "version")}
     records = [
         {"query": name, **shared, "hits": found}
         for name, found in zip(names, answer["hits"], strict=True)

@@ -9,6 +9,7 @@ from fewbits._typing import IdArray
 from fewbits.codes import pair_distances
 from fewbits.collection import Collection, DuplicateGroups
 from fewbits.server.explore._items import records
+from fewbits.store import ID
 
 _LINES = 10_000  # of a table
 
@@ -144,7 +145,7 @@ def _table(
     items = collection.take(positions)
     table = pa.table(
         {
-            "_id": items[collection.id_name],
+            ID: items[collection.id_name],
             "_group": np.repeat(np.arange(len(groups)) + number + 1, sizes),
             "_decision": pa.array(np.where(is_kept, "keep", "remove"), pa.string()),
             "_distance": differing.sum(axis=1, dtype=np.int64),

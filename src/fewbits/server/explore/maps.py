@@ -27,6 +27,7 @@ from fewbits.codes import as_codes, check_unused, hamming_distances, n_bytes
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.server.explore._items import records
+from fewbits.store import ID
 
 #: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
 Progress = Callable[[str, int, int], None]
@@ -391,7 +392,7 @@ class CollectionMap:
             raise ArgumentError(f"rows are from 0 to {n - 1}")
         points = self.points_of(positions)
         items = self.collection.take(positions)
-        table = pa.table({"_id": items[self.collection.id_name]})
+        table = pa.table({ID: items[self.collection.id_name]})
         for i, name in enumerate(("_x", "_y")):
             values = self.places[points.clip(0), i]
             table = table.append_column(name, pa.array(values, mask=points < 0))
