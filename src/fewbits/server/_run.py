@@ -56,7 +56,8 @@ def run(
     app = create_app(source, settings)
     sockets = _listening(host, port)
     set_up_logs()
-    address = f"[{host}]" if ":" in host else host
+    shown = "localhost" if host in ("0.0.0.0", "::") else host
+    address = f"[{shown}]" if ":" in shown else shown
     token = "" if settings.token is None else "/?token=TOKEN"
     name = app.state.service.live.name
     sys.stdout.write(
