@@ -21,7 +21,6 @@ from typer.testing import CliRunner
 
 from fewbits import Collection, backbones
 from fewbits._json import to_json
-from fewbits.backbones import Backbone
 from fewbits.classify import Codebook
 from fewbits.classify.decoders import DECODERS, Bounded, Decoder
 from fewbits.cli import app
@@ -31,6 +30,7 @@ from fewbits.ood import learn_rejection
 from fewbits.server import Settings, create_app
 from tests.server._images import Thumbnail
 from tests.server._running import learnt
+from tests.server._texts import Letters
 
 N, WIDTH = 60, 16
 ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))
@@ -43,16 +43,6 @@ TEXTS = [f"{WORDS[i % 8]} {WORDS[i * i % 7]} {i}" for i in range(N)]
 CHANGES = ("add", "upsert", "update", "delete", "compact")
 #: Routes that are not called as the method is.
 ROUTES = {"get": "items"}
-
-
-class Letters(Backbone):
-    """Counts of sixteen letters."""
-
-    id, kind, n_features, fingerprint = "letters", "texts", WIDTH, "1" * 64
-
-    def extract(self, items, *, progress=None):
-        counts = [[text.count(x) for x in "abcdefghiklmnors"] for text in items]
-        return np.array(counts, np.float32) - 0.5
 
 
 # The collections, and what each method is called with.

@@ -98,11 +98,23 @@ def _id_column(ids: Any) -> Any:
 
 
 def parts(column: Any, most: int, max_bytes: int) -> Iterator[Any]:
-    """Yield a column in pieces that one request may have."""
-    size = max(1, column.nbytes // max(1, len(column)))
-    step = max(1, min(most, max_bytes // 2 // size))
-    for start in range(0, max(1, len(column)), step):
-        yield column.slice(start, step)
+    """Yield a column, or a table, in pieces that one request may have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n, kind = len(column), getattr(column, "type", None)
+    sizes: Any = np.full(n, column.nbytes / max(1, n))
+    if kind is not None and (
+        pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    ):
+        sizes = pc.binary_length(column).to_numpy()
+    ends, start = np.cumsum(sizes), 0
+    while start < max(1, n):
+        limit = (ends[start - 1] if start else 0) + max_bytes // 2
+        stop = min(start + most, int(np.searchsorted(ends, limit, "right")))
+        stop = max(start + 1, stop)
+        yield column.slice(start, stop - start)
+        start = stop
 
 
 def rows_table(

@@ -420,7 +420,10 @@ class RemoteCollection:
         limits = self.facts["limits"]
         per_query = max(1, min(n_hits, len(self)))
         most = min(limits["max_queries"], max(1, limits["max_hits"] // per_query))
-        for part in parts(column, most, limits["max_body_bytes"]):
+        n_bytes = limits["max_body_bytes"]
+        if kind == "texts":  # a character is a byte or more
+            n_bytes = min(n_bytes, 2 * limits["max_characters"])
+        for part in parts(column, most, n_bytes):
             yield pa.table({kind: part})
 
     def _examples(self, items: Any) -> dict[str, Any] | None:

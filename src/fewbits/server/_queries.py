@@ -84,12 +84,20 @@ def query_of(body: Body, settings: Settings) -> Query:
         raise ArgumentError(
             f"give 1 to {settings.max_queries:,} {kind}, got {len(items):,}"
         )
-    if table is None:
+    if kind == "vectors" and table is None:
         return Query(kind, items)
     if kind != "vectors":
-        items = items.to_pylist()
+        items = items if table is None else items.to_pylist()
         if kind in ("texts", "ids") and None in items:
             raise ArgumentError(f"{kind} may not be null")
+        if kind == "texts":
+            count = sum(len(x) for x in items if isinstance(x, str))
+            most = settings.max_characters
+            if count > most:
+                raise ArgumentError(
+                    f"these texts have {count:,} characters; {most:,} are allowed: ask "
+                    "in parts"
+                )
         return Query(kind, items)
     if not len(items) and hasattr(items.type, "list_size"):  # the width of no rows
         return Query(kind, np.empty((0, items.type.list_size)))

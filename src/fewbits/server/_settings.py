@@ -36,6 +36,8 @@ class Settings:
         Bodies of all requests together; more are refused with 429.
     max_queries : int, default=10_000
         Items of one request.
+    max_characters : int, default=2_000_000
+        Of all texts of one request that are encoded to be searched or classified.
     max_k : int, default=10_000
         Hits of one query.
     max_hits : int, default=1_000_000
@@ -74,6 +76,7 @@ class Settings:
     max_json_bytes: int = 8 << 20
     max_held_bytes: int = 256 << 20
     max_queries: int = 10_000
+    max_characters: int = 2_000_000
     max_k: int = 10_000
     max_hits: int = 1_000_000
     max_pixels: int = 50_000_000

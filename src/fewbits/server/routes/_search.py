@@ -50,10 +50,11 @@ PNG = "image/png"
 _SIDE, _MOST_BYTES = 256, 64 << 20  # of a picture, and of its file
 _FEW = 1000  # items whose size is not looked at first
 _EXPLAINED = 16  # queries at most: each looks at every item
-#: Hits, and bytes of the body, of a search that is answered with others.
-_BATCHED, _SHORT = 100, 64 << 10
+#: Hits, and bytes of the body, of a search that is answered with others; texts take
+#: longer to encode than other items.
+_BATCHED, _SHORT, _SHORT_TEXT = 100, 64 << 10, 4 << 10
 #: Hits, and bytes of the body, of a request that shares its thread with its like.
-_BULK_HITS, _BULK_BYTES = 20_000, 512 << 10
+_BULK_HITS, _BULK_BYTES = 20_000, 256 << 10
 _CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search short
 
 
@@ -82,8 +83,9 @@ async def search(request: Request) -> Response:
     check_hits(len(query), k, collection, settings)
     is_one = len(query) == 1 and query.kind != "images" and not wants_arrow
     costly = any(options[name] is not None for name in options.keys() - _CHEAP)
+    short = _SHORT_TEXT if query.kind == "texts" else _SHORT
     # Others, which share one thread, should not wait for a search.
-    if not is_one or costly or k > _BATCHED or body._size > _SHORT:
+    if not is_one or costly or k > _BATCHED or body._size > short:
         is_bulk = _is_bulk(body, len(query) * min(k, len(collection)))
         return await version.run(
             lambda: hits_reply(found(version, body, query), arrow=wants_arrow),
