@@ -94,11 +94,6 @@ def duplicate_list(
         ``_distance``, the bits in which the code differs from that of the item of the
         group to keep, and the user's columns.
 
-    Raises
-    ------
-    ArgumentError
-        When there is no such item.
-
     Examples
     --------
     >>> codes = np.array([[0], [7], [0]], np.uint8)
