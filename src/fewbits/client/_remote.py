@@ -103,6 +103,10 @@ def _like(
     return decorate
 
 
+def _fact(name: str, document: str) -> Any:
+    return property(lambda self: self.facts[name], doc=document)
+
+
 class RemoteCollection:
     """A collection behind an address; `fewbits.open` makes one.
 
@@ -152,28 +156,16 @@ class RemoteCollection:
     def __len__(self) -> int:
         return int(self.facts["n_items"])
 
-    @property
-    def kind(self) -> str:
-        """What the items are: "texts", "images", "vectors" or "codes"."""
-        return str(self.facts["kind"])
-
-    @property
-    def backbone(self) -> str | None:
-        """Id of the backbone that makes features of the items; None of vectors."""
-        name: str | None = self.facts["backbone"]
-        return name
-
-    @property
-    def item_column(self) -> str | None:
-        """The column with texts or paths of images; None of vectors, or if not kept."""
-        name: str | None = self.facts["item_column"]
-        return name
-
-    @property
-    def label_column(self) -> str | None:
-        """The column with labels, None where there is none."""
-        name: str | None = self.facts["label_column"]
-        return name
+    kind = _fact("kind", 'What the items are: "texts", "images", "vectors" or "codes".')
+    backbone = _fact(
+        "backbone", "Id of the backbone that makes features of the items; or None."
+    )
+    item_column = _fact(
+        "item_column", "The column with texts or paths of images; None of vectors."
+    )
+    label_column = _fact("label_column", "The column with labels, None without any.")
+    id_name = _fact("id_name", "Name of the ids in `to_arrow`.")
+    version = _fact("collection_version", "Number of the newest version.")
 
     @property
     def has_text_ids(self) -> bool:
@@ -184,16 +176,6 @@ class RemoteCollection:
     def columns(self) -> list[str]:
         """Names of the columns, without the ids."""
         return [column["name"] for column in self.facts["columns"]]
-
-    @property
-    def id_name(self) -> str:
-        """Name of the ids in `to_arrow`."""
-        return str(self.facts["id_name"])
-
-    @property
-    def version(self) -> int:
-        """Number of the newest version."""
-        return int(self.facts["collection_version"])
 
     def summary(self) -> dict[str, Any]:
         """Return what there is to know in a few plain values."""

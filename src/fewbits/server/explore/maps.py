@@ -126,17 +126,9 @@ class CollectionMap:
     def colours(self, by: str, *, id: Any = None, code: str | None = None) -> Colours:
         """Colour the points.
 
-        Parameters
-        ----------
-        by : str
-            ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item or a
-            code; or ``trust``, the share of true neighbours that the map keeps around a
-            point.
-        id : int or str, default=None
-            The item from which distances are measured.
-        code : str, default=None
-            The code from which they are measured, in hexadecimal.
-
+        By ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item, by its
+        `id`, or from a `code` in hexadecimal; or ``trust``, the share of true
+        neighbours that the map keeps around a point.
         """
         kind, _, name = by.partition(":")
         if kind != "distance" and not (id is None and code is None):
@@ -200,13 +192,7 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """Find the items whose codes are nearest to that of one, on the map or not.
 
-        Parameters
-        ----------
-        row : int, default=None
-            Position of the item.
-        id : int or str, default=None
-            Its id, in place of that.
-        k : int, default=10
+        Of the item at position `row`, or the one with an `id`.
 
         Returns
         -------
@@ -261,12 +247,7 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """List the points farthest from all other items, and those among another class.
 
-        Parameters
-        ----------
-        label : str, default=None
-            A column with classes; items without one have none.
-        n, k : int
-            Items in each list, at most, and neighbours that tell of an item.
+        By a column with classes, `label`; `k` neighbours tell of an item.
 
         Returns
         -------
@@ -341,13 +322,7 @@ class CollectionMap:
     # Export.
 
     def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
-        """Return items as a table.
-
-        Parameters
-        ----------
-        positions : ndarray of shape (n,), dtype int64
-        n_neighbours : int, default=10
-            Nearest items of the whole collection to list for each; 0 for none.
+        """Return items, with their nearest ones of the whole collection, as a table.
 
         Returns
         -------
@@ -449,15 +424,10 @@ def map_collection(
         know are placed.
     max_points : int, default=1_000_000
         Of a larger collection so many items, drawn at random, are on the map.
-    n_landmarks : int, default=20_000
+    n_landmarks, random_state : int
         See `fewbits.analysis.maps.fit_layout`.
-    random_state : int, default=0
     progress : callable, default=None
         Called with (stage, done, of so many).
-
-    Returns
-    -------
-    CollectionMap
     """
     n = len(collection)
     if not n:
