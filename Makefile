@@ -55,7 +55,8 @@ coverage: $(VENV)/dev.stamp
 
 native-test: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
-	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE=ON -DFEWBITS_WERROR=ON \
+	  -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel 2
 
@@ -63,7 +64,7 @@ native-test: $(VENV)/dev.stamp
 native-tsan: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B $(RACES) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	  -DFEWBITS_NATIVE_TESTS=ON -DFEWBITS_SANITIZE_THREADS=ON \
-	  -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	  -DFEWBITS_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 	$(BIN)/cmake --build $(RACES)
 	$(BIN)/ctest --test-dir $(RACES) --output-on-failure --parallel 2
 

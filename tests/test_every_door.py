@@ -19,11 +19,12 @@ from pyarrow import parquet
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from fewbits import Collection, backbones
+from fewbits import Collection, backbones, training
 from fewbits._json import to_json
 from fewbits.classify import Codebook
 from fewbits.classify.decoders import DECODERS, Bounded, Decoder
 from fewbits.cli import app
+from fewbits.collection import evaluation, fit
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FewbitsError, outcome_of
 from fewbits.ood import learn_rejection
@@ -215,6 +216,17 @@ CASES = {
             {"data": rows(kind=["x", " "]), "label": "kind", "skip_blank": True},
             {"data": rows(kind=["x", " "]), "label": "kind"},
         ],
+        "skip_unreadable": [
+            (
+                "images",
+                {
+                    "data": rows(v=None, path=["0.png"] * 2),
+                    "images": "path",
+                    "skip_unreadable": True,
+                },
+            ),
+            {"skip_unreadable": True},
+        ],
         "timeout": [{"timeout": 1.5}],
     },
     "update": {
@@ -278,6 +290,7 @@ NOT_IN_JSON = {
     ("search", "queries"): "are named by their kind: texts, vectors, images",
     "items": "are named by their kind: texts, vectors, images",
     "data": "is called rows",
+    "skip_unreadable": "is about images",
     ("add", "images"): "lie where the collection does: 'fewbits add'",
     ("upsert", "images"): "lie where the collection does: 'fewbits add'",
 }
@@ -570,3 +583,169 @@ def test_defaults_are_the_same(homes, method):
             default = parameters[argument].default
             default = None if default in ((), inspect.Parameter.empty) else default
             assert option.default == default, argument
+
+
+# What makes a collection or looks after its folder: Python and the command alone.
+
+#: The functions by their commands.
+FUNCTIONS = {
+    "build": Collection.create,
+    "fit": fit,
+    "get": Collection.get,
+    "verify": Collection.repair_folder,
+    "compact": Collection.compact,
+    "reencode": Collection.reencode,
+    "compare": training.compare,
+    "encode": Collection.encode,
+    "evaluate": evaluation.evaluate,
+}
+#: Arguments of these that are no options, and why.
+NO_OPTIONS = {
+    "self": "is the word COLLECTION",
+    "path": "is the word COLLECTION, or --output",
+    "collection": "is the word COLLECTION",
+    "queries": "is the word QUERIES",
+    "database": "is the word DATABASE",
+    "data": "is the word INPUT",
+    "items": "is the word INPUT",
+    "texts": "is the word INPUT",
+    "vectors": "is the word INPUT",
+    ("encode", "images"): "is the word INPUT",
+    ("encode", "ids"): "have codes already",
+    ("encode", "codes"): "are codes already",
+    ("fit", "columns"): "are not kept, but for --groups",
+    ("verify", "encoder"): "is given to `reencode`",
+    "parameters": "are --set name=value",
+    "schema": "is of Arrow",
+    "ids": "stand in a column of the table, see `id`",
+    "progress": "is a function",
+    "notes": "is a function",
+}
+TABLE = {
+    "key": [*range(100, 100 + N)],
+    "kind": ["red", "green", "blue"] * (N // 3),
+    "year": [2000 + i % 7 for i in range(N)],
+    "v": [*X],
+    "w": [*X[::-1]],
+    "blank": [" ", *map(str, range(1, N))],
+    "hash": [code.tobytes().hex() for code in ENCODER.encode(X)],
+}
+#: What a collection is made by beside the options of a case, and its cases.
+MADE = {"column": "v", "bits": 8}
+CREATED = {
+    "column": [{"column": "w"}, {"column": "none"}],
+    "codes": [{"column": None, "bits": None, "codes": "hash"}],
+    "id": [{"id": "key"}, {"id": "kind"}, {"id": "none"}],
+    "label": [{"label": "kind"}, {"label": "none"}],
+    "columns": [{"columns": ["kind"]}, {"columns": ["none"]}],
+    "learner": [{"learner": "lsh"}, {"learner": "none"}],
+    "encoder": [{"encoder": "vectors"}, {"encoder": "vectors", "learner": "lsh"}],
+    "bits": [{"bits": 12}, {"bits": 0}, {"bits": 4, "encoder": "vectors"}],
+    "keep_vectors": [{"keep_vectors": "int8"}, {"keep_vectors": "none"}],
+    "index": [{"index": "flat"}, {"index": "none"}],
+    "skip_blank": [{"label": "blank", "skip_blank": True}, {"label": "blank"}],
+    "overwrite": [{"overwrite": True}, {}],
+    "types": [{"types": {"year": "int16"}, "columns": ["year"]}],
+    "normalize": [{"normalize": True}],
+    "random_state": [{"learner": "lsh", "random_state": 3}, {"random_state": -1}],
+}
+
+
+def options_of(command):
+    return {
+        word for x in get_command(app).commands[command].params for word in x.opts
+    } | {x.name for x in get_command(app).commands[command].params}
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_what_a_function_takes_is_an_option_of_its_command(command):
+    for name in inspect.signature(FUNCTIONS[command]).parameters:
+        option = "--" + name.replace("_", "-")
+        is_there = {name, option} & options_of(command)
+        assert is_there or {name, (command, name)} & {*NO_OPTIONS}, name
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # rows left out
+@pytest.mark.parametrize(
+    ("option", "case"),
+    [(option, case) for option, cases in CREATED.items() for case in cases],
+    ids=str,
+)
+def test_a_collection_is_made_alike_in_python_and_by_a_command(
+    homes, tmp_path, option, case
+):
+    arguments = {x: y for x, y in {**MADE, **case}.items() if y is not None}
+    table = pa.table(TABLE)
+    parquet.write_table(table, tmp_path / "t.parquet")
+    words = []
+    for name, value in arguments.items():
+        if isinstance(value, dict):
+            value = [f"{column}={kind}" for column, kind in value.items()]
+        for entry in value if isinstance(value, list) else [value]:
+            shown = homes[entry] if name == "encoder" else entry
+            words.append("--" + name.replace("_", "-"))
+            words += [] if entry is True else [str(shown)]
+    if "encoder" in arguments:
+        arguments["encoder"] = Collection.open(homes[arguments["encoder"]])
+        if "learner" not in arguments and "bits" not in case:
+            del arguments["bits"]
+            words = [x for x in words if x not in ("--bits", "8")]
+    folders = tmp_path / "python", tmp_path / "command"
+    if option == "overwrite" and case:
+        for folder in folders:
+            Collection.create(folder, X[:5])
+    try:
+        expected = facts_of(Collection.create(folders[0], table, **arguments))
+    except FewbitsError as error:
+        expected = str(error)
+    line = ["build", folders[1], tmp_path / "t.parquet", *words]
+    result = CliRunner().invoke(app, [str(word) for word in line])
+    if isinstance(expected, str):
+        assert result.exit_code == 2, result.output
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert not folders[1].exists()
+    else:
+        assert result.exit_code == 0, result.output
+        assert facts_of(Collection.open(folders[1])) == expected
+
+
+def facts_of(collection):
+    """Return what a collection is made of."""
+    kept = collection.vectors
+    return {
+        "encoder": collection.encoder.fingerprint,
+        "codes": collection.codes.tobytes(),
+        "vectors": None if kept is None else kept.tobytes(),
+        "rows": collection.to_arrow(),
+        "facts": collection.facts,
+    }
+
+
+def test_the_first_case_of_an_option_makes_another_collection(homes):
+    usual = facts_of(Collection.create(None, pa.table(TABLE), **MADE))
+    for option, (case, *_) in CREATED.items():
+        if option in ("encoder", "index", "overwrite", "skip_blank"):
+            continue  # what they change is elsewhere
+        arguments = {x: y for x, y in {**MADE, **case}.items() if y is not None}
+        made = Collection.create(None, pa.table(TABLE), **arguments)
+        assert facts_of(made) != usual, option
+
+
+def test_every_option_of_create_has_a_case():
+    lacking = {*inspect.signature(Collection.create).parameters} - {*CREATED}
+    assert lacking - {*NO_OPTIONS} <= {"images", "backbone"}  # need a network
+
+
+def test_former_names_of_options_are_still_taken(homes, tmp_path):
+    parquet.write_table(pa.table(TABLE), tmp_path / "t.parquet")
+    made = []
+    for options in (
+        ["--learner", "lsh", "--random-state", "3"],
+        ["--method=lsh", "--seed", "3"],
+    ):
+        line = ["build", tmp_path / "c", tmp_path / "t.parquet", "--column", "v"]
+        words = [*map(str, line), "--overwrite", *options]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        made.append(facts_of(Collection.open(tmp_path / "c")))
+    assert made[0] == made[1]

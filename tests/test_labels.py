@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import fewbits
 from fewbits._labels import as_classes, as_label_rows, as_labels
 from fewbits.analysis.bits import bit_report, class_profile, rank_bits
-from fewbits.analysis.bounds import ap_lower_bound, code_bound
-from fewbits.analysis.taxonomy import dendrogram_purity, taxonomy
+from fewbits.analysis.bounds import code_bound
+from fewbits.analysis.taxonomy import taxonomy
 from fewbits.classify import Codebook, calibrate, learn_classes, nearest_vote, vote
 from fewbits.codes import hamming_topk
 from fewbits.collection.evaluation import evaluate
@@ -25,11 +25,10 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import same_label
 from fewbits.evaluation.classification import (
     knn_accuracy,
-    knn_predict,
     novel_class_score,
     svm_accuracy,
 )
-from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split, standard_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
@@ -180,7 +179,6 @@ DOORS = {
     "Codebook.rows": lambda y: names_of(y).rows(y),
     "calibrate": lambda y: calibrate(names_of(y), X @ np.ones((5, 8)), y).scale,
     "knn_accuracy": lambda y: knn_accuracy(CODES, y, CODES, y, k=3).value,
-    "knn_predict": lambda y: len(knn_predict(CODES, y, CODES, k=3)),
     "svm_accuracy": lambda y: svm_accuracy(X, y, X, y).value,
     "novel_class_score": lambda y: novel_class_score(
         ITQ(4, random_state=0).fit(X), X, y, n_test=2
@@ -188,14 +186,11 @@ DOORS = {
     "per_class_split": lambda y: (
         per_class_split(y, query=1, train=2, random_state=0).train
     ),
-    "novel_class_split": lambda y: len(novel_class_split(y, 1, query=1).query),
     "same_label": lambda y: same_label(y, y).block(slice(0, N)),
     "bit_report": lambda y: repr(bit_report(CODES, 8, y).summary()),
     "class_profile": lambda y: class_profile(CODES, 8, y, as_labels(y)[0]).n_inside,
     "code_bound": lambda y: code_bound(CODES, 8, y).high_intra,
-    "ap_lower_bound": lambda y: ap_lower_bound(CODES, y, CODES, y, 8),
     "rank_bits": lambda y: rank_bits(X, y).order,
-    "dendrogram_purity": lambda y: dendrogram_purity(TREE, y),
     "fit": lambda y: (
         fewbits.fit(
             source(y), learner="cca-itq", bits=2, parameters={"n_iter": 1}
@@ -234,10 +229,17 @@ def _equal(first, second):
     return np.array_equal(np.asarray(first), np.asarray(second))
 
 
+#: A row without a label has no vote.
+VOTES = {"vote", "nearest_vote"}
+MISSING = list(BAD)[: list(BAD).index("Arrow chunks") + 1]
+UNCERTAIN = {"what NumPy made of nan", "masked", "masked strings"}
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_refuses_the_same_labels(door):
     for form, labels in BAD.items():
-        assert "\n" not in _refusal(DOORS[door], labels), form
+        taken = door in VOTES and form in MISSING and form not in UNCERTAIN
+        assert ("\n" in _refusal(DOORS[door], labels)) == taken, form
 
 
 @pytest.mark.parametrize("form", GOOD)

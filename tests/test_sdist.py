@@ -1,6 +1,10 @@
 """What is published as source: all that building and testing needs, and little else."""
 
+import os
+import subprocess
+import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,3 +70,29 @@ def test_has_nothing_else(names):
         assert name.split("/")[0] not in left_out
         if name != DRAWN:
             assert not name.endswith((".svg", ".png", ".jpg", ".jsonl", ".so", ".pyc"))
+
+
+BUILD = """
+import sys
+from scikit_build_core.build import build_wheel
+build_wheel(sys.argv[1], {"build-dir": sys.argv[1] + "/build"})
+"""
+
+
+def test_without_a_compiler_a_wheel_has_the_numpy_kernels(archive, tmp_path):
+    with tarfile.open(archive) as file:
+        file.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    subprocess.run(
+        [sys.executable, "-c", BUILD, tmp_path],
+        cwd=source,
+        env={**os.environ, "CC": "/bin/false", "CXX": "/bin/false"},
+        capture_output=True,
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+    assert "fewbits/_kernels/_reference.py" in names
+    assert not any(name.endswith(".so") for name in names)

@@ -550,6 +550,9 @@ def image_case(rng: random.Random) -> Case:
         0, 256, (*shape, 4), dtype=np.uint8
     )
     picture = Image.fromarray(numbers, "RGBA").convert("RGB").convert(mode)
+    if "A" in mode:
+        numbers[..., 3] = rng.choice([0, 255])  # what lies between is rounded
+        picture.putalpha(Image.fromarray(numbers[..., 3]))
     exif = Image.Exif()
     exif[0x0112] = rng.randrange(10)
     content = io.BytesIO()
@@ -573,7 +576,15 @@ def _pixels(path: Path) -> Any:
         picture.load()
         if picture.mode[0] in "IF":  # wider numbers: what they mean is ours to say
             raise ValueError(picture.mode)
-        return np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))
+        if picture.format == "GIF" and picture.dispose_extent != (0, 0, *picture.size):
+            raise ValueError("what is around the first frame is ours to say, too")
+        upright = ImageOps.exif_transpose(picture)
+        if not upright.has_transparency_data:
+            return np.asarray(upright.convert("RGB"))
+        white = Image.new("RGBA", upright.size, "white")
+        return np.asarray(
+            Image.alpha_composite(white, upright.convert("RGBA")).convert("RGB")
+        )
 
 
 READERS: dict[str, Callable[[random.Random], Case]] = {

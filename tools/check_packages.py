@@ -31,7 +31,7 @@ IS_COMPILED = "from fewbits._kernels import _native"
 #: What `check_wheel` runs, from a user's folder.
 COMMANDS = (
     "--help",
-    "fit vectors.npy --method itq --bits 8 -o collection",
+    "fit vectors.npy --learner itq --bits 8 -o collection",
     "build collection vectors.npy",
     "search collection --input vectors.npy -k 1 --json",
 )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from fewbits.errors import ArtefactError, FewbitsError
+from fewbits.errors import ArtefactError, FewbitsError, NewerFormatError
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -78,7 +78,8 @@ def read_tensors(
 
 def _check_format(path: str | Path, noun: str, found: str, expected: str) -> None:
     if found != expected:
-        raise ArtefactError(
+        is_newer = found.rstrip("0123456789") == expected.rstrip("0123456789")
+        raise (NewerFormatError if is_newer else ArtefactError)(
             f"{path} holds no {noun} that this version reads: its format is "
             f"{found!r}, expected {expected!r}"
         )

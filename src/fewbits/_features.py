@@ -1,12 +1,12 @@
 """Feature matrices as they are taken: checked and in float32, block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import as_array
+from fewbits._arrow import as_array, known_names, named_array
 from fewbits._spans import spans
 from fewbits.errors import FeatureError
 
@@ -56,6 +56,62 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     return array
 
 
+class SparseRows:
+    """The rows of a sparse matrix of SciPy, which are dense where they are read."""
+
+    ndim = 2
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix.tocsr()
+        if self.matrix.ndim != 2 or self.matrix.dtype.kind not in "fiub":
+            raise FeatureError(
+                "features must be a matrix of real numbers, got a sparse one of shape "
+                f"{matrix.shape} and dtype {matrix.dtype}"
+            )
+        self.shape: tuple[int, int] = self.matrix.shape
+        self.dtype, self.size = self.matrix.dtype, self.shape[0] * self.shape[1]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[Any]:
+        dense: NDArray[Any] = self.matrix[rows].toarray()
+        return dense
+
+
+def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:
+    """Return an array or `SparseRows`, as encoders take them; columns by their names.
+
+    Raises
+    ------
+    FeatureError
+        As `as_features` does, and when a data frame has other columns than `names`.
+    """
+    if isinstance(X, SparseRows) or hasattr(X, "tocsr"):
+        sparse = X if isinstance(X, SparseRows) else SparseRows(X)
+        if sparse.shape[1] != n_features:
+            raise FeatureError(
+                f"expected {n_features} features, got {sparse.shape[1]} (shape "
+                f"{sparse.shape})"
+            )
+        return sparse
+    if names is not None and not isinstance(X, np.ndarray):
+        X, columns = named_array(X)
+        if columns is not None and columns != list(names):
+            places = {name: i for i, name in enumerate(columns)}
+            missing = [name for name in names if name not in places]
+            others = [name for name in columns if name not in set(names)]
+            if missing or others:
+                lacks = f"lacks {known_names(missing)}" if missing else ""
+                has = f"has {known_names(others)} besides" if others else ""
+                raise FeatureError(
+                    "the data frame has other columns than the encoder was learnt "
+                    f"from: it {' and '.join(filter(None, [lacks, has]))}"
+                )
+            X = X[:, [places[name] for name in names]]
+    return as_features(X, n_features)
+
+
 def as_finite(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     """Return what `as_features` does, all of whose values are finite in float32."""
     array = as_features(X, n_features)
@@ -64,12 +120,14 @@ def as_finite(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
     return array
 
 
-def row_spans(X: NDArray[Any]) -> Iterator[slice]:
+def row_spans(X: NDArray[Any] | SparseRows) -> Iterator[slice]:
     """Cut `X` into rows that are some tens of MB in float32."""
     return spans(len(X), _BLOCK_BYTES // (4 * max(1, X.shape[1])))
 
 
-def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+def feature_blocks(
+    X: NDArray[Any] | SparseRows,
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Walk over `X` in finite, C-ordered float32 blocks of some tens of MB.
 
     Parameters
@@ -95,7 +153,7 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
     """
     whole = 0 < 4 * X.size <= _BLOCK_BYTES
     for span in (slice(0, len(X)),) if whole else row_spans(X):
-        part = X if whole else X[span]
+        part = X if whole and isinstance(X, np.ndarray) else X[span]
         if part.dtype == np.float32 and part.flags.c_contiguous:
             block = part
         else:
@@ -104,9 +162,8 @@ def feature_blocks(X: NDArray[Any]) -> Iterator[tuple[slice, NDArray[np.float32]
         finite = np.isfinite(block)
         if np.count_nonzero(finite) < block.size:  # sooner done than `all`
             row, column = np.argwhere(~finite)[0]
-            row += span.start
             raise FeatureError(
-                "features must be finite in float32, got "
-                f"{X[row, column]} in row {row}, column {column}"
+                f"features must be finite in float32, got {part[row, column]} in row "
+                f"{span.start + row}, column {column}"
             )
         yield span, block

@@ -1,4 +1,4 @@
-"""The one place where images are opened: upright, and as RGB of 8 bits.
+"""The one place where images are opened: upright, on white, as RGB of 8 bits.
 
 Numbers of any type become bytes where it is certain what they mean, or are refused.
 """
@@ -13,7 +13,7 @@ from fewbits._extras import missing_extra
 from fewbits.errors import FeatureError
 
 #: What decides the pixels of an image; part of the fingerprint of image backbones.
-PIXEL_RULE = "RGB bytes, upright by EXIF, wider numbers scaled, no alpha, version 2"
+PIXEL_RULE = "RGB bytes, upright by EXIF, wider numbers scaled, on white, version 3"
 
 _ORIENTATION_TAG = 0x0112  # of EXIF
 _PHOTOMETRIC_TAG, _BITS_TAG = 262, 258  # of TIFF
@@ -22,14 +22,14 @@ _PHOTOMETRIC_TAG, _BITS_TAG = 262, 258  # of TIFF
 def open_rgb(item: Any) -> Any:
     """Return an image as a PIL image of mode RGB.
 
-    It is turned as its EXIF orientation says. Grey, palette, CMYK and transparent
-    images become RGB (transparency is dropped), animated ones their first frame.
+    It is turned as its EXIF orientation says. Grey, palette and CMYK images become
+    RGB, animated ones their first frame; what is transparent is shown on white.
     Numbers of more than 8 bits are scaled as `to_bytes` says; a file
     says itself how many bits its grey has.
 
     Parameters
     ----------
-    item : str, Path, PIL image, ndarray (h, w), (h, w, 1) or (h, w, 3), or ImageItem
+    item : str, Path, PIL image, ndarray (h, w) or (h, w, 1, 3 or 4), or ImageItem
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _open(item: Any) -> Any:
             return _as_rgb(image)
     if isinstance(item, np.ndarray):
         pixels = _array_to_bytes(item)
-        return Image.fromarray(np.ascontiguousarray(pixels)).convert("RGB")
+        return _on_white(Image.fromarray(np.ascontiguousarray(pixels)))
     if isinstance(item, Image.Image):
         return _as_rgb(item)
     if hasattr(item, "open"):
@@ -79,10 +79,44 @@ def _open(item: Any) -> Any:
 
 
 def _as_rgb(image: Any) -> Any:
+    tiles = getattr(image, "tile", [])
+    depth = str(tiles[0][3]) if tiles and image.format == "PNG" else ""
     _load(image)
-    rgb = _upright(_eight_bits(image).convert("RGB"), _orientation(image))
+    # Pillow to 13 leaves the transparent colour in the numbers of the file.
+    if (colour := image.info.get("transparency")) is not None:
+        if depth in ("L;2", "L;4"):
+            image.info["transparency"] = colour * (85 if depth == "L;2" else 17)
+        elif depth == "RGB;16B":
+            image.info["transparency"] = tuple(number >> 8 for number in colour)
+    rgb = _upright(_on_white(image), _orientation(image))
     rgb.info.clear()  # a copy that was saved with its EXIF would be turned once more
     return rgb
+
+
+def _on_white(image: Any) -> Any:
+    """Return a loaded image as RGB, as a viewer with a white ground shows it."""
+    from PIL import Image
+
+    colour = image.info.get("transparency")
+    shown = _eight_bits(image)
+    if shown is not image and colour is not None:  # 16 bits, one of whose greys is none
+        pixels = np.where(np.asarray(image) == colour, np.uint8(255), shown)
+        return Image.fromarray(pixels).convert("RGB")
+    if not shown.has_transparency_data:
+        rgb = shown.convert("RGB")
+        if image.format != "GIF" or image.tell():
+            return rgb
+        area = image.dispose_extent  # of the first frame: nothing is around it
+        ground = Image.new("RGB", image.size, "white")
+        ground.paste(rgb.crop(area), area)
+        return ground
+    # Pillow knows no way from La to RGBA.
+    rgba = (shown.convert("LA") if shown.mode == "La" else shown).convert("RGBA")
+    if image.format == "BMP" and not rgba.getchannel("A").getbbox():
+        return rgba.convert("RGB")  # nobody filled the fourth byte: viewers pass it by
+    ground = Image.new("RGB", image.size, "white")
+    ground.paste(rgba, mask=rgba)
+    return ground
 
 
 def _load(image: Any) -> None:
@@ -155,40 +189,27 @@ def _name(item: Any) -> str:
 
 
 def _array_to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return an array that shows a picture as uint8 (h, w) or (h, w, 3).
-
-    Parameters
-    ----------
-    array : ndarray of shape (h, w), (h, w, 1) or (h, w, 3)
-        Grey or RGB; numbers as in `to_bytes`.
-
-    Raises
-    ------
-    ValueError
-        When it is certain neither what the axes mean nor what the numbers do.
-    """
+    """Return an array that shows a picture as uint8 (h, w), (h, w, 3) or (h, w, 4)."""
     if np.ma.is_masked(array):
         raise ValueError("masked pixels have no value")
     array = np.asarray(array)
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
-    grey_or_rgb = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
-    if array.size == 0 or not grey_or_rgb:
+    shape = array.shape
+    picture = len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))
+    if array.size == 0 or not picture:
+        hint = ""
+        if len(shape) == 3 and shape[0] in (1, 3, 4):
+            hint = "; channels come last"
+        elif len(shape) == 4:
+            hint = "; pass the images one by one, as a sequence"
         raise ValueError(
-            "arrays must be (h, w), (h, w, 1) or (h, w, 3), got "
-            f"{array.shape}{_shape_hint(array.shape)}"
+            f"arrays must be (h, w), or (h, w, 1, 3 or 4), got {shape}{hint}"
         )
-    return to_bytes(array)
-
-
-def _shape_hint(shape: tuple[int, ...]) -> str:
-    if len(shape) == 3 and shape[2] == 4:
-        return "; leave out the fourth channel, or pass a PIL image, which names it"
-    if len(shape) == 3 and shape[0] in (1, 3, 4):
-        return "; channels come last"
-    if len(shape) == 4:
-        return "; pass the images one by one, as a sequence"
-    return ""
+    pixels = to_bytes(array)
+    if shape[2:] == (4,) and pixels[..., 3].max() == 1:
+        raise ValueError("alpha goes from 0 to 255 (opaque), got 0 and 1")
+    return pixels
 
 
 def to_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._typing import Array, IdArray
+from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError
 
 _COLLECTIONS = (list, tuple, set, frozenset, dict, np.ndarray)
@@ -135,6 +136,32 @@ def as_classes(labels: Any, n: int, name: str = "labels") -> tuple[Array, IdArra
     if classes.dtype.kind == "O":
         classes = _as_strings(classes.tolist())
     return classes, numbers.astype(np.int64, copy=False)
+
+
+def voting_classes(labels: Any, n: int | None = None) -> tuple[Array, IdArray]:
+    """Return what `as_classes` does, with the number -1 where a label is missing.
+
+    One warning says how many are; an error, where all are.
+    """
+    array = _array(labels, "labels")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    n = np.size(array) if n is None else n
+    if array.ndim != 1 or len(array) != n:
+        return as_classes(array, n)
+    if array.dtype.kind in "OTU":
+        missing = np.array([_is_missing(_plain(x)) for x in array.tolist()], np.bool_)
+    else:
+        missing = array != array  # NaN and NaT
+    if not missing.any() or missing.all():
+        return as_classes(array, n)
+    warn_user(
+        f"{missing.sum():,} of {n:,} rows have no label and no vote on the class of "
+        "others"
+    )
+    numbers = np.full(n, -1, np.int64)
+    classes, numbers[~missing] = as_classes(array[~missing], int((~missing).sum()))
+    return classes, numbers
 
 
 def as_groups(groups: Any, n: int) -> IdArray:

@@ -29,6 +29,13 @@ class ArtefactError(FewbitsError, ValueError):
     """A file on disk is not the artefact it was opened as, or it is damaged."""
 
 
+class NewerFormatError(FewbitsError, ValueError):
+    """A file is intact, and of a newer fewbits; the message names what that needs.
+
+    Nothing of it is read, changed or repaired. It is no `ArtefactError`.
+    """
+
+
 class LockedError(FewbitsError, TimeoutError):
     """Another process changes the collection; the message says which."""
 
@@ -128,6 +135,7 @@ OUTCOMES = (
     Outcome("argument_error", ArgumentError, 422),
     Outcome("locked", LockedError, 409),
     Outcome("artefact_error", ArtefactError, 503),
+    Outcome("newer_format", NewerFormatError, 503),
     Outcome("missing_data", MissingDataError, 501),
     Outcome("missing_extra", MissingExtraError, 501),
     Outcome("service_error", ServiceError, 502, is_raised=False),

@@ -16,7 +16,6 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
 from fewbits.analysis.taxonomy import (
-    dendrogram_purity,
     taxonomy,
     taxonomy_agreement,
     tree_agreement,
@@ -104,54 +103,34 @@ def test_two_classes():
     assert np.isnan(tree.cophenetic_correlation)
 
 
-def pure_by_hand(tree, groups, weigh):
+def purity(tree, groups):
+    agreement = tree_agreement(tree, [[group] for group in groups], n_permutations=1)
+    return agreement.purity[0].purity.value
+
+
+def pure_by_hand(tree, groups):
     """Follow the definition pair by pair."""
     n = len(tree.names)
     leaves = [{i} for i in range(n)]
     for a, b, *_ in tree.linkage:
         leaves.append(leaves[int(a)] | leaves[int(b)])
-    total = weights = 0
+    shares = []
     for i, j in combinations(range(n), 2):
-        if groups[i] != groups[j]:
-            continue
-        smallest = min((s for s in leaves if {i, j} <= s), key=len)
-        size = sum(g == groups[i] for g in groups)
-        weight = 1 if weigh == "pairs" else 1 / (size - 1)
-        total += weight * np.mean([groups[k] == groups[i] for k in smallest])
-        weights += weight
-    return total / weights
+        if groups[i] == groups[j]:
+            smallest = min((s for s in leaves if {i, j} <= s), key=len)
+            shares.append(np.mean([groups[k] == groups[i] for k in smallest]))
+    return np.mean(shares)
 
 
 @given(
     seed=st.integers(0, 1000),
     groups=st.lists(st.sampled_from("abc"), min_size=5, max_size=12),
-    weigh=st.sampled_from(["pairs", "leaves"]),
 )
-def test_purity_by_its_definition(seed, groups, weigh):
+def test_purity_by_its_definition(seed, groups):
+    groups = ["a", "b", *groups]  # more than one group
     codes = np.unique(random_codes(40, 12, seed), axis=0)[: len(groups)]
     tree = taxonomy(codes, 12)
-    value = dendrogram_purity(tree, groups, weigh=weigh)
-    assert value == pytest.approx(pure_by_hand(tree, groups, weigh))
-
-
-def test_purity_of_leaves_is_that_of_drawing_them():
-    codes, paths = nested(n_bits=24)
-    groups = np.array([path[0] for path in paths])
-    groups[:7] = "mixed"
-    tree = taxonomy(codes, 24)
-    exact = dendrogram_purity(tree, groups, weigh="leaves")
-    assert exact != pytest.approx(dendrogram_purity(tree, groups), abs=1e-3)
-    leaves = [{i} for i in range(len(codes))]
-    for a, b, *_ in tree.linkage:
-        leaves.append(leaves[int(a)] | leaves[int(b)])
-    rng, drawn = np.random.default_rng(0), []
-    for first in rng.integers(len(codes), size=1000):
-        others = np.setdiff1d(np.flatnonzero(groups == groups[first]), [first])
-        pair = {int(first), int(rng.choice(others))}
-        smallest = min((s for s in leaves if pair <= s), key=len)
-        drawn.append(np.mean(groups[list(smallest)] == groups[first]))
-    error = np.std(drawn) / np.sqrt(len(drawn))
-    assert abs(np.mean(drawn) - exact) < 4 * error
+    assert purity(tree, groups) == pytest.approx(pure_by_hand(tree, groups))
 
 
 def known_distances(paths):
@@ -178,10 +157,10 @@ def test_agreement_with_a_known_tree():
     expected = np.corrcoef(tree.distances, known)[0, 1]
     assert found.distances.value == pytest.approx(expected)
     orders = [path[1] for path in paths]
-    assert found.purity[0].purity.value == dendrogram_purity(tree, orders)
+    assert found.purity[0].purity.value == purity(tree, orders)
     assert (found.purity[0].n_groups, found.purity[0].n_classes) == (4, 48)
     families = ["".join(path[1:]) for path in paths]
-    assert found.purity[1].purity.value == dendrogram_purity(tree, families)
+    assert found.purity[1].purity.value == purity(tree, families)
     assert (found.purity[1].n_groups, found.purity[1].n_classes) == (12, 47)
     for figure in (found.cophenetic, found.distances, found.purity[0].purity):
         assert figure.value > 0.7
@@ -277,12 +256,6 @@ def test_mistakes_in_known_trees():
     paths = [["a"], ["a"], ["b"], ["b"]]
     with pytest.raises(ArgumentError, match="n_permutations must be at least 1"):
         tree_agreement(tree, paths, n_permutations=0)
-    with pytest.raises(ArgumentError, match="no two classes are of one group"):
-        dendrogram_purity(tree, list("abcd"))
-    with pytest.raises(ArgumentError, match="one label for each of 4"):
-        dendrogram_purity(tree, ["a"])
-    with pytest.raises(ArgumentError, match="weigh must be one of pairs, leaves"):
-        dendrogram_purity(tree, list("aabb"), weigh="groups")
     with pytest.raises(ArgumentError, match="of the same classes"):
         taxonomy_agreement(tree, taxonomy(random_codes(5, 8), 8))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from fewbits.classify import Codebook, _code_table
+from fewbits.classify import Codebook
 from fewbits.codes import pack, unpack
 
 LENGTHS = [1, 3, 7, 8, 9, 12, 20, 63, 64, 65, 130]
@@ -88,11 +88,19 @@ def nearest_of():
     return nearest
 
 
-@pytest.fixture
-def poor_keys(monkeypatch):
-    """Codes of more than 64 bits get keys of 9 bits: many have the key of another."""
+def same_key(words):
+    """Return bits that flip no bit of a key: an XOR of words that is zero."""
+    rows = {}  # by their highest bit: a word, and the bits it is the XOR of
+    for bit, word in enumerate(words.tolist()):
+        bits = 1 << bit
+        while word and (known := rows.get(word.bit_length())):
+            word, bits = word ^ known[0], bits ^ known[1]
+        if not word:
+            return np.array([bits >> i & 1 for i in range(len(words))], np.bool_)
+        rows[word.bit_length()] = word, bits
+    raise AssertionError
 
-    def words(n_bits, seed):
-        return np.random.default_rng(seed).integers(0, 512, n_bits, dtype=np.uint64)
 
-    monkeypatch.setattr(_code_table, "_words", words)
+@pytest.fixture(scope="session")
+def flips_of_no_key():
+    return same_key

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import Codebook, _code_table
+from fewbits.classify import Codebook
 from fewbits.codes import pack
 
 
@@ -45,16 +45,16 @@ def test_many_look_ups_of_any_shape():
     np.testing.assert_array_equal(found.ravel() >= 0, expected)
 
 
-def test_words_that_confuse_classes_are_drawn_again(monkeypatch):
-    seeds, real = [], _code_table._words
-
-    def poor(n_bits, seed):
-        seeds.append(seed)
-        return np.zeros(n_bits, np.uint64) if seed == 0 else real(n_bits, seed)
-
-    monkeypatch.setattr(_code_table, "_words", poor)
-    assert Codebook(pack(np.eye(70)), 70).n_unique == 70
-    assert seeds == [0, 1]
+def test_classes_whose_first_keys_are_equal_are_told_apart(flips_of_no_key):
+    """The words that are drawn first confuse them: other words are drawn."""
+    bits = np.random.default_rng(0).random((3, 70)) < 0.5
+    first = Codebook(pack(bits), 70).table
+    bits[1] = bits[0] ^ flips_of_no_key(first.words)
+    confused = first.keys(pack(bits))
+    assert confused[0] == confused[1]
+    book = Codebook(pack(bits), 70)
+    assert book.n_unique == 3
+    assert len(np.unique(book.table.keys(book.codes))) == 3
 
 
 def test_full_buckets_are_walked_through():

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.classify import Calibration, Codebook, class_probabilities, top_classes
+from fewbits.classify import Calibration, Codebook, top_classes
 from fewbits.classify.decoders import Soft
 from fewbits.codes import pack, unpack
 from fewbits.errors import ArgumentError, FeatureError
+from tests.classify._probabilities import class_probabilities
 
 
 def by_hand(book, calibration, scores):

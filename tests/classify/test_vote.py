@@ -80,7 +80,7 @@ def test_nobody_to_vote():
     [
         (["a"], "got 1 for at least 2 items"),
         ([], "got 0 for at least 2 items"),
-        (["a", None], "labels must be classes, but are missing in 1 of 2"),
+        ([None, None], "labels must be classes, but are missing in 2 of 2"),
         ([["a", "b"]], r"must have 1 dimension, got shape \(1, 2\)"),
     ],
 )

@@ -53,8 +53,8 @@ def test_learning_happens_once():
     run("fit", "t.csv", "--column", "title", "-o", "other", "-m", "lsh", "-b", 4)
     for options, both in (
         (["--bits", 16], "--bits 8, not 16: leave out --bits"),
-        (["-m", "itq"], "--method lsh, not itq: leave out --method"),
-        (["--seed", 1], "--seed 0, not 1: leave out --seed"),
+        (["-m", "itq"], "--learner lsh, not itq: leave out --learner"),
+        (["--seed", 1], "--random-state 0, not 1: leave out --random-state"),
         (["--sample", 9], "--sample 30, not 9: leave out --sample"),
         (["--kernel-map", "chi2"], "--kernel-map none, not chi2"),
         (["--set", "dtype=x"], "--set dtype none, not x"),
@@ -189,7 +189,7 @@ def test_the_encoder_of_another_collection():
     long, short = Collection.open("long"), Collection.open("short")
     np.testing.assert_array_equal(long.codes[:, :1], short.codes)
     said = fail("build", "new", "x.npy", "--encoder", "long", "-m", "lsh")
-    assert "--encoder leaves nothing to learn: leave out --method" in said
+    assert "--encoder leaves nothing to learn: leave out --learner" in said
     assert "between 1 and 16" in fail(
         "build", "new", "x.npy", "--encoder", "long", "-b", 99
     )
@@ -203,7 +203,7 @@ def test_codes_that_exist_already():
     assert [(hit["id"], hit["distance"]) for hit in hits] == [("a", 0), ("b", 1)]
     same = run("search", "h", "-i", "h.csv", "--column", "hash", "-k", 1, "--json")
     assert [json.loads(x)["hits"][0]["id"] for x in same.splitlines()] == [*"abc"]
-    assert "codes exist already: leave out --method" in fail(
+    assert "codes exist already: leave out --learner" in fail(
         "build", "new", "h.csv", "--codes", "hash", "-m", "lsh"
     )
     assert not Path("new").exists()

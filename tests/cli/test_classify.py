@@ -297,9 +297,9 @@ def test_codes_of_another_collection(folder, tmp_path):
     assert facts["codebook"] == str(folder / "b")
     asked = ["--input", folder / "q.npy", "-k", 1]
     own = run("search", folder / "b", *asked)
-    other = run("search", folder / "b", *asked, "--by", tmp_path / "c")
+    other = run("search", folder / "b", *asked, "--encoder", tmp_path / "c")
     assert own.count("label") == other.count("label") > 0
-    told = fail("search", tmp_path / "c", *asked, "--by", folder / "b")
+    told = fail("search", tmp_path / "c", *asked, "--encoder", folder / "b")
     assert "holds no rows yet" in told
     whole = [folder / "t.parquet", "--column", "vector", "--label", "label"]
     new = ["-m", "llc", "-o", tmp_path / "d", "--codebook", tmp_path / "c"]

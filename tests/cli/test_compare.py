@@ -78,7 +78,7 @@ def test_a_choice_names_the_command_that_makes_it():
     assert "re-ranked by int8 vectors: recall@10 " in choice
     assert " on 50 other queries among 150 items, " in choice
     build = next(line for line in lines if line.startswith("next: "))
-    start = "next: fewbits build my-collection x.npy --method itq --bits "
+    start = "next: fewbits build my-collection x.npy --learner itq --bits "
     assert build.startswith(start)
     assert build.endswith(" --set n_iter=3 --keep-vectors int8")
     made = CliRunner().invoke(app, build.split()[2:])
@@ -104,7 +104,7 @@ def test_out_of_reach_is_an_error_that_names_the_nearest():
         (["-m", "dbc"], "dbc learns from labels"),
         (["-m", "lsh", "--plot", "p.png"], ".svg"),
         (["-m", "lsh", "-b", 0], "a number of bits"),
-        (["-m", "lsh", "-m", "lsh"], "--method lsh is given more than once"),
+        (["-m", "lsh", "-m", "lsh"], "--learner lsh is given more than once"),
         (["-m", "lsh", "--set", "sp.density=1"], "but sp is not compared"),
         (["-m", "lsh", "-m", "itq", "--set", "n_iter=9"], "lsh has no parameter"),
         (["-m", "lsh", "--set", "lsh.n_bits=9"], "--bits"),

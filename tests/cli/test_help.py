@@ -1,13 +1,19 @@
 """Help, versions, and options that are given twice."""
 
 import json
+import os
+import platform
 import re
+import shlex
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
 from typer.main import get_command
 
 import fewbits
+from fewbits import _kernels
 from fewbits.cli import app
 from fewbits.training import DEEP_METHODS, DEVICE_METHODS, METHODS
 from tests.cli._calling import fail, invoke, run
@@ -49,8 +55,39 @@ def test_help_of_learning_tells_every_method():
     assert set(re.findall("[a-z-]+", line)) >= {*DEVICE_METHODS}
 
 
+def test_the_version_says_which_kernels_run():
+    def version(**env):
+        command = [sys.executable, "-m", "fewbits", "--version"]
+        env = {**os.environ, **env}
+        return subprocess.check_output(command, env=env, text=True)
+
+    line = version(FEWBITS_KERNELS="reference")
+    assert line.startswith(f"fewbits {fewbits.__version__} (slower NumPy kernels; Py")
+    assert platform.machine() in line
+    if _kernels.COMPILED:
+        assert "(native kernels, portable;" in version(FEWBITS_ISA="portable")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "status"),
+    [
+        ("data list", ">&-", 0),
+        ("fit - -o c", "<&-", 2),
+        ("inspect none", "2>&-", 2),
+        ("data list", "<&- >&- 2>&-", 0),
+    ],
+)
+def test_closed_streams(tmp_path, words, closed, status):
+    command = f"{shlex.quote(sys.executable)} -m fewbits {words} {closed}"
+    ended = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == status, ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_root():
-    assert run("--version") == f"{fewbits.__version__}\n"
+    assert "'fewbits build" in run("--help").strip().splitlines()[2]
     out = run("--help", env={"COLUMNS": "200"})
     names = {path[0] for path in COMMANDS}
     assert all(name in out for name in [*names, "--show-completion"])

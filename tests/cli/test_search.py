@@ -54,7 +54,8 @@ def test_vectors(vectors):
     assert [*answers[0]] == ["query", "metric", "rerank", "version", "hits"]
     assert [answer["query"] for answer in answers] == ["query 0", "query 1", "query 2"]
     assert [*answers[0]["hits"][0]] == ["rank", "id", "distance", "columns"]
-    shown = run("search", vectors, "-i", "q.npy", "-k", 2).splitlines()
+    title, *shown = run("search", vectors, "-i", "q.npy", "-k", 2).splitlines()
+    assert title == "# re-ranked by Euclidean distances of kept vectors"
     named = [line.split("\t")[0] for line in shown]
     assert named == ["query", *np.repeat(["query 0", "query 1", "query 2"], 2)]
     many = run("search", vectors, "-i", "x.npy", "-k", 1)
@@ -90,6 +91,9 @@ def test_each_argument_is_an_option(vectors):
         answers = lines("search", vectors, *words)
         assert [answer["hits"] for answer in answers] == expected["hits"], words
         assert {answer["metric"] for answer in answers} == {expected["metric"]}
+        assert {answer["rerank"] for answer in answers} == {
+            expected["metric"] != "hamming"
+        }
         assert {answer["version"] for answer in answers} == {1}
 
 
@@ -105,6 +109,11 @@ def test_texts(texts):
     said = "note: 't.txt' is taken as a text; to read the file, use --input\n"
     assert result.stderr == said
     assert json.loads(result.stdout)["hits"]
+    for option, words in ("--ids", ["search", texts]), ("--good-ids", ["like", texts]):
+        said = invoke(*words, "3").stderr
+        assert said.startswith("note: '3' is taken as a text")
+        assert said.endswith(f"{option} 3\n")
+        assert invoke(*words, "4").stderr == ""
     for bad in ("\udce9", "caf\ud800"):
         assert "a text must be UTF-8, got" in fail("search", texts, "fine", bad)
 
@@ -117,9 +126,9 @@ def test_a_table_of_queries(folder):
     run("build", "t", "t.parquet", *options)
     assert TEXTS[0] in run("search", "t", "broken arm", "-k", 1)
     Path("asked.csv").write_text("who,title\nme,a broken arm\n")
-    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm\n")
+    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm (Hamming ")
     Path("asked.csv").write_text("question\na broken arm\n")
-    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm\n")
+    assert run("search", "t", "-i", "asked.csv").startswith("# a broken arm (Hamming ")
 
 
 def test_images(folder, monkeypatch):

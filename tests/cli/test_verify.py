@@ -235,8 +235,8 @@ def test_stored_vectors_are_encoded_where_the_encoder_is_damaged(tmp_path, gone)
         encoder.unlink()
     status, printed = call("verify", folder, "--repair")
     assert status == 1
-    assert printed.strip().endswith(f"fewbits reencode '{folder}' --by OTHER")
-    assert call("reencode", folder, "--by", other)[0] == 0
+    assert printed.strip().endswith(f"fewbits reencode '{folder}' --encoder OTHER")
+    assert call("reencode", folder, "--encoder", other)[0] == 0
     status, printed = call("verify", folder)
     assert (status, len(printed.splitlines())) == (0, 1)  # the old rows are gone
     made = Collection.open(folder)
@@ -252,8 +252,8 @@ def test_an_encoder_alone(tmp_path):
     assert call("verify", folder, "--repair")[0] == 2  # there is nothing to repair
     flip(folder / "collection.json", 50)
     assert told(folder, "--repair")[:2] == (0, ["collection.json"])
-    assert call("reencode", folder, "--by", folder)[0] == 2  # there are no rows
+    assert call("reencode", folder, "--encoder", folder)[0] == 2  # there are no rows
     (encoder,) = folder.glob("encoder-*")
     flip(encoder, 20)
     assert told(folder)[:2] == told(folder, "--repair")[:2] == (1, [encoder.name])
-    assert call("reencode", tmp_path, "--by", folder)[0] == 2
+    assert call("reencode", tmp_path, "--encoder", folder)[0] == 2

@@ -312,6 +312,15 @@ def test_compact(tmp_path):
         assert (len(remote), usage["n_dead_rows"], usage["n_segments"]) == (196, 0, 1)
 
 
+def test_a_number_is_given_once(tmp_path):
+    Collection.create(tmp_path / "c", codes=CODES[:2])
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        remote.delete([1])
+        remote.compact()
+        remote.add(codes=CODES[:1])
+        assert remote.ids.tolist() == [0, 2]
+
+
 def test_read_only(remote):
     with pytest.raises(ServiceError, match="--writable"):
         remote.compact()

@@ -1,6 +1,7 @@
 """Rows that come, go and change, in memory and in a folder, against a dictionary."""
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -221,6 +222,28 @@ def test_numbered_rows_count_on(home):
         full.add(X[2:3])
 
 
+def test_a_number_is_given_once(home, tmp_path):
+    col = home(Collection.create(None, X[:4], encoder=ENCODER, keep_vectors="float32"))
+    col.delete([2, 3])
+    col.add(X[4:5])
+    assert col.ids.tolist() == [0, 1, 4]
+    col.delete([4])
+    col.compact()
+    col.update(None, ids=[0, 1], columns={"new": [1, 2]})
+    shorter = col.prefix(4)
+    col.reencode(ENCODER)
+    col.save(tmp_path / "c")
+    saved = Collection.open(tmp_path / "c")
+    for some in (col, saved, pickle.loads(pickle.dumps(col)), shorter):
+        some.add(X[5:6], columns={"new": [3]})
+        assert some.ids.tolist()[:3] == [0, 1, 5]
+    saved.delete([0, 1, 5])
+    saved.save(tmp_path / "d")
+    again = Collection.open(tmp_path / "d")
+    again.add(X[5:6], columns={"new": [3]})
+    assert again.ids.tolist() == [6]
+
+
 FILES = ["dict", "dicts", "pandas", "csv", "reader", "input"]
 
 
@@ -356,13 +379,18 @@ def test_more_categories_than_a_byte_holds(home):
     assert [hit["c"] for hit in hits[0]] == [f"{n}-0" for n in range(5)]
 
 
-def test_a_column_that_was_null_throughout_takes_nothing_else(home):
-    columns = {"note": [None] * 3}
+def test_a_column_of_nulls_takes_the_type_of_its_first_values(home):
+    columns = {"note": [None] * 3, "n": [None] * 3}
     col = home(Collection.create(None, X[:3], encoder=ENCODER, columns=columns))
-    col.add(X[3:4], columns={"note": [None]})
-    with pytest.raises(ArgumentError, match=r"'note' was null in every row .* no text"):
-        col.add(X[4:5], columns={"note": ["a"]})
-    assert col.column("note").tolist() == [None] * 4
+    col.add(X[3:4], columns={"note": [None], "n": [None]})
+    col.add(X[4:5], columns={"note": ["a"], "n": [None]})
+    assert col.schema.field("note").type == pa.string()
+    with pytest.raises(ArgumentError, match="'note' must be text"):
+        col.add(X[5:6], columns={"note": [1], "n": [None]})
+    col.update(None, ids=[1], columns={"n": [7]})
+    col.upsert(X[:1], ids=[2], columns={"note": ["b"], "n": [8]})
+    assert col.column("note").tolist() == [None, None, None, "a", "b"]
+    assert col.column("n").tolist() == [None, 7, None, None, 8]
 
 
 # Deleting.

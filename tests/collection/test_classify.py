@@ -365,7 +365,7 @@ def test_lists_that_are_no_labels():
 
 def test_collections_without_classes_or_rows():
     plain = Collection.from_parts(ENCODER)
-    with pytest.raises(ArgumentError, match="--method llc"):
+    with pytest.raises(ArgumentError, match="--learner llc"):
         plain.classify(X)
     with pytest.raises(ArgumentError, match="holds no rows"):
         plain.classify(X, label="label")

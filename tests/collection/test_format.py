@@ -15,10 +15,13 @@ import pytest
 
 from fewbits import Collection
 from fewbits.encoders import LinearEncoder
-from fewbits.errors import ArtefactError
+from fewbits.errors import ArtefactError, NewerFormatError
+from fewbits.server._live import Live
+from tests.cli._calling import fail, run
 from tests.collection._full import X, all_files, full
 from tests.collection._sealed import reseal, sealed, unsealed
 from tests.store import _format
+from tests.store._sizes import small_segments
 
 KEPT = Path(__file__).with_name("kept")
 FORMATS = sorted(path.name for path in KEPT.iterdir() if path.is_dir())
@@ -74,55 +77,196 @@ def test_a_kept_folder_is_intact_and_can_be_changed(kept):
     assert Collection.verify_folder(folder).is_intact
 
 
-def test_a_later_format_is_refused_by_name_and_stays_as_it_is(kept):
-    folder, _ = kept
-    before = Collection.open(folder)
-    reseal(folder, format=6, something="new", files={"x": 1}, rows={"any": "thing"})
-    content = without_locks(folder)
-    one = {name: before.to_arrow()[name].slice(0, 1) for name in before.columns}
-    doors = {
+# What a newer fewbits has written.
+
+
+def of_rows(**changes):
+    """Return what commits one more state of rows, with some changes of its manifest."""
+
+    def change(folder):
+        for path in folder.glob("rows-*/*-000003.json"):
+            content = {**_format.manifest(path.read_bytes()), "number": 4, **changes}
+            newer = path.with_name(path.name.replace("3", "4"))
+            newer.write_bytes(_format.manifest_bytes(content))
+
+    return change
+
+
+def of_kind(pattern):
+    """Return what makes a file one of kind 2, with a checksum that fits."""
+
+    def change(folder):
+        for path in folder.glob(f"rows-*/{pattern}"):
+            data = path.read_bytes()
+            path.write_bytes(_format.sealed(data[:12] + b"2" + data[13:-4]))
+
+    return change
+
+
+NEWER = {
+    "a format": (
+        lambda folder: reseal(folder, format=7, files={"x": 1}, rows={"any": "thing"}),
+        "format 7, this version reads formats up to 6",
+    ),
+    "a feature": (lambda f: reseal(f, reader_features=["tides"]), "needs 'tides'"),
+    "a format of rows": (of_rows(format=3), "format 3, this version reads"),
+    "a feature of rows": (of_rows(reader_features=["tides"]), "needs 'tides'"),
+}
+KINDS = {"deletes": of_kind("del-*"), "sums": of_kind("sum-*")}
+FOR_WRITERS = {
+    "the collection": lambda folder: reseal(folder, writer_features=["tides"]),
+    "rows": of_rows(writer_features=["tides"]),
+}
+
+
+def changing(folder, col):
+    """Return the doors by which something changes, of an open collection too."""
+    one = {name: col.to_arrow()[name].slice(0, 1) for name in col.columns}
+    return {
+        "repair": lambda: Collection.repair_folder(folder),
+        "drop rows": lambda: Collection.repair_folder(folder, drop_rows=True),
+        "another encoder": lambda: Collection.repair_folder(folder, encoder=full()),
+        "add": lambda: col.add(np.ones((1, 8)), ids=["new"], columns=one),
+        "delete": lambda: col.delete([col.ids[0]]),
+        "compact": lambda: col.compact(),
+        "reencode": lambda: col.reencode(LinearEncoder(np.eye(8), np.zeros(8))),
+        "prefix": lambda: Collection.check_target(folder),
+        "overwrite": lambda: Collection.create(folder, X, bits=8, overwrite=True),
+        "save": lambda: full().save(folder, overwrite=True),
+        "command": lambda: command("compact", folder),
+        "repairing command": lambda: command("verify", folder, "--repair"),
+    }
+
+
+def reading(folder, col):
+    """Return the doors by which something is read."""
+    return {
         "open": lambda: Collection.open(folder),
+        "verify": lambda: Collection.verify_folder(folder),
+        "at": lambda: col.at(4),
+        "refresh": lambda: col.refresh(),
+        "encoder": lambda: Collection.create(None, X, encoder=folder),
+        "server": lambda: Live(folder),
+        **{
+            name: lambda name=name: command(name, folder)
+            for name in ("inspect", "verify")
+        },
+    }
+
+
+def command(*words):
+    """Raise what a command says in its one line of refusal."""
+    raise NewerFormatError(fail(*words))
+
+
+def check_refused(doors, reason):
+    for name, door in doors.items():
+        with pytest.raises(NewerFormatError) as caught:
+            pytest.fail(f"{name} gave {door()}")
+        assert reason in str(caught.value), name
+        assert "install a newer fewbits" in str(caught.value), name
+        assert "\n" not in str(caught.value).strip(), name
+
+
+@pytest.mark.parametrize("case", NEWER)
+def test_what_is_newer_is_refused_by_name_and_stays_as_it_is(kept, case):
+    folder, _ = kept
+    col, live = Collection.open(folder), Live(folder)
+    change, reason = NEWER[case]
+    change(folder)
+    content = without_locks(folder)
+    doors = reading(folder, col) | changing(folder, col)
+    if "rows" in case:
+        del doors["encoder"]  # which is not newer
+        assert 4 in col.versions()
+    else:
+        del doors["at"]
+    check_refused(doors, reason)
+    assert not live.refresh()
+    assert reason in live.fault
+    assert len(live.snapshot.collection) == len(col)
+    assert without_locks(folder) == content
+
+
+@pytest.mark.parametrize("case", KINDS)
+def test_a_newer_kind_of_file_is_no_damage(kept, case):
+    folder, _ = kept
+    KINDS[case](folder)
+    content, col = without_locks(folder), Collection.open(folder)
+    doors = {
+        "search": lambda: col.search(np.ones((1, 8)), 3),
         "verify": lambda: Collection.verify_folder(folder),
         "repair": lambda: Collection.repair_folder(folder),
         "drop rows": lambda: Collection.repair_folder(folder, drop_rows=True),
-        "add": lambda: before.add(np.ones((1, 8)), ids=["new"], columns=one),
-        "delete": lambda: before.delete([before.ids[0]]),
-        "compact": lambda: before.compact(),
-        "refresh": lambda: before.refresh(),
-        "reencode": lambda: before.reencode(LinearEncoder(np.eye(8), np.zeros(8))),
-        "build": lambda: Collection.create(folder, X, bits=8),
-        "overwrite": lambda: Collection.create(folder, X, bits=8, overwrite=True),
-        "save": lambda: full().save(folder, overwrite=True),
-        "encoder": lambda: Collection.create(None, X, encoder=folder),
+        "compact": lambda: col.compact(),
+        "command": lambda: command("verify", folder, "--repair"),
     }
-    for name, door in doors.items():
-        with pytest.raises(ArtefactError) as caught:
-            pytest.fail(f"{name} gave {door()}")
-        assert "format 6, this version reads format 5: install a newer" in str(
-            caught.value
-        )
-        assert "\n" not in str(caught.value)
+    check_refused(doors, "2', this version reads 'fewbits")
     assert without_locks(folder) == content
 
 
-def test_rows_of_a_later_format_are_refused_and_stay_as_they_are(kept):
+@pytest.mark.parametrize("case", FOR_WRITERS)
+def test_what_only_newer_ones_may_change_is_read(kept, case):
+    folder, notes = kept
+    FOR_WRITERS[case](folder)
+    content, col = without_locks(folder), Collection.open(folder)
+    assert plain(col.to_arrow().to_pylist()) == notes["rows"]
+    assert Collection.verify_folder(folder).is_intact
+    assert run("verify", folder).startswith("10 rows")
+    assert run("inspect", folder)
+    assert Collection.left_over(folder) == {}
+    check_refused(changing(folder, col), "'tides'")
+    assert without_locks(folder) == content
+
+
+def test_fields_that_are_not_known_stay(kept, monkeypatch):
+    small_segments(monkeypatch)
+    folder, notes = kept
+    facts = unsealed(folder)["facts"]
+    (folder / "tides-0123456789ab.bin").write_bytes(b"new")
+    entry = {"path": "tides-0123456789ab.bin", "bytes": 3}
+    entry["sha256"] = hashlib.sha256(b"new").hexdigest()
+    files = {**unsealed(folder)["files"], "tides.bin": entry}
+    reseal(folder, moon={"a": [1]}, facts={**facts, "sun": 2}, files=files)
+    (newest,) = folder.glob("rows-*/manifest-000003.json")
+    segments = _format.manifest(newest.read_bytes())["segments"]
+    for segment in segments:
+        segment["tide"], segment["rows"]["sea"] = 1, "high"
+    of_rows(segments=segments, moon=[2])(folder)
+    col = Collection.open(folder)
+    assert plain(col.to_arrow().to_pylist()) == notes["rows"]
+    col.delete([col.ids[0]])
+    assert Collection.repair_folder(folder).is_complete
+    (newest,) = folder.glob("rows-*/manifest-000005.json")
+    content = _format.manifest(newest.read_bytes())
+    assert content["moon"] == [2]
+    assert [each["tide"] for each in content["segments"]] == [1, 1]
+    assert [each["rows"]["sea"] for each in content["segments"]] == ["high", "high"]
+    col.compact()
+    (newest,) = folder.glob("rows-*/manifest-000006.json")
+    (segment,) = _format.manifest(newest.read_bytes())["segments"]
+    assert "tide" not in segment  # which was about those before
+    col.reencode(LinearEncoder(-np.eye(8), np.zeros(8)))
+    content = unsealed(folder)
+    assert (content["moon"], content["facts"]["sun"]) == ({"a": [1]}, 2)
+    assert content["files"]["tides.bin"] == entry
+    assert (folder / entry["path"]).read_bytes() == b"new"
+    assert Collection.verify_folder(folder).is_intact
+    full().save(folder, overwrite=True)  # another collection
+    assert "moon" not in unsealed(folder)
+
+
+@pytest.mark.parametrize("features", [7, "tides", {"a": 1}, [1]])
+def test_features_that_are_none(kept, features):
     folder, _ = kept
-    for path in folder.glob("rows-*/*-000003.json"):
-        made = _format.manifest(path.read_bytes())
-        path.write_bytes(_format.manifest_bytes({**made, "format": 2}))
-    content = without_locks(folder)
-    for door in (
-        Collection.open,
-        Collection.repair_folder,
-        lambda folder: Collection.repair_folder(folder, drop_rows=True),
-    ):
-        with pytest.raises(
-            ArtefactError, match="format 2, this version reads format 1"
-        ):
-            door(folder)
-    (damage,) = Collection.verify_folder(folder, note=False).damages
-    assert "install a newer fewbits" in str(damage)
-    assert without_locks(folder) == content
+    clean = (folder / "collection.json").read_bytes()
+    reseal(folder, reader_features=features)
+    with pytest.raises(ArtefactError, match="reader_features"):
+        Collection.open(folder)
+    (folder / "collection.json").write_bytes(clean)
+    of_rows(writer_features=features)(folder)
+    with pytest.raises(ArtefactError, match="writer_features"):
+        Collection.open(folder)
 
 
 def test_the_manifest_is_as_it_is_documented(tmp_path):
@@ -144,7 +288,9 @@ def test_the_manifest_is_as_it_is_documented(tmp_path):
         }
     assert content.pop("facts") == col.facts.to_dict()
     assert content == {
-        "format": 5,
+        "format": 6,
+        "reader_features": [],
+        "writer_features": [],
         "encoder": {
             "kind": "linear",
             "n_features": 12,
@@ -173,4 +319,4 @@ def test_the_document_names_every_field_and_file(tmp_path):
     assert {name.partition(".")[0] for name in content["files"]} <= {
         word.partition("-")[0] for word in words
     }
-    assert len(DOCUMENT.read_text("utf-8").splitlines()) <= 150
+    assert len(DOCUMENT.read_text("utf-8").splitlines()) <= 170

@@ -223,7 +223,7 @@ def test_what_has_no_taxonomy(with_classes, tmp_path):
         lambda: check_taxonomy(plain),
         lambda: write_taxonomy(plain, tmp_path / "tree.html"),
     ):
-        with pytest.raises(ArgumentError, match="--method llc"):
+        with pytest.raises(ArgumentError, match="--learner llc"):
             ask()
     with pytest.raises(ArgumentError, match="cat"):
         check_taxonomy(with_classes, {"ant": ["insects"], "bee": ["insects"]})

@@ -265,6 +265,12 @@ class TestFeatures:
         monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
         np.testing.assert_array_equal(encoder.encode(mapped), expected)
 
+    def test_in_a_sparse_matrix_are_read_in_blocks(self, encoder, digits, monkeypatch):
+        expected = encoder.encode(digits)
+        monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
+        for sparse in (csr_array(digits), csr_matrix(digits).tocsc()):
+            np.testing.assert_array_equal(encoder.encode(sparse), expected)
+
     def test_must_be_finite(self, encoder, digits, monkeypatch):
         monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 64 * 100)
         bad, told = digits.astype(np.float64), r"finite in float32, got .* in row 321, "
@@ -283,8 +289,8 @@ class TestFeatures:
             ([[None] * 64], "real numbers"),
             ([[1.0], [1.0, 2.0]], "not a matrix"),
             (np.ma.masked_equal(np.zeros((2, 64)), 0), "masked"),
-            (csr_matrix(np.zeros((2, 64))), r"a sparse csr_matrix; give X\.toarray"),
-            (csr_array(np.zeros((2, 64))), r"a sparse csr_array; give X\.toarray"),
+            (csr_array(np.zeros((2, 63))), "expected 64 features, got 63"),
+            (csr_array(np.zeros((2, 64), complex)), "real numbers"),
         ):
             for method in (encoder.encode, encoder.project):
                 with pytest.raises(FeatureError, match=message):

@@ -17,9 +17,7 @@ from fewbits._hyperplanes import hyperplanes
 from fewbits.codes import hamming_distances, hamming_topk, pack
 from fewbits.errors import ArgumentError, CodeError, FeatureError
 from fewbits.evaluation.classification import (
-    calibration_error,
     knn_accuracy,
-    knn_predict,
     novel_class_score,
     svm_accuracy,
 )
@@ -42,6 +40,13 @@ def vote(distances, labels, k):
     return min(counts, key=lambda label: (-counts[label], sums[label], label))
 
 
+def predictions(codes, labels, queries, k):
+    """Whether they are right does not matter here."""
+    return knn_accuracy(
+        codes, labels, queries, [labels[0]] * len(queries), k=k
+    ).predictions
+
+
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 30))
 def test_votes(seed, k):
     rng = np.random.default_rng(seed)
@@ -50,9 +55,9 @@ def test_votes(seed, k):
     labels = rng.choice(["b", "a", "c"], 20)
     distances = hamming_distances(queries, database)
     expected = [vote(row, labels, min(k, 20)) for row in distances]
-    assert knn_predict(database, labels, queries, k=k).tolist() == expected
+    assert predictions(database, labels, queries, k).tolist() == expected
     order = rng.permutation(20)
-    shuffled = knn_predict(database[order], labels[order], queries, k=k)
+    shuffled = predictions(database[order], labels[order], queries, k)
     assert shuffled.tolist() == expected
 
 
@@ -60,7 +65,7 @@ def test_rows_sorted_by_class_do_not_favour_the_first():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(10), 50)
     codes = pack(rng.random((500, 3)) < 0.5)  # all classes alike, and 62 of each code
-    votes = knn_predict(codes, y, codes, k=20)
+    votes = predictions(codes, y, codes, 20)
     first = hamming_topk(codes, codes, 20).ids  # what the order of the rows would give
     assert np.mean(y[first] == 0) > 0.3
     assert np.mean(votes == 0) < 0.3
@@ -209,10 +214,10 @@ def test_bad_svm_input_has_one_clear_line(arguments, options, error, message):
     ("arguments", "k", "message"),
     [
         ((CODES, [0, 1, 2], CODES, [0, 1, 2]), 0, "k must be at least 1, got 0"),
-        ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "3 train_codes, 2 train_labels"),
+        ((CODES, [0, 1], CODES, [0, 1, 2]), 1, "one label for each of 3 items"),
         ((CODES, [0, 1, 2], CODES, [0, 1]), 1, "3 test_codes, 2 test_labels"),
         ((CODES, [0, 1, 2], CODES[:0], []), 1, "test labels must not be empty"),
-        ((CODES[:0], [], CODES, [0, 1, 2]), 1, "train labels must not be empty"),
+        ((CODES[:0], [], CODES, [0, 1, 2]), 1, "without codes there are no votes"),
         (
             (CODES, [0, 1, 2], CODES, list("abc")),
             1,
@@ -226,8 +231,8 @@ def test_bad_votes_have_one_clear_line(arguments, k, message):
 
 
 def test_more_neighbours_than_there_are():
-    predicted = knn_predict(CODES, ["b", "a", "b"], CODES[:1], k=10**9)
-    assert predicted.tolist() == ["b"]
+    nearest = predictions(CODES, ["b", "a", "b"], CODES[:1], 10**9)
+    assert nearest.tolist() == ["b"]
 
 
 def test_importing_evaluation_does_not_import_scikit_learn():
@@ -242,44 +247,6 @@ def test_a_weight_of_errors_beyond_float32_is_refused():
     labels = np.arange(6)[:, None] % 2 > 0
     with pytest.raises(ArgumentError, match=r"at most 1e\+30, got 1e\+31"):
         hyperplanes(np.eye(6, dtype=np.float32), labels, 1e31)
-
-
-def test_calibration_error_by_hand():
-    coarse = calibration_error([0.05, 0.5, 0.95], [False, True, True], n_bins=2)
-    assert coarse.counts.tolist() == [2, 1]
-    np.testing.assert_allclose(coarse.confidences, [0.275, 0.95])
-    np.testing.assert_allclose(coarse.accuracies, [0.5, 1.0])
-    assert float(coarse) == pytest.approx((2 * 0.225 + 0.05) / 3)
-
-
-def test_probabilities_that_mean_what_they_say():
-    rng = np.random.default_rng(0)
-    p = rng.random(100_000)
-    assert calibration_error(p, rng.random(100_000) < p).value < 0.01
-    assert calibration_error(p, rng.random(100_000) < p**2).value > 0.1
-
-
-def test_empty_bins_of_confidence_count_nothing():
-    found = calibration_error([0.95, 0.95], [True, True], n_bins=10)
-    assert found.value == pytest.approx(0.05)
-    assert np.isnan(found.accuracies[:9]).all()
-
-
-@pytest.mark.parametrize(
-    ("confidences", "right", "n_bins", "message"),
-    [
-        ([], np.zeros(0, bool), 15, "must not be empty"),
-        ([0.5], [True, False], 15, "same length"),
-        ([1.5], [True], 15, "between 0 and 1"),
-        ([np.nan], [True], 15, "between 0 and 1"),
-        ([0.5], [1], 15, "true or false, got dtype int64"),
-        ([[0.5]], [True], 15, r"a list, got shape \(1, 1\)"),
-        ([0.5], [True], 0, "n_bins must be at least 1"),
-    ],
-)
-def test_mistakes_in_probabilities(confidences, right, n_bins, message):
-    with pytest.raises(ArgumentError, match=message):
-        calibration_error(confidences, right, n_bins=n_bins)
 
 
 @pytest.fixture(scope="module")

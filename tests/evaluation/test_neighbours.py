@@ -11,7 +11,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation import (
-    ann_mean_average_precision,
     exact_neighbours,
     ground_truth,
     mean_average_precision,
@@ -189,26 +188,21 @@ def test_thresholds_are_checked(threshold):
         within_distance([[0.0]], [[0.0]], threshold)
 
 
-def test_ann_protocol_end_to_end():
+def test_neighbours_below_a_threshold_end_to_end():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 8))
     X[0] = 100.0  # a query with no true positive but itself is not in the database
     codes = np.packbits(X @ rng.normal(size=(8, 32)) > 0, axis=1)
     queries, database = slice(0, 20), slice(20, None)
-    score = ann_mean_average_precision(
-        codes[queries], codes[database], X[queries], X[database], random_state=0
-    )
+    threshold = neighbour_threshold(X[database], random_state=0)
+    relevance = within_distance(X[queries], X[database], threshold)
+    score = mean_average_precision(codes[queries], codes[database], relevance)
     assert score.n_skipped >= 1
     assert np.isnan(score.per_query[0])
     assert "Euclidean distance below" in score.definition
     assert 0.3 < score.value < 1
     exact = mean_average_precision(
-        X[queries],
-        X[database],
-        within_distance(
-            X[queries], X[database], neighbour_threshold(X[database], random_state=0)
-        ),
-        metric="euclidean",
+        X[queries], X[database], relevance, metric="euclidean"
     )
     assert exact.value == pytest.approx(1.0)
 

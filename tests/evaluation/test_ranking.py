@@ -11,8 +11,6 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     precision_at,
     precision_recall_curve,
-    radius_curve,
-    radius_scores,
     recall_at,
     same_label,
 )
@@ -92,32 +90,11 @@ def test_query_without_relevant_items_has_precision_zero_and_no_recall(data):
     assert recall.n_skipped == 1
 
 
-def test_radius_by_hand():
-    database = np.array([[0b0], [0b1], [0b11], [0b111], [0b1111]], np.uint8)
-    queries = np.array([[0], [0b1111_0000]], np.uint8)
-    relevance = same_label(["a", "b"], ["b", "a", "a", "a", "b"])
-    scores = radius_scores(queries, database, relevance, radius=2)
-    assert scores.n_empty == 1
-    assert scores.precision.per_query == pytest.approx([2 / 3, 0])
-    assert scores.recall.per_query == pytest.approx([2 / 3, 0])
-    ap = scores.mean_average_precision.per_query
-    assert ap == pytest.approx([(1 / 2 + 2 / 3) / 2, 0])
-    curve = radius_curve(queries, database, relevance)
-    assert curve.at.tolist() == list(range(9))
-    assert curve.precision[2] == pytest.approx(scores.precision.value)
-    assert curve.recall[2] == pytest.approx(scores.recall.value)
-    assert curve.recall[8] == 1
-    everything = radius_scores(queries, database, relevance, radius=10**9)
-    assert everything.recall.value == 1
-
-
 def test_options_are_checked(data):
     with pytest.raises(ArgumentError, match="k must be at least 1, got 0"):
         precision_at(*data, 0)
     with pytest.raises(ArgumentError, match="k must be at least 1, got -1"):
         recall_at(*data, -1)
-    with pytest.raises(ArgumentError, match="radius must be at least 0"):
-        radius_scores(*data, radius=-1)
     with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
         precision_recall_curve(*data, at=[0, 1])
     with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
@@ -126,6 +103,5 @@ def test_options_are_checked(data):
         precision_recall_curve(*data, at=[51])
     queries, database, _ = data
     unknown = same_label(np.full(9, 7), np.zeros(50))
-    for curve in (precision_recall_curve, radius_curve):
-        with pytest.raises(ArgumentError, match="none of the 9 queries"):
-            curve(queries, database, unknown)
+    with pytest.raises(ArgumentError, match="none of the 9 queries"):
+        precision_recall_curve(queries, database, unknown)

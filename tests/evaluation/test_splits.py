@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.splits import novel_class_split, per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split, standard_split
 
 CIFAR = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 6000))
 
@@ -71,20 +71,6 @@ def test_labels_may_be_words():
     assert sizes(split) == (4, 16, 0)
 
 
-@pytest.mark.parametrize("novel", [2, ["c", "e"]])
-def test_novel_classes_are_disjoint_from_training(novel):
-    y = np.repeat(list("abcde"), 12)
-    split = novel_class_split(y, novel, query=3, database=4, random_state=0)
-    assert sizes(split) == (6, 36, 8)
-    assert set(y[split.query]) == set(y[split.database])
-    assert not set(y[split.query]) & set(y[split.train])
-    assert not np.isin(split.query, split.database).any()
-    if novel != 2:
-        assert set(y[split.query]) == {"c", "e"}
-    whole = novel_class_split(y, novel, query=3, random_state=0)
-    assert sizes(whole) == (6, 36, 18)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -102,20 +88,6 @@ def test_novel_classes_are_disjoint_from_training(novel):
 def test_bad_options_have_one_clear_line(options, message):
     with pytest.raises(ArgumentError, match=message):
         per_class_split(np.arange(16) % 2, **options)
-
-
-@pytest.mark.parametrize(
-    ("novel", "message"),
-    [
-        (2, "there are 2, got 2"),
-        (0, "novel must be at least 1"),
-        ([5], "name some but not all of the 2 classes, got"),
-        ([0, 1], "some but not all"),
-    ],
-)
-def test_bad_novel_classes_have_one_clear_line(novel, message):
-    with pytest.raises(ArgumentError, match=message):
-        novel_class_split(np.arange(16) % 2, novel, query=1)
 
 
 def test_labels_are_checked():

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
-from fewbits.evaluation.statistics import format_mean, mean_interval, summarize
+from fewbits.evaluation.statistics import Summary, mean_interval, summarize
 
 
 def test_mean_and_standard_error():
@@ -39,7 +39,7 @@ def test_scores_are_values():
     ],
 )
 def test_format(mean, error, text):
-    assert format_mean(mean, error) == text
+    assert str(Summary(mean, error, 2)) == text
 
 
 @pytest.mark.parametrize("values", [[], [0.1, np.nan], [np.inf]])

@@ -13,7 +13,6 @@ from fewbits.errors import ArgumentError, CodeError
 from fewbits.ood import (
     Coverage,
     acceptance_region,
-    bit_marginals,
     covered_share,
     novelty_radius,
     predicted_region,
@@ -189,13 +188,6 @@ def test_no_radius_is_low_enough_where_the_space_is_full():
         predicted_region(codes, 10, 0.05, ones=np.full(10, 0.4))
     full = np.arange(256, dtype=np.uint8)[:, None]
     assert acceptance_region(full, 8).predicted_rate == 1
-
-
-def test_shares_of_bits():
-    codes = random_codes(50, 11)
-    bits = np.unpackbits(codes, axis=1)[:, :11]
-    assert bit_marginals(codes, 11) == pytest.approx((bits.sum(axis=0) + 1) / 52)
-    assert (bit_marginals(codes[:0], 11) == 0.5).all()
 
 
 def test_the_answer_is_reproducible():

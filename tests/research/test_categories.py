@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from fewbits.classify import learn_class, select_bits
+from fewbits.classify import learn_class
 from fewbits.codes import pack
 from fewbits.errors import FewbitsError
 from fewbits.learners import ITQ
+from research.common.select_bits import select_bits
 from research.studies.dbc.categories import category_scores
 
 N_BITS = 60

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.ood import detection
+from research.common.ood import detection
 from research.studies.llc.mixtures import threshold_under_prior_shift, tune_threshold
 
 few = st.lists(st.integers(0, 6), min_size=1, max_size=30)  # with many ties

@@ -58,9 +58,12 @@ def values():
 
 
 def nested():
-    """Yield lists, structs and maps of values, and lists of structs."""
+    """Yield lists and structs of values, and lists of structs."""
     for name, column in values():
-        if pa.types.is_dictionary(column.type):  # which are columns of their own
+        kind = column.type
+        if pa.types.is_dictionary(kind) or kind == pa.uint64():
+            continue  # which are columns of their own
+        if getattr(kind, "unit", "us") in ("s", "ms"):
             continue
         ends = pa.array([0, 2, 2, None, 4, 5], pa.int32())
         yield f"list_{name}", pa.ListArray.from_arrays(ends, column)
@@ -69,13 +72,19 @@ def nested():
         record = pa.StructArray.from_arrays(pairs, ["x", "n"], mask=gaps)
         yield f"struct_{name}", record
         yield f"records_{name}", pa.ListArray.from_arrays(ends, record)
-    keys = pa.array([*"abcde"])
     for name in ("at_ns_Europe/Berlin", "for_ns", "raw"):
         column = dict(values())[name]
-        ends = pa.array([0, 2, 2, 4, 4, 5], pa.int32())
-        yield f"map_{name}", pa.MapArray.from_arrays(ends, keys, column)
         fixed = pa.FixedSizeListArray.from_arrays(pa.concat_arrays([column] * 2), 2)
         yield f"pair_{name}", fixed
+
+
+def maps():
+    """Yield maps, which JSON has as lists of pairs."""
+    keys, ends = pa.array([*"abcde"]), pa.array([0, 2, 2, 4, 4, 5], pa.int32())
+    for name, column in values():
+        if pa.types.is_dictionary(column.type):
+            continue
+        yield f"map_{name}", pa.MapArray.from_arrays(ends, keys, column)
 
 
 def collection_of(columns):
@@ -125,7 +134,7 @@ def test_json_takes_back_what_it_gave(client_of, columns, way):
     assert added == [item["columns"] for item in items]
 
 
-@pytest.mark.parametrize("columns", [values, nested])
+@pytest.mark.parametrize("columns", [values, nested, maps])
 def test_an_upload_keeps_types(columns):
     source, columns = collection_of(dict(columns())), dict(columns())
     empty = {name: pa.nulls(5, column.type) for name, column in columns.items()}
@@ -183,5 +192,5 @@ def test_what_is_no_value_of_a_column_is_refused_in_a_line(client_of, kind, valu
         answer = client.post(f"/v1/{path}", json={"rows": [{**row, "c": value}]})
         assert answer.status_code == 422, answer.text
         message = answer.json()["error"]["message"]
-        assert message.startswith("column 'c': ")
+        assert message.startswith("column 'c' must be ")
         assert "\n" not in message

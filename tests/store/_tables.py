@@ -31,10 +31,10 @@ def content(snapshot):
     found, last = {}, -1
     for part in snapshot.parts:
         records = part.table().to_pylist()
-        ids, sequence = part.ids.to_pylist(), part.sequence.tolist()
+        ids, sequence = part.ids.to_pylist(), part.row_numbers.tolist()
         codes, vectors = part.codes, part.vectors
         part.check_vectors()
-        for place in part.live_places().tolist():
+        for place in part.live_positions().tolist():
             assert sequence[place] > last
             last = sequence[place]
             row = {"_code": codes[place].tobytes(), **records[place]}

@@ -147,5 +147,5 @@ def test_large_tables_become_several_segments(store):
     assert list(content(store.snapshot())) == list(range(3000))
     store.compact()
     (part,) = store.snapshot().parts
-    assert part.sequence.tolist() == list(range(3000))
+    assert part.row_numbers.tolist() == list(range(3000))
     assert part.find(pa.array([2999])).tolist() == [2999]

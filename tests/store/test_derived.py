@@ -139,7 +139,9 @@ def test_it_goes_with_its_segment(store):
     store.compact()
     assert path.exists()
     held.close()
-    store.collect()
+    with store.writer() as writer:
+        writer.delete([0])
+        writer.commit()
     assert not path.exists()
     assert kept(store) == [None]
 

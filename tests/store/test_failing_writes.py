@@ -132,6 +132,18 @@ def test_rows_are_deleted_on_a_full_disk():
     assert content(store.snapshot()) == {}
 
 
+def test_rows_that_were_written_before_the_disk_is_full_stay():
+    disk = FullDisk()
+    store = simulated_store(disk, VECTORS)
+    with store.writer(segment_bytes=1000) as writer:
+        for start in range(0, 60, 20):  # each is written at once
+            writer.append(rows(range(start, start + 20), 0, VECTORS))
+        writer.delete(range(5, 20))  # so many that their segment would be written anew
+        disk.room = 0
+        writer.commit()
+    assert sorted(content(store.snapshot())) == [*range(5), *range(20, 60)]
+
+
 def test_a_writer_that_failed_is_of_no_use(tmp_path):
     disk, store = prepared()
     with store.writer(segment_bytes=300) as writer:

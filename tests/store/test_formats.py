@@ -78,7 +78,7 @@ def test_others_read_a_segment(tmp_path):
     frame = pl.read_ipc(path)
     assert frame["text"].to_list() == wanted
     assert frame["_code"].to_list() == table["_code"].to_pylist()
-    assert frame["_row"].to_list() == list(range(100))
+    assert "_row" not in frame.columns  # it counts on from the first
     read = pd.read_feather(path)
     assert read["n"].tolist() == table["n"].to_pylist()
     dataset = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
@@ -86,6 +86,23 @@ def test_others_read_a_segment(tmp_path):
     assert [text for (text,) in found.fetchall()] == wanted[49::-1]
     assert dataset.schema.metadata[b"fewbits.n_bits"] == b"64"
     assert dataset.schema.metadata[b"fewbits.bit_order"] == b"msb"
+
+
+def test_row_numbers_are_kept_where_some_are_gone(tmp_path):
+    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(100)))
+        writer.commit()
+        writer.delete([7])
+        writer.compact()
+    (path,) = tmp_path.glob("seg-*.arrow")
+    numbers = [*range(7), *range(8, 100)]
+    assert pl.read_ipc(path)["_row"].to_list() == numbers
+    (part,) = store.snapshot().parts
+    assert [*part.rows] == numbers
+    assert part.rows_at(np.array([0, 7])).tolist() == [0, 8]
+    made = _format.manifest((tmp_path / "manifest-000002.json").read_bytes())
+    assert made["reader_features"] == []
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.large_string()])
@@ -114,12 +131,14 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
         assert pa.ipc.read_schema(
             pa.py_buffer(base64.b64decode(made.pop("schema")))
         ).equals(schema, check_metadata=True)
-        about = {"format": 1, "number": number, "n_bits": 64, "bit_order": "msb"}
+        about = {"format": 2, "number": number, "n_bits": 64, "bit_order": "msb"}
+        about |= {"reader_features": ["implicit-rows"], "writer_features": []}
         about |= {"fingerprint": "of a test", "next_row": 9000}
         numbers = kind == pa.int64()
         assert made == about | {"next_id": 9001 if numbers else 0}
         of_rows = {"token": token, "n_rows": 9000, "first": 0, "last": 8999}
         of_rows |= {"id_range": [0, 9000] if numbers else None, "ids_rise": False}
+        of_rows |= {"has_rows": False}
         state = {"n_live": 9000 - n_deleted, "deletes": number}
         files = {"rows": entry["rows"], "vectors": entry["vectors"]}
         assert entry == of_rows | state | files
@@ -142,7 +161,7 @@ def test_the_files_are_as_they_are_documented(tmp_path, kind):
         assert batch.schema.metadata == wanted
         columns = ["_id", "_code", "text", "n"] if part == "rows" else ["_vector"]
         assert batch.select(columns).equals(table.select(columns))
-        assert batch.column_names == [*(["_row"] if name == "seg" else []), *columns]
+        assert batch.column_names == columns
     index = (tmp_path / f"ids-{token}.bin").read_bytes()
     if kind == pa.int64():
         wanted = sorted((key, row) for row, key in enumerate(ids))
@@ -300,7 +319,7 @@ def test_a_column_is_added_and_codes_are_made_anew(tmp_path):
     assert (after.n_bits, after.fingerprint, after.schema) == (1, "new", schema)
     ids = [i for part in after.parts for i in part.ids.to_pylist()]
     assert ids == [i for i in range(100) if i not in (3, 50)]
-    assert [n for part in after.parts for n in part.sequence.tolist()] == ids
+    assert [n for part in after.parts for n in part.row_numbers.tolist()] == ids
     for part in after.parts:
         bits = part.vectors[:, 0] > 0
         assert part.codes.ravel().tolist() == (128 * bits).tolist()

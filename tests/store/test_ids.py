@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store import Store
+from tests.store import _format
 from tests.store._simulated import SimulatedDisk, simulated_store
 from tests.store._sizes import small_segments
 from tests.store._tables import SCHEMA, rows
@@ -118,3 +119,19 @@ def test_ids_of_4096_rows_are_found_without_reading_rows(tmp_path):
         for path in tmp_path.glob(kind):
             path.unlink()
     assert part.find(pa.array([ids[9], 4095])).tolist() == [9, ids.tolist().index(4095)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "wrong"),
+    [("ids_rise", True, "order of ids"), ("id_range", [0, 5], "largest id")],
+)
+def test_verify_compares_what_the_manifest_says(tmp_path, field, value, wrong):
+    one_segment(tmp_path, [2, 0, 1])
+    store = Store.open(tmp_path)
+    name = f"manifest-{store.newest():06d}.json"
+    content = _format.manifest((tmp_path / name).read_bytes())
+    content["segments"][0][field] = value
+    for path in (tmp_path / name, tmp_path / name.replace("manifest", "copy")):
+        path.write_bytes(_format.manifest_bytes(content))
+    (damage,) = Store.open(tmp_path).verify().damages
+    assert wrong in damage.reason

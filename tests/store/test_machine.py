@@ -179,7 +179,7 @@ class Machine(RuleBasedStateMachine):
         # Numbers of rows are not used again: each belongs to one id for ever.
         for part in snapshot.parts:
             ids = part.ids.to_pylist()
-            for number, name in zip(part.sequence.tolist(), ids, strict=True):
+            for number, name in zip(part.row_numbers.tolist(), ids, strict=True):
                 assert self.numbers.setdefault(number, name) == name
         names = pa.array(self.named(range(45)), self.schema.field("_id").type)
         places = [part.find(names) for part in snapshot.parts]

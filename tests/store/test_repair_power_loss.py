@@ -101,7 +101,7 @@ def readable(store):
     for part in store.snapshot().parts:
         try:
             rows = zip(part.whole().to_pylist(), part.ids.to_pylist(), strict=True)
-            alive = {*part.live_places().tolist()}
+            alive = {*part.live_positions().tolist()}
             found.append([row for i, row in enumerate(rows) if i in alive])
         except ArtefactError:
             found.append(None)

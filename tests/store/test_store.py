@@ -84,7 +84,7 @@ def test_automatic_ids_are_not_used_again(tmp_path):
         assert writer.append(plain).to_pylist() == [41, 42]
         writer.commit()
     parts = store.snapshot().parts
-    assert [n for p in parts for n in p.sequence[p.live_places()]] == [0, 3, 4]
+    assert [n for p in parts for n in p.row_numbers[p.live_positions()]] == [0, 3, 4]
 
 
 def test_find_gives_places(tmp_path):

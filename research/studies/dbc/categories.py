@@ -11,9 +11,10 @@ from fewbits._checks import check_count, check_seed
 from fewbits._labels import as_labels
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
-from fewbits.classify import LinearModel, learn_class, select_bits
+from fewbits.classify import LinearModel, learn_class
 from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
+from research.common.select_bits import select_bits
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]
@@ -78,7 +79,7 @@ def category_scores(
     C : float or sequence of float, default=100
         Weight of the errors, see `fewbits.classify.learn_class`.
     selection : float or sequence of float, default=None
-        Weight of the errors by which `fewbits.classify.select_bits` chooses the bits of
+        Weight of the errors by which `research.common.select_bits` chooses the bits of
         a category, see there; 100 keeps about half of them and hardly changes the
         scores. None means that each category is learnt from all bits.
     k : int, default=None

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.ood import Detection
 from fewbits.evaluation.statistics import Summary, summarize
+from research.common.ood import Detection
 
 FloatArray = NDArray[np.float64]
 

@@ -19,7 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from fewbits import ood
 from fewbits.codes import pack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation import ood as metrics
+from fewbits.evaluation.ood import ood_scores
+from research.common import ood as measures
 from research.common.class_codes import llc
 from research.common.features import load_image_features
 from research.common.problems import load_problem
@@ -77,10 +78,10 @@ class Sides:
         best.fit(self.X[self.train], self.y[self.train])
         logits = [best.decision_function(side) for side in self.tested]
         learned = self.X[self.train]
-        near = tuple(metrics.neighbour_score(s, learned, 10) for s in self.tested)
+        near = tuple(measures.neighbour_score(s, learned, 10) for s in self.tested)
         return {
-            "max softmax": tuple(map(metrics.max_softmax, logits)),
-            "max logit": tuple(map(metrics.max_logit, logits)),
+            "max softmax": tuple(map(measures.max_softmax, logits)),
+            "max logit": tuple(map(measures.max_logit, logits)),
             "features' neighbours": near,
         }
 
@@ -160,12 +161,12 @@ def held(name: str, rejection: Any, known: Any, unknown: Any) -> dict[str, Any]:
 
 def nearness(sides: Any, others: Any) -> tuple[NDArray[np.float64], ...]:
     """Return how near codes of both sides are to others."""
-    return tuple(metrics.code_neighbour_score(side, others, 1) for side in sides)
+    return tuple(measures.code_neighbour_score(side, others, 1) for side in sides)
 
 
 def told_apart(scores: Any) -> dict[str, float]:
     """Return how well scores tell known from unknown items."""
-    found = metrics.ood_scores(*scores)
+    found = ood_scores(*scores)
     return {"auroc": found.auroc, "fpr95": found.fpr}
 
 
@@ -175,7 +176,7 @@ def rule(region: Any, known: Any, unknown: Any, mixed: Any) -> dict[str, Any]:
     return {
         "radius": region.radius,
         "predicted_rate": region.predicted_rate,
-        "balanced": metrics.detection(known, unknown).balanced_accuracy,
+        "balanced": measures.detection(known, unknown).balanced_accuracy,
         "known_accepted": float(known.mean()),
         "unknown_accepted": float(unknown.mean()),
         "mixtures": [met(each, each.untuned) for each in same],

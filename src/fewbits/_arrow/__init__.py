@@ -4,6 +4,7 @@ The one place where foreign types become NumPy arrays: what `fit`, `encode`, `se
 and the readers of files accept is decided here.
 """
 
+from fewbits._arrow._convert import MisfitError, converted
 from fewbits._arrow._numbers import (
     as_array,
     check_no_blank,
@@ -13,6 +14,7 @@ from fewbits._arrow._numbers import (
     number_matrix,
     repeated,
 )
+from fewbits._arrow._python import array_of, python_values
 from fewbits._arrow._tables import (
     as_column,
     as_frame,
@@ -32,7 +34,6 @@ from fewbits._arrow._tables import (
     plain_column,
     plain_table,
     plain_type,
-    python_values,
     stored_column,
     typed_column,
     typed_columns,
@@ -41,12 +42,15 @@ from fewbits._arrow._tables import (
 )
 
 __all__ = [
+    "MisfitError",
+    "array_of",
     "as_array",
     "as_column",
     "as_frame",
     "as_table",
     "check_no_blank",
     "chunks_of",
+    "converted",
     "has_own_index",
     "is_column",
     "is_flag",

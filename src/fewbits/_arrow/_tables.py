@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from fewbits._arrow._python import array_of
 from fewbits.errors import ArgumentError, a_kind, one_line
 
 _MANY = 30  # names in a message
+#: What Arrow and other libraries raise of values that they do not know.
+_UNREADABLE = (TypeError, ValueError, OverflowError, NotImplementedError)
 
 
 # Kinds of columns
@@ -172,6 +174,8 @@ def _plain(chunk: Any, kind: Any) -> Any:
         return _plain(pa.compute.run_end_decode(chunk), kind)
     if chunk.type == kind:
         return chunk
+    if types.is_decimal(chunk.type):  # Arrow's own cast to floats rounds twice
+        chunk = chunk.cast(pa.string())
     if types.is_large_list(kind):  # Arrow's own cast loses rows of list views
         lengths = chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -254,7 +258,7 @@ def typed_table(frame: Any) -> Any:
 
 
 def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
-    """Return what `typed_table` does, and why columns of pandas cannot be read.
+    """Return what `typed_table` does, and why columns of objects cannot be read.
 
     These are columns of nulls in the table: one that is not asked for does no harm.
     """
@@ -263,16 +267,17 @@ def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
     try:
         return typed_table(frame), {}
     except ArgumentError:
-        if not _is_pandas(frame, "DataFrame"):
+        series = _series_of(frame)
+        if not series:
             raise
     columns, reasons = [], {}
-    for place, name in enumerate(map(str, frame.columns)):
+    for name, values in series:
         try:
-            columns.append(_column(frame.iloc[:, place]))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            columns.append(_column(values))
+        except _UNREADABLE as error:
             columns.append(pa.nulls(len(frame)))
             reasons[name] = one_line(error)
-    return pa.table(columns, names=[*map(str, frame.columns)]), reasons
+    return pa.table(columns, names=[name for name, _ in series]), reasons
 
 
 def as_frame(items: Any) -> Any:
@@ -370,7 +375,7 @@ def _one_line(what: str) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+    except (pa.ArrowException, *_UNREADABLE) as error:
         raise ArgumentError(f"{what}: {one_line(error)}") from None
 
 
@@ -381,25 +386,42 @@ def _table(frame: Any) -> Any:
         return frame
     if isinstance(frame, pa.RecordBatch):
         return pa.Table.from_batches([frame])
-    if _is_pandas(frame, "DataFrame"):
-        named = frame.rename(columns=str)
-        for name, dtype in zip(named.columns, named.dtypes, strict=True):
-            _check_dtype(dtype, f"column {name!r}")
-        return pa.Table.from_pandas(named, preserve_index=False)
     if hasattr(frame, "collect"):  # a LazyFrame of polars
-        return frame.collect().to_arrow()
-    return pa.table(frame)
+        frame = frame.collect()
+    if not (series := _series_of(frame)):
+        return pa.table(frame)
+    columns = []
+    for name, values in series:
+        with _one_line(f"column {name!r}"):
+            columns.append(_column(values))
+    return pa.table(columns, names=[name for name, _ in series])
+
+
+def _series_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return the columns of a frame that may hold objects of Python, by name."""
+    if _is_pandas(frame, "DataFrame"):
+        names = map(str, frame.columns)
+        return [(name, frame.iloc[:, i]) for i, name in enumerate(names)]
+    if not any(str(dtype) == "Object" for dtype in getattr(frame, "dtypes", ())):
+        return []
+    return [(str(series.name), series) for series in frame]  # of polars
 
 
 def _column(column: Any) -> Any:
     import pyarrow as pa
 
-    if _is_pandas(column, "Series"):
+    # Of objects of polars, Arrow would get the addresses in memory.
+    is_object = str(getattr(column, "dtype", "")) in ("object", "Object")
+    if is_object or isinstance(column, list | tuple):
+        made = array_of(column)
+    elif _is_pandas(column, "Series"):
         _check_dtype(column.dtype, "the column")
-        column = pa.Array.from_pandas(column)
-    made = pa.chunked_array(column) if _streams(column) else column
-    if not isinstance(made, pa.ChunkedArray | pa.Array):
-        made = pa.array(made)
+        made = pa.Array.from_pandas(column)
+    elif _streams(column):
+        made = pa.chunked_array(column)
+    else:
+        arrays = pa.ChunkedArray, pa.Array
+        made = column if isinstance(column, arrays) else pa.array(column)
     return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
 
 
@@ -441,150 +463,3 @@ def _is_pandas(items: Any, name: str) -> bool:
         kind.__name__ == name and kind.__module__.split(".")[0] == "pandas"
         for kind in type(items).__mro__
     )
-
-
-# Values of Python
-
-
-def python_values(column: Any) -> list[Any]:
-    """Return the values of a column as plain Python has them.
-
-    Times that Python's `datetime` cannot hold become texts in ISO 8601, in UTC where
-    they have a zone: those with nanoseconds, and years beyond 9999. Floats of 32 and 16
-    bits become the shortest number that is the same in that many bits: .4, not
-    0.4000000059604645.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> python_values(pa.chunked_array([pa.array([0.4, None], pa.float32())]))
-    [0.4, None]
-    >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
-    ['1970-01-01T00:00:00.000000001']
-    """
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    kind = column.type
-    if kind.id in _plain_kinds():
-        plain: list[Any] = column.to_pylist()
-        return plain
-    if types.is_dictionary(kind) and not is_text(kind.value_type):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    if any(is_one(kind) for is_one in lists):
-        return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
-    if types.is_struct(kind):
-        return [row for chunk in column.chunks for row in _rows_of_structs(chunk)]
-    if types.is_map(kind):
-        pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
-        rows = python_values(column.cast(pa.list_(pairs)))
-        return [row and [tuple(pair.values()) for pair in row] for row in rows]
-    if types.is_float32(kind) or types.is_float16(kind):
-        dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
-        gaps = column.is_null().to_pylist()
-        return [
-            None if gap else float(str(dtype(number)))
-            for gap, number in zip(gaps, numbers, strict=True)
-        ]
-    if types.is_date(kind) or types.is_timestamp(kind):
-        column = column if _fits_python(column) else _as_texts(column)
-    if getattr(column.type, "unit", None) == "ns":
-        return _of_nanoseconds(column)
-    if types.is_temporal(kind) and types.is_string(column.type):
-        return _iso(column)
-    values: list[Any] = column.to_pylist()
-    return values
-
-
-@cache
-def _plain_kinds() -> frozenset[int]:
-    """Return the numbers of types whose values Arrow gives as they are wanted."""
-    import pyarrow as pa
-
-    kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
-    return frozenset(kind.id for kind in kinds)
-
-
-def _rows_of_lists(chunk: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
-    members = python_values(pa.chunked_array([chunk.flatten()]))
-    if hasattr(chunk, "value_lengths"):
-        lengths = chunk.value_lengths().to_pylist()
-    else:  # all lists are of one length
-        size = chunk.type.list_size
-        lengths = [None if gap else size for gap in chunk.is_null().to_pylist()]
-    start = 0
-    for length in lengths:
-        yield None if length is None else members[start : start + length]
-        start += length or 0
-
-
-def _rows_of_structs(chunk: Any) -> Iterator[Any]:
-    import pyarrow as pa
-
-    names = [field.name for field in chunk.type]
-    columns = [python_values(pa.chunked_array([part])) for part in chunk.flatten()]
-    for row, is_missing in enumerate(chunk.is_null().to_pylist()):
-        values = {name: x[row] for name, x in zip(names, columns, strict=True)}
-        yield None if is_missing else values
-
-
-def _fits_python(column: Any) -> bool:
-    """Return whether years lie between 1 and 9999, as those of `datetime` do."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp(column.type.unit))  # UTC needs no zones
-    years = pc.min_max(pc.year(column))
-    low, high = years["min"].as_py(), years["max"].as_py()
-    return low is None or 1 <= low <= high <= 9999
-
-
-def _of_nanoseconds(column: Any) -> list[Any]:
-    """Return times of Python where they are whole microseconds; else texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    kind = column.type
-    if types.is_timestamp(kind):
-        coarse = pa.timestamp("us", kind.tz)
-    else:
-        coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
-    whole = column.cast(coarse, safe=False)
-    exact = pc.equal(whole.cast(kind), column).to_pylist()
-    times = whole.to_pylist()
-    if types.is_duration(kind):
-        counts = column.cast(pa.int64()).to_pylist()
-        texts = [None if count is None else _iso_duration(count) for count in counts]
-    else:
-        texts = _iso(_as_texts(column))
-    return [
-        text if is_exact is False else time
-        for time, text, is_exact in zip(times, texts, exact, strict=True)
-    ]
-
-
-def _as_texts(column: Any) -> Any:
-    """Return times as Arrow writes them; in UTC, as it cuts offsets with seconds."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type) and column.type.tz is not None:
-        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
-    return column.cast(pa.string())
-
-
-def _iso(column: Any) -> list[str | None]:
-    """Return times written by Arrow as ISO 8601 has them."""
-    texts = column.to_pylist()
-    return [None if text is None else text.replace(" ", "T", 1) for text in texts]
-
-
-def _iso_duration(nanoseconds: int) -> str:
-    sign, (seconds, part) = "-" * (nanoseconds < 0), divmod(abs(nanoseconds), 10**9)
-    return f"{sign}PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"

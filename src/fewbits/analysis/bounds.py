@@ -1,13 +1,11 @@
-"""The lower bound of average precision that class distances give."""
+"""Distances between and within classes, which bound average precision."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fewbits._checks import check_choice
-from fewbits._labels import as_label_rows, check_same_kind
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import Array, CodeArray, DistanceArray, IdArray
@@ -19,7 +17,6 @@ from fewbits.errors import ArgumentError
 __all__ = [
     "CodeBound",
     "Members",
-    "ap_lower_bound",
     "code_bound",
     "majority_codes",
 ]
@@ -159,7 +156,8 @@ def code_bound(
     distance is 0.
 
     The paper writes that AP is bounded from below in proportion to ``strict_ratio``. It
-    is not: `ap_lower_bound` says what holds.
+    is not: AP is 1 where the ratio exceeds 4, and at 4 and below the two numbers
+    exclude no order of the items.
 
     References
     ----------
@@ -182,8 +180,18 @@ def code_bound(
             "the bound compares classes: need at least 2 with items, got 1"
         )
     centres = majority_codes(codes, n_bits, members)
-    distances = _centre_distances(codes, centres, members)
-    counts, nearest, gaps = _between_centres(centres, n_bits)
+    distances = centre_distances(codes, centres, members)
+    counts = np.zeros(n_bits + 1, np.int64)
+    nearest = np.empty(len(centres), np.int64)
+    gaps = np.empty(len(centres), np.int32)
+    for span in spans(len(centres), _BLOCK_PAIRS // len(centres)):
+        between = hamming_distances(centres[span], centres)
+        counts += np.bincount(between.ravel(), minlength=n_bits + 1)
+        between[np.arange(len(between)), np.arange(len(centres))[span]] = n_bits + 1
+        nearest[span] = between.argmin(axis=1)
+        gaps[span] = between.min(axis=1)
+    counts[0] -= len(centres)  # each with itself
+    counts //= 2
     within = np.bincount(distances, minlength=n_bits + 1)
     firsts = np.flatnonzero(np.diff(members.numbers, prepend=-1))
     return CodeBound(
@@ -208,181 +216,6 @@ def _reached(counts: IdArray, share: float) -> int:
     return int(np.searchsorted(below, share * below[-1] * (1 - 1e-12)))
 
 
-def _misranks(distances: ArrayLike, relevant: ArrayLike) -> IdArray:
-    """Return the number of false positives nearer than each true positive."""
-    values, truth = np.asarray(distances), np.asarray(relevant)
-    if values.ndim != 1 or values.shape != truth.shape or truth.dtype != np.bool_:
-        raise ArgumentError(
-            "need one distance and one truth value per item, got shapes "
-            f"{values.shape} and {truth.shape}"
-        )
-    return np.searchsorted(np.sort(values[~truth]), np.sort(values[truth]))
-
-
-def ap_lower_bound(
-    queries: CodeArray,
-    query_labels: ArrayLike,
-    codes: CodeArray,
-    labels: ArrayLike,
-    n_bits: int,
-    *,
-    knowing: str = "classes",
-) -> NDArray[np.float64]:
-    """Return a lower bound of the average precision of each query.
-
-    Items are known by their distance to the centre of their class only, so each lies
-    somewhere between ``|D - r|`` and ``D + r`` from a query, ``D`` its distance to the
-    centre and ``r`` that of the item. The bound takes every false positive as near and
-    every true one as far as that allows.
-
-    Parameters
-    ----------
-    queries, codes : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes; `codes` are searched.
-    query_labels, labels : array-like of shape (n,) or (n, n_labels)
-        As in `code_bound`, the same kind on both sides. Items that share a label with
-        a query are the true positives.
-    n_bits : int
-        Length of the codes.
-    knowing : {"query", "classes", "extremes"}, default="classes"
-        ``query``: the distance of the query to every centre. ``classes``: its distance
-        to the centres of its own classes only, and D_inter. ``extremes``: the same,
-        but of D_inter only the smallest, and of D_intra only the largest distance, as
-        in the paper's proposition; it is 1, or all that the numbers of true and false
-        positives say. Each is no larger than the one before.
-
-    Returns
-    -------
-    ndarray of shape (n_queries,), dtype float64
-        Of the average precision over the whole ranking, whatever the order of items at
-        equal distance; NaN for queries without a true positive.
-
-    Raises
-    ------
-    CodeError
-        When codes are not packed codes of `n_bits` bits.
-    ArgumentError
-        When labels do not fit, or `knowing` is none of the three.
-
-    Notes
-    -----
-    The k-th nearest true positive is no farther than the k-th smallest of their upper
-    bounds ``u``, and false positives with a lower bound above ``u`` are behind it. With
-    ``m`` the number of the others, AP is at least the mean of ``k / (k + m_k)``.
-
-    The paper's proposition reads ``AP >= const min D_inter / max D_intra``. With ``r``
-    the largest D_intra, also of the query, true positives are within ``2 r`` and false
-    ones beyond ``min D_inter - 2 r``; so AP is 1 where the ratio exceeds 4. At 4 and
-    below, the two numbers exclude no order of the items: AP may be as small as the mean
-    of ``k / (k + n_false)``, which ``extremes`` returns. At 2 and below, a false
-    positive may share the query's code, so no constant above 0 makes the proposition's
-    second inequality true either.
-
-    References
-    ----------
-    Zhu, Song, Lei, Gao and Shen, "A Lower Bound of Hash Codes' Performance", NeurIPS
-    2022, section 4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0b00000000], [0b00000001], [0b11111111]], np.uint8)
-    >>> y = ["cat", "cat", "owl"]
-    >>> ap_lower_bound(codes[:1], ["cat"], codes, y, 8, knowing="extremes")
-    array([1.])
-    >>> ap_lower_bound(np.array([[0b00111000]], np.uint8), ["cat"], codes, y, 8)
-    array([0.58333333])
-    """
-    codes, queries = check_codes(codes, n_bits), check_codes(queries, n_bits)
-    check_choice(knowing, "knowing", ("query", "classes", "extremes"))
-    members = read_members(labels, len(codes))
-    own_classes = _own_classes(query_labels, labels, len(queries), members.classes)
-    centres = majority_codes(codes, n_bits, members)
-    radii = _centre_distances(codes, centres, members)
-    between = hamming_distances(centres, centres)
-    if knowing == "extremes":
-        others = ~np.eye(len(between), dtype=bool)
-        smallest = between[others].min() if others.any() else 0
-        between = np.where(others, smallest, 0).astype(np.int32)
-        radii = np.full_like(radii, radii.max())
-    to_centres = hamming_distances(queries, centres)
-    # Pairs of an item and a class of it, in the order of the items.
-    order = np.argsort(members.rows, kind="stable")
-    classes, radii = members.numbers[order], radii[order]
-    firsts = np.flatnonzero(np.diff(members.rows[order], prepend=-1))
-    bounds = np.full(len(queries), np.nan)
-    for i, own in enumerate(own_classes):
-        if not len(own):
-            continue
-        low, high = _reach(knowing, to_centres[i], between, own, n_bits)
-        low, high = low[classes], high[classes]
-        nearest = np.maximum(low - radii, radii - high).clip(min=0)
-        lower = np.maximum.reduceat(nearest, firsts)
-        upper = np.minimum.reduceat(high + radii, firsts)
-        relevant = np.logical_or.reduceat(np.isin(classes, own), firsts)
-        closer = np.bincount(lower[~relevant], minlength=n_bits + 1)
-        closer[0] += len(codes) - len(firsts)  # without labels nothing is known
-        farthest = np.sort(upper[relevant].clip(max=n_bits))
-        misranks = np.cumsum(closer)[farthest]
-        k = np.arange(1, len(misranks) + 1)
-        bounds[i] = np.mean(k / (k + misranks))
-    return bounds
-
-
-def _reach(
-    knowing: str,
-    distances: DistanceArray,
-    between: DistanceArray,
-    own: IdArray,
-    n_bits: int,
-) -> tuple[DistanceArray, DistanceArray]:
-    """Return lower and upper bounds of the distance of each centre from a query.
-
-    Of its `distances` only those to its own centres are used unless all are known.
-    """
-    if knowing == "query":
-        return distances, distances
-    to_own = distances[own, None]
-    if knowing == "classes":
-        low = np.abs(between[own] - to_own).max(axis=0)
-        high = (between[own] + to_own).min(axis=0)
-    else:  # `between` is no more than the least that it can be
-        low = (between[own] - to_own).max(axis=0).clip(min=0)
-        high = np.full_like(low, n_bits)
-    low[own] = high[own] = distances[own]
-    return low, high
-
-
-def _own_classes(
-    query_labels: ArrayLike, labels: ArrayLike, n_queries: int, classes: Array
-) -> list[IdArray]:
-    """Return the numbers of the classes of each query that have items."""
-    of_queries = as_label_rows(query_labels, n=n_queries)
-    of_items = as_label_rows(labels)
-    if of_queries.ndim != of_items.ndim:
-        raise ArgumentError(
-            "labels of queries and items must have the same form, got shapes "
-            f"{of_queries.shape} and {of_items.shape}"
-        )
-    if of_items.ndim == 2:
-        if of_queries.shape[1] != of_items.shape[1]:
-            raise ArgumentError(
-                f"queries have {of_queries.shape[1]} label columns, items "
-                f"{of_items.shape[1]}"
-            )
-        return [np.flatnonzero(row) for row in of_queries[:, classes]]
-    check_same_kind(of_queries, of_items, ("labels of queries", "labels of items"))
-    queries = read_members(of_queries, n_queries)
-    number_of = {name: i for i, name in enumerate(classes.tolist())}
-    own = [np.empty(0, np.int64)] * n_queries
-    for name, row in zip(
-        queries.classes[queries.numbers].tolist(), queries.rows.tolist(), strict=True
-    ):
-        if name in number_of:
-            own[row] = np.array([number_of[name]])
-    return own
-
-
 def majority_codes(codes: CodeArray, n_bits: int, members: Members) -> CodeArray:
     """Return the per-bit majority of each class; 1 where both values are as frequent.
 
@@ -399,7 +232,7 @@ def majority_codes(codes: CodeArray, n_bits: int, members: Members) -> CodeArray
     return np.packbits(2 * ones >= sizes[:, None], axis=1)
 
 
-def _centre_distances(
+def centre_distances(
     codes: CodeArray, centres: CodeArray, members: Members
 ) -> DistanceArray:
     """Return the distance of each member to the centre of its class."""
@@ -408,20 +241,3 @@ def _centre_distances(
         differing = codes[members.rows[span]] ^ centres[members.numbers[span]]
         distances[span] = np.bitwise_count(differing).sum(axis=1, dtype=np.int32)
     return distances
-
-
-def _between_centres(
-    centres: CodeArray, n_bits: int
-) -> tuple[IdArray, IdArray, DistanceArray]:
-    """Return a histogram of the distances, and for each centre the nearest other."""
-    counts = np.zeros(n_bits + 1, np.int64)
-    nearest = np.empty(len(centres), np.int64)
-    gaps = np.empty(len(centres), np.int32)
-    for span in spans(len(centres), _BLOCK_PAIRS // len(centres)):
-        distances = hamming_distances(centres[span], centres)
-        counts += np.bincount(distances.ravel(), minlength=n_bits + 1)
-        distances[np.arange(len(distances)), np.arange(len(centres))[span]] = n_bits + 1
-        nearest[span] = distances.argmin(axis=1)
-        gaps[span] = distances.min(axis=1)
-    counts[0] -= len(centres)  # each with itself
-    return counts // 2, nearest, gaps

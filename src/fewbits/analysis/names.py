@@ -284,7 +284,33 @@ def propose_names(
         raise ArgumentError(f"min_share must lie in [0, 1), got {min_share}")
     if not prior > 0 or not np.isfinite(prior):
         raise ArgumentError(f"prior must be above 0 and finite, got {prior}")
-    words, carriers = _read_words(texts, min_items, frozenset(ignore))
+    from scipy.sparse import csr_array
+    from scipy.special import ndtr, stdtr
+
+    # The sorted words of at least `min_items` items, and who carries them (n_words, n).
+    numbers: dict[str, int] = {}
+    unnamed = frozenset(ignore)
+    carried = [
+        [
+            numbers.setdefault(word, len(numbers))
+            for word in tokenize(text).difference(unnamed)
+        ]
+        for text in texts
+    ]
+    entries = np.fromiter(chain.from_iterable(carried), np.int64)
+    frequent = np.bincount(entries, minlength=len(numbers)) >= min_items
+    words = sorted(word for word, number in numbers.items() if frequent[number])
+    places_of = np.full(len(numbers), -1)
+    places_of[[numbers[word] for word in words]] = np.arange(len(words))
+    items = np.repeat(np.arange(len(carried)), [len(row) for row in carried])
+    kept = frequent[entries]
+    ones_of = np.ones(int(kept.sum()), np.int32)
+    carriers = csr_array(
+        (ones_of, (places_of[entries[kept]], items[kept])),
+        shape=(len(words), len(carried)),
+    )
+    total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
+    weights = prior * total
     word_groups = None if groups is None else _WordGroups.of(carriers, groups)
     n_tests = len(words) * len(chosen)
 
@@ -303,13 +329,48 @@ def propose_names(
         places = np.array(chosen[part])
         shifts = (7 - places % 8).astype(np.uint8)
         values = (codes[:, places // 8] >> shifts & 1).astype(np.uint8, copy=False)
-        z, p_values, shares = _contrast(carriers, values, prior, word_groups)
+        ones = (carriers @ values.astype(np.int32)).astype(np.float64)
+        zeros = total - ones
+        # Positive where ones carry more.
+        z = _log_odds(ones + weights) - _log_odds(zeros + weights)
+        variance = 1 / (ones + weights) + 1 / (zeros + weights)
+        n_ones = values.sum(axis=0, dtype=np.int64)
+        shares = (
+            zeros / np.maximum(len(values) - n_ones, 1),
+            ones / np.maximum(n_ones, 1),
+        )
+        if word_groups is None:
+            z /= np.sqrt(variance)
+            p_values = 2 * ndtr(-np.abs(z))
+        else:
+            counts = np.stack([zeros, ones])
+            # By the delta method a word moves log(p / (1 - p)) by 1 / (N p (1 - p)).
+            weighted = counts + weights
+            totals = weighted.sum(axis=1, keepdims=True)
+            scales, product = np.zeros(counts.shape), weighted * (totals - weighted)
+            np.divide(totals, product, out=scales, where=product > 0)
+            expected = weighted / np.maximum(totals, 1)
+            robust = _by_bit(word_groups, values, scales, expected)
+            z /= np.sqrt(np.maximum(variance, robust))
+            # The variance between groups is too small where the few groups with a word
+            # all lie on one side: they do not differ then. So the difference of shares
+            # is tested, too, against sides that groups take at random.
+            counted = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+            pooled = counts.sum(axis=0) / np.maximum(counts.sum(axis=(0, 1)), 1)
+            scales = np.broadcast_to(1 / counted, counts.shape)
+            squares = _by_bit(word_groups, values, scales, np.stack([pooled, pooled]))
+            gap = np.abs(ones / counted[1] - zeros / counted[0])
+            score = np.zeros(z.shape)
+            np.divide(gap, np.sqrt(squares), out=score, where=squares > 0)
+            by_variance = 2 * stdtr(word_groups.n_groups - 1, -np.abs(z))
+            p_values = np.where(2 * ndtr(-score) <= _BY_CHANCE, by_variance, 1.0)
         p_values = np.minimum(p_values * n_tests, 1)
         for column, bit in enumerate(chosen[part]):
             of_zeros, of_ones = (share[:, column] for share in shares)
             z_bit, p = z[:, column], p_values[:, column]
-            zeros = best(-z_bit, p, of_zeros, of_ones)
-            proposals[bit] = Proposal(zeros, best(z_bit, p, of_ones, of_zeros))
+            proposals[bit] = Proposal(
+                best(-z_bit, p, of_zeros, of_ones), best(z_bit, p, of_ones, of_zeros)
+            )
     n_groups = None if word_groups is None else word_groups.n_groups
     return Proposals(proposals, len(words), n_tests, significance, min_share, n_groups)
 
@@ -341,37 +402,6 @@ def tokenize(text: _Text) -> set[str]:
     if not all(isinstance(word, str) for word in words):
         raise ArgumentError(f"texts must be strings, got {type(text).__name__}")
     return words
-
-
-def _read_words(
-    texts: Sequence[_Text], min_items: int, ignore: Collection[str]
-) -> tuple[list[str], Any]:
-    """Return the words of at least `min_items` items, and a sparse matrix of whose.
-
-    Words are sorted; the matrix is of shape (n_words, n).
-    """
-    from scipy.sparse import csr_array
-
-    numbers: dict[str, int] = {}
-    carried = [
-        [
-            numbers.setdefault(word, len(numbers))
-            for word in tokenize(text).difference(ignore)
-        ]
-        for text in texts
-    ]
-    n_entries = sum(map(len, carried))
-    entries = np.fromiter(chain.from_iterable(carried), np.int64, n_entries)
-    frequent = np.bincount(entries, minlength=len(numbers)) >= min_items
-    words = sorted(word for word, number in numbers.items() if frequent[number])
-    rows = np.full(len(numbers), -1)
-    rows[[numbers[word] for word in words]] = np.arange(len(words))
-    items = np.repeat(np.arange(len(carried)), [len(numbers) for numbers in carried])
-    kept = frequent[entries]
-    ones = np.ones(int(kept.sum()), np.int32)
-    return words, csr_array(
-        (ones, (rows[entries[kept]], items[kept])), shape=(len(words), len(carried))
-    )
 
 
 class _WordGroups(NamedTuple):
@@ -446,74 +476,11 @@ class _WordGroups(NamedTuple):
         return squares
 
 
-def _contrast(
-    carriers: Any,
-    values: NDArray[np.uint8],
-    prior: float,
-    groups: _WordGroups | None,
-) -> tuple[FloatArray, FloatArray, tuple[FloatArray, FloatArray]]:
-    """Return z and p values (n_words, n_bits), and shares of zeros and of ones.
-
-    `z` is positive where ones carry more.
-    """
-    from scipy.special import ndtr
-
-    total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
-    ones = (carriers @ values.astype(np.int32)).astype(np.float64)
-    zeros = total - ones
-    weights = prior * total
-    difference = _log_odds(ones + weights) - _log_odds(zeros + weights)
-    variance = 1 / (ones + weights) + 1 / (zeros + weights)
-    n_ones = values.sum(axis=0, dtype=np.int64)
-    shares = (
-        zeros / np.maximum(len(values) - n_ones, 1),
-        ones / np.maximum(n_ones, 1),
-    )
-    if groups is None:
-        z = difference / np.sqrt(variance)
-        return z, 2 * ndtr(-np.abs(z)), shares
-    counts = np.stack([zeros, ones])
-    # By the delta method a word moves log(p / (1 - p)) by 1 / (N p (1 - p)).
-    weighted = counts + weights
-    totals = weighted.sum(axis=1, keepdims=True)
-    scales, product = np.zeros(counts.shape), weighted * (totals - weighted)
-    np.divide(totals, product, out=scales, where=product > 0)
-    robust = _by_bit(groups, values, scales, weighted / np.maximum(totals, 1))
-    z = difference / np.sqrt(np.maximum(variance, robust))
-    return z, _p_values(z, groups, values, counts), shares
-
-
 def _log_odds(counts: FloatArray) -> FloatArray:
     others = counts.sum(axis=0) - counts
     # Where there is one word only, it has no odds, and both sides are alike.
     odds = np.divide(counts, others, out=np.ones(counts.shape), where=others > 0)
     result: FloatArray = np.log(odds)
-    return result
-
-
-def _p_values(
-    z: FloatArray,
-    groups: _WordGroups,
-    values: NDArray[np.uint8],
-    counts: FloatArray,
-) -> FloatArray:
-    """Return p values by Student's t; 1 where groups may be on their sides by chance.
-
-    The variance between groups is too small where the few groups with a word all lie
-    on one side: they do not differ then. So the difference of shares is tested, too,
-    against sides that groups take at random.
-    """
-    from scipy.special import ndtr, stdtr
-
-    by_variance = 2 * stdtr(groups.n_groups - 1, -np.abs(z))
-    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    pooled = counts.sum(axis=0) / np.maximum(counts.sum(axis=(0, 1)), 1)
-    scales = np.broadcast_to(1 / totals, counts.shape)
-    squares = _by_bit(groups, values, scales, np.stack([pooled, pooled]))
-    zeros, ones = counts / totals
-    score = np.zeros(z.shape)
-    np.divide(np.abs(ones - zeros), np.sqrt(squares), out=score, where=squares > 0)
-    result: FloatArray = np.where(2 * ndtr(-score) <= _BY_CHANCE, by_variance, 1.0)
     return result
 
 

@@ -66,9 +66,10 @@ def pixels(items: Sequence[Any], size: int) -> NDArray[np.uint8]:
     Parameters
     ----------
     items : sequence
-        Paths, PIL images (both turned as their EXIF orientation says), or arrays (h, w)
-        or (h, w, 3) of bytes, of booleans, or of floats from 0 to 1. Of uint16 the
-        upper byte counts, other integers must be bytes.
+        Paths, PIL images (both turned as their EXIF orientation says), or arrays
+        (h, w), (h, w, 3) of RGB or (h, w, 4) of RGBA, of bytes, of booleans, or of
+        floats from 0 to 1. Of uint16 the upper byte counts, other integers must be
+        bytes. What is transparent is seen on white.
     size : int
         Pixels on each side. Whatever the shape, an image is squeezed into a square:
         bilinear, with antialiasing when it shrinks.

@@ -5,7 +5,6 @@ from fewbits.classify._calibration import (
     TopClasses,
     calibrate,
     calibration_bytes,
-    class_probabilities,
     label_scores,
     label_threshold,
     load_calibration,
@@ -24,7 +23,6 @@ from fewbits.classify._linear import (
     best_scores,
     learn_class,
     learn_classes,
-    select_bits,
 )
 from fewbits.classify._votes import (
     Votes,
@@ -47,7 +45,6 @@ __all__ = [
     "calibrate",
     "calibration_bytes",
     "check_capacity",
-    "class_probabilities",
     "label_scores",
     "label_threshold",
     "label_votes",
@@ -57,7 +54,6 @@ __all__ = [
     "load_codebook",
     "nearest_label_votes",
     "nearest_vote",
-    "select_bits",
     "top_classes",
     "vote",
 ]

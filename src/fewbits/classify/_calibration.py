@@ -152,27 +152,22 @@ class _Loss:
         scale, shifts = parameters[0], parameters[1:]
         loss, gradient = float(shifts @ shifts) / 2, np.append(0.0, shifts)
         for block in spans(len(self.rows), _ENTRIES // len(self.B)):
-            scores = self.scores[block]
-            value, slopes = self._of_log_odds(scale * scores + shifts, self.rows[block])
-            loss += value
+            scores, rows = self.scores[block], self.rows[block]
+            z = scale * scores + shifts  # log-odds
+            none = _none_logits(z, self.none, len(self.B))
+            logits = np.append(z @ self.B.T, none, axis=1)
+            logits -= logits.max(axis=1, keepdims=True)
+            weights = np.exp(logits)
+            totals = weights.sum(axis=1)
+            loss += float((np.log(totals) - logits[np.arange(len(z)), rows]).sum())
+            weights /= totals[:, None]
+            slopes = weights[:, :-1] @ self.B - self.B[rows]
+            slopes += (
+                weights[:, -1:] * (1 + np.tanh(z / 2)) / 2
+            )  # the logistic function
             gradient[0] += np.vdot(slopes, scores)
             gradient[1:] += slopes.sum(axis=0)
         return loss, gradient
-
-    def _of_log_odds(self, z: FloatArray, rows: IdArray) -> tuple[float, FloatArray]:
-        """Return the loss of some items, and its slopes by their log-odds."""
-        logits = np.append(
-            z @ self.B.T, _none_logits(z, self.none, len(self.B)), axis=1
-        )
-        logits -= logits.max(axis=1, keepdims=True)
-        weights = np.exp(logits)
-        totals = weights.sum(axis=1)
-        items = np.arange(len(z))
-        value = float((np.log(totals) - logits[items, rows]).sum())
-        weights /= totals[:, None]
-        slopes = weights[:, :-1] @ self.B - self.B[rows]
-        slopes += weights[:, -1:] * (1 + np.tanh(z / 2)) / 2  # the logistic function
-        return value, slopes
 
 
 def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
@@ -253,54 +248,13 @@ class TopClasses(NamedTuple):
         return one_line(self)
 
 
-def class_probabilities(
-    codebook: Codebook, scores: ArrayLike, calibration: Calibration | None = None
-) -> FloatArray:
-    """Return the probability of every class, by independent bits.
-
-    Parameters
-    ----------
-    codebook : Codebook
-    scores : array-like of shape (n, n_bits)
-        ``encoder.project(X)``.
-    calibration : Calibration, default=None
-        Of `calibrate`; None takes scores for log-odds as they are.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes), dtype float64
-        In the order of the codebook. Rows add up to 1, or, where the calibration
-        reckons with items of no class, to 1 minus the probability of that. Classes
-        that share a code are equally probable.
-
-    Raises
-    ------
-    FeatureError
-        When scores are not finite, or not one for each bit.
-    ArgumentError
-        When the calibration is of codes of another length.
-
-    Examples
-    --------
-    >>> from fewbits.codes import pack
-    >>> book = Codebook(pack([[0, 0, 0], [1, 1, 1]]), n_bits=3)
-    >>> class_probabilities(book, [[1.0, 1.0, -1.5]]).round(3)
-    array([[0.378, 0.622]])
-    """
-    z, none = _log_odds(codebook, scores, calibration)
-    probabilities = np.empty((len(z), len(codebook)))
-    for items in spans(len(z), _ENTRIES // len(codebook)):
-        probabilities[items] = _softmax(_logits(codebook, z[items], none))[:, :-1]
-    return probabilities
-
-
 def top_classes(
     codebook: Codebook,
     scores: ArrayLike,
     k: int,
     calibration: Calibration | None = None,
 ) -> TopClasses:
-    """Return the `k` most probable classes.
+    """Return the `k` most probable classes, by independent bits.
 
     Parameters
     ----------
@@ -309,19 +263,22 @@ def top_classes(
     k : int
         At least 1; more than there are means all.
     calibration : Calibration, default=None
-        As in `class_probabilities`.
+        Of `calibrate`; None takes scores for log-odds as they are.
 
     Returns
     -------
     TopClasses
         ``probabilities`` float64 and ``rows`` int64, each (n, k), most probable first,
-        ties by row. Row -1 stands for no class, one of the choices if the
-        calibration has a prior for it.
+        ties by row; classes that share a code are equally probable. Row -1 stands for
+        no class, one of the choices if the calibration has a prior for it. All
+        choices together have a probability of 1.
 
     Raises
     ------
-    FeatureError, ArgumentError
-        As `class_probabilities`, or when `k` is below 1.
+    FeatureError
+        When scores are not finite, or not one for each bit.
+    ArgumentError
+        When the calibration is of codes of another length, or `k` is below 1.
 
     Examples
     --------
@@ -330,29 +287,25 @@ def top_classes(
     >>> top_classes(book, [[1.0, 1.0, -1.5]], k=2).rows
     array([[2, 1]])
     """
-    z, none = _log_odds(codebook, scores, calibration)
+    z, none = item_scores(scores, codebook), 0.0
+    if calibration is not None:
+        if len(calibration.shifts) != codebook.n_bits:
+            raise ArgumentError(
+                f"the calibration is of codes of {len(calibration.shifts)} bits, the "
+                f"codebook's have {codebook.n_bits}"
+            )
+        z, none = calibration.log_odds(z), calibration.none
     k = min(check_k(k), len(codebook) + (none > 0))
     top = TopClasses(np.empty((len(z), k)), np.empty((len(z), k), np.int64))
     for items in spans(len(z), _ENTRIES // len(codebook)):
         logits = _logits(codebook, z[items], none)
         best = np.array([best_scores(row, k) for row in logits]).reshape(-1, k)
-        top.probabilities[items] = np.take_along_axis(_softmax(logits), best, axis=1)
+        logits -= logits.max(axis=1, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=1, keepdims=True)
+        top.probabilities[items] = np.take_along_axis(logits, best, axis=1)
         top.rows[items] = np.where(best == len(codebook), -1, best)
     return top
-
-
-def _log_odds(
-    codebook: Codebook, scores: ArrayLike, calibration: Calibration | None
-) -> tuple[FloatArray, float]:
-    checked = item_scores(scores, codebook)
-    if calibration is None:
-        return checked, 0.0
-    if len(calibration.shifts) != codebook.n_bits:
-        raise ArgumentError(
-            f"the calibration is of codes of {len(calibration.shifts)} bits, the "
-            f"codebook's have {codebook.n_bits}"
-        )
-    return calibration.log_odds(checked), calibration.none
 
 
 def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
@@ -368,14 +321,6 @@ def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
         sums = class_sums(numbers, codebook.codes[classes])
         np.multiply(sums, units, out=logits[:, classes])
     logits[:, -1:] = _none_logits(z, none, len(codebook))
-    return logits
-
-
-def _softmax(logits: FloatArray) -> FloatArray:
-    """Turn logits into probabilities, in their place."""
-    logits -= logits.max(axis=1, keepdims=True)
-    np.exp(logits, out=logits)
-    logits /= logits.sum(axis=1, keepdims=True)
     return logits
 
 
@@ -414,8 +359,8 @@ def label_scores(codebook: Codebook, scores: ArrayLike) -> FloatArray:
     lengths = np.linalg.norm(numbers, axis=1) * codebook.n_bits**0.5
     cosines = np.empty((len(numbers), len(codebook)))
     for items in spans(len(numbers), _ENTRIES // len(codebook)):
-        some = numbers[items]
-        products = 2 * class_sums(some, codebook.codes) - some.sum(axis=1)[:, None]
+        sums = class_sums(numbers[items], codebook.codes)
+        products = 2 * sums - numbers[items].sum(axis=1)[:, None]
         cosines[items] = products / np.maximum(lengths[items], 1)[:, None]
     return cosines
 

@@ -38,8 +38,19 @@ class CodeTable(Immutable):
         self.is_exact = n_bits <= _WORD
         n_distinct = 0 if self.is_exact else len(np.unique(codes, axis=0))
         for seed in range(1 << 16):  # a second seed is hardly ever needed
-            words = _unit_words(n_bits) if self.is_exact else _words(n_bits, seed)
-            by_byte = None if self.is_exact else _byte_keys(words)
+            if self.is_exact:
+                shifts = np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
+                words, by_byte = np.uint64(1) << shifts, None
+            else:
+                rng = np.random.default_rng(seed)
+                words = rng.integers(0, 1 << _WORD, n_bits, dtype=np.uint64)
+                padded = np.zeros(8 * n_bytes(n_bits), np.uint64)
+                padded[:n_bits] = words
+                # The keys of all values of each byte.
+                by_byte = np.zeros((n_bytes(n_bits), 256), np.uint64)
+                for bit in range(8):
+                    is_set = np.arange(256) >> (7 - bit) & 1 == 1
+                    by_byte[:, is_set] ^= padded[bit::8, None]
             products, rows, counts = np.unique(
                 _keys(codes, by_byte) * _FACTOR, return_index=True, return_counts=True
             )
@@ -104,26 +115,6 @@ class CodeTable(Immutable):
             walking = walking[entries[walking] < ends[walking]]
         is_hit = found >= 0
         return places[is_hit] + offset, found[is_hit]
-
-
-def _unit_words(n_bits: int) -> KeyArray:
-    return np.uint64(1) << np.arange(_WORD - 1, _WORD - 1 - n_bits, -1, dtype=np.uint64)
-
-
-def _words(n_bits: int, seed: int) -> KeyArray:
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, 1 << _WORD, n_bits, dtype=np.uint64)
-
-
-def _byte_keys(words: KeyArray) -> KeyArray:
-    """Return the keys of all values of each byte, shape (n_bytes, 256)."""
-    padded = np.zeros(8 * n_bytes(len(words)), np.uint64)
-    padded[: len(words)] = words
-    keys = np.zeros((len(padded) // 8, 256), np.uint64)
-    for bit in range(8):
-        is_set = np.arange(256) >> (7 - bit) & 1 == 1
-        keys[:, is_set] ^= padded[bit::8, None]
-    return keys
 
 
 def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:

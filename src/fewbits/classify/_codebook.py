@@ -92,11 +92,17 @@ class Codebook(Immutable):
             raise ArgumentError("a codebook needs at least one class, got none")
         check_unused(array, self.n_bits, "class codes")
         self.codes = frozen_array(array)
-        self.names = _names(np.arange(len(array)) if names is None else names)
-        if len(self.names) != len(array):
-            raise ArgumentError(
-                f"{len(array)} class codes, but {len(self.names)} names"
-            )
+        named = _name_array(
+            np.arange(len(array)) if names is None else names, "names of classes"
+        )
+        distinct, counts = np.unique(named, return_counts=True)
+        if len(distinct) < len(named):
+            twice = distinct[counts.argmax()]
+            raise ArgumentError(f"names of classes must be unique, got {twice!s} twice")
+        objects = named.dtype.hasobject
+        self.names = read_only(named.copy()) if objects else frozen_array(named)
+        if len(named) != len(array):
+            raise ArgumentError(f"{len(array)} class codes, but {len(named)} names")
         if unique:
             check_capacity(len(array), self.n_bits)
             for rows in self.collisions:
@@ -400,15 +406,6 @@ their own, got 8
             f"{n_classes} classes need at least {needed} bits to get codes of their "
             f"own, got {n_bits}"
         )
-
-
-def _names(names: ArrayLike) -> Array:
-    array = _name_array(names, "names of classes")
-    unique, counts = np.unique(array, return_counts=True)
-    if len(unique) < len(array):
-        twice = unique[counts.argmax()]
-        raise ArgumentError(f"names of classes must be unique, got {twice!s} twice")
-    return read_only(array.copy()) if array.dtype.hasobject else frozen_array(array)
 
 
 def _name_array(names: ArrayLike, what: str) -> Array:

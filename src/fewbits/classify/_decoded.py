@@ -1,12 +1,14 @@
 """The answer of every decoder."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits import _kernels
 from fewbits._repr import one_line
-from fewbits._typing import DistanceArray, IdArray
+from fewbits._typing import CodeArray, DistanceArray, IdArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,3 +110,23 @@ def first_of_each(
     ties = np.zeros(n, np.int64)
     np.add.at(ties, items, counts)
     return lowest, ties
+
+
+def classes_within(
+    class_codes: CodeArray, codes: CodeArray, radii: NDArray[np.integer[Any]]
+) -> IdArray:
+    """Return how many classes lie within the radius beside each code."""
+    counts = np.empty(len(codes), np.int64)
+    for radius in np.unique(radii):
+        items = np.flatnonzero(radii == radius)
+        numbers = np.empty(len(items), np.int64)
+        _kernels.hamming_within_count(
+            codes[items],
+            class_codes,
+            int(radius),
+            None,
+            numbers,
+            _kernels.num_threads(),
+        )
+        counts[items] = numbers
+    return counts

@@ -1,4 +1,4 @@
-"""Linear models on bits, learnt from examples, and the bits that they need."""
+"""Linear models on bits, learnt from examples."""
 
 import warnings
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from fewbits._typing import Array, CodeArray
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
 
-#: LIBLINEAR does not end with weights of errors that are much larger, or as small.
 _LARGEST_COST = 1e30
 
 
@@ -99,8 +98,7 @@ def learn_class(
         examples they have, with 0 every example weighs the same. The constant is that
         of sides that weigh the same in any case, so that positive scores mean as much.
     bits : array-like of int, default=None
-        The bits to learn from, each once, such as those of `select_bits`; all others
-        get a weight of 0. None means all.
+        The bits to learn from, each once; all others get a weight of 0. None means all.
     random_state : int, default=0
         Seeds the solver.
 
@@ -126,63 +124,60 @@ def learn_class(
     >>> learn_class(odd, even, 8).scores(np.array([[0b01000001], [64]], np.uint8)) > 0
     array([ True, False])
     """
-    signs, sides = _training_signs(positives, negatives, n_bits)
-    _check_cost(C)
+    examples = [as_codes(codes, n_bits=n_bits) for codes in (positives, negatives)]
+    for name, codes in zip(("positive", "negative"), examples, strict=True):
+        if not len(codes):
+            raise ArgumentError(f"a class is learnt from examples, got no {name} one")
+    signs = 2 * unpack(np.concatenate(examples), n_bits).astype(np.float64) - 1
+    sides = np.repeat([1, -1], [len(codes) for codes in examples])
+    # LIBLINEAR does not end with weights of errors that are much larger, or as small.
+    if not _is_number(C) or not 1 / _LARGEST_COST <= C <= _LARGEST_COST:
+        raise ArgumentError(
+            f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
+        )
     check_seed(random_state)
-    kept = np.arange(n_bits) if bits is None else _check_bits(bits, n_bits)
+    kept = np.arange(n_bits)
+    if bits is not None:
+        try:
+            kept = np.asarray(bits)
+        except ValueError:
+            raise ArgumentError("bits must be a list of integers") from None
+        if kept.ndim != 1 or not len(kept) or kept.dtype.kind not in "iu":
+            raise ArgumentError(
+                f"bits must be a list of at least one integer, got {kept.dtype} of "
+                f"shape {kept.shape}"
+            )
+        if kept.min() < 0 or kept.max() >= n_bits:
+            raise ArgumentError(
+                f"bits must lie between 0 and {n_bits - 1}, got {kept.min()} to "
+                f"{kept.max()}"
+            )
+        if len(np.unique(kept)) < len(kept):
+            raise ArgumentError("bits must be named once each, got some twice")
     signs = signs[:, kept]
-    is_number = isinstance(balance, Real) and not isinstance(balance, bool)
-    if not is_number or not 0 <= balance <= 1:
+    if not _is_number(balance) or not 0 <= balance <= 1:
         raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
     slopes, constant = linear_svm(
         signs, sides, C / signs.size, random_state, balance=balance
     )
-    if balance < 1:
-        constant = _balanced_constant(signs @ slopes, sides > 0)
+    if balance < 1:  # minimise the loss of balanced sides over the constant alone
+        from scipy.optimize import brentq
+
+        scores = signs @ slopes
+        members, others = scores[sides > 0], scores[sides < 0]
+
+        def slope(constant: float) -> float:
+            missed = np.maximum(0, 1 - members - constant).mean()
+            return float(np.maximum(0, 1 + others + constant).mean() - missed)
+
+        constant = float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
     weights = np.zeros(n_bits, np.float32)
     weights[kept] = 2 * slopes  # from bits as -1 and +1 to bits as 0 and 1
     return LinearModel(weights, float(constant - slopes.sum()))
 
 
-def _training_signs(
-    positives: CodeArray, negatives: CodeArray, n_bits: int
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return the bits of both sides as -1 and +1, and 1 or -1 for each code."""
-    sides = [as_codes(codes, n_bits=n_bits) for codes in (positives, negatives)]
-    for name, codes in zip(("positive", "negative"), sides, strict=True):
-        if not len(codes):
-            raise ArgumentError(f"a class is learnt from examples, got no {name} one")
-    signs = 2 * unpack(np.concatenate(sides), n_bits).astype(np.float64) - 1
-    return signs, np.repeat([1, -1], [len(codes) for codes in sides])
-
-
-def _check_cost(C: float) -> None:
-    """Refuse a weight of errors that is none, or with which LIBLINEAR does not end."""
-    is_number = isinstance(C, Real) and not isinstance(C, bool)
-    if not is_number or not 1 / _LARGEST_COST <= C <= _LARGEST_COST:
-        raise ArgumentError(
-            f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
-        )
-
-
-def _check_bits(bits: ArrayLike, n_bits: int) -> NDArray[np.int64]:
-    try:
-        kept = np.asarray(bits)
-    except ValueError:
-        raise ArgumentError("bits must be a list of integers") from None
-    if kept.ndim != 1 or not len(kept) or kept.dtype.kind not in "iu":
-        raise ArgumentError(
-            f"bits must be a list of at least one integer, got {kept.dtype} of shape "
-            f"{kept.shape}"
-        )
-    if kept.min() < 0 or kept.max() >= n_bits:
-        raise ArgumentError(
-            f"bits must lie between 0 and {n_bits - 1}, got {kept.min()} to "
-            f"{kept.max()}"
-        )
-    if len(np.unique(kept)) < len(kept):
-        raise ArgumentError("bits must be named once each, got some twice")
-    return kept.astype(np.int64)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def linear_svm(
@@ -224,21 +219,6 @@ def linear_svm(
             warnings.simplefilter("ignore", ConvergenceWarning)
         svm.fit(X, y)
     return svm.coef_[0], float(svm.intercept_[0])
-
-
-def _balanced_constant(
-    scores: NDArray[np.float64], positive: NDArray[np.bool_]
-) -> float:
-    """Minimise the squared hinge loss of balanced sides over the constant alone."""
-    from scipy.optimize import brentq
-
-    members, others = scores[positive], scores[~positive]
-
-    def slope(constant: float) -> float:
-        missed = np.maximum(0, 1 - members - constant).mean()
-        return float(np.maximum(0, 1 + others + constant).mean() - missed)
-
-    return float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
 
 
 def best_scores(
@@ -363,117 +343,35 @@ def learn_classes(
     check_seed(random_state)
     if whole_number(most, "most") < 1:
         raise ArgumentError(f"most must be at least 1, got {most}")
-    names, members = _members(labels, len(codes))
-    rows = _drawn(members, most, np.random.default_rng(random_state))
-    codes, members = codes[rows], members[rows]
+    classes = as_label_rows(labels)
+    if len(classes) != len(codes):
+        raise ArgumentError(f"{len(codes)} codes, but {len(classes)} labels")
+    if classes.ndim == 2:
+        names, members = np.arange(classes.shape[1]), classes > 0
+    else:
+        names, numbers = as_classes(classes, len(codes))
+        members = numbers[:, None] == np.arange(len(names))
+    counts = members.sum(axis=0)
+    for wrong, what in (
+        (counts == 0, "no item is"),
+        (counts == len(codes), "all items are"),
+    ):
+        if wrong.any():
+            name = names[np.argmax(wrong)]
+            raise ArgumentError(f"{what} of class {name}: nothing tells it from others")
+    if len(codes) > most:  # as many of each class, and of none; one at least
+        rng = np.random.default_rng(random_state)
+        groups = [*members.T, ~members.any(axis=1)]
+        share = max(1, most // len(groups))
+        drawn = [rng.permutation(np.flatnonzero(group))[:share] for group in groups]
+        rows = np.unique(np.concatenate(drawn))
+        codes, members = codes[rows], members[rows]
     models = [
         learn_class(
-            codes[own], codes[~own], n_bits, C=C, random_state=int(random_state)
+            codes[member], codes[~member], n_bits, C=C, random_state=int(random_state)
         )
-        for own in members.T
+        for member in members.T
     ]
     weights = np.stack([model.weights for model in models])
     biases = np.array([model.bias for model in models], np.float32)
     return LinearClasses(weights, biases, names)
-
-
-def _members(labels: ArrayLike, n: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the names of classes, and for each item which of them it is of."""
-    rows = as_label_rows(labels)
-    if len(rows) != n:
-        raise ArgumentError(f"{n} codes, but {len(rows)} labels")
-    if rows.ndim == 2:
-        names, members = np.arange(rows.shape[1]), rows > 0
-    else:
-        names, numbers = as_classes(rows, n)
-        members = numbers[:, None] == np.arange(len(names))
-    counts = members.sum(axis=0)
-    for wrong, subject in ((counts == 0, "no item is"), (counts == n, "all items are")):
-        if wrong.any():
-            name = names[np.argmax(wrong)]
-            raise ArgumentError(
-                f"{subject} of class {name}: nothing tells it from others"
-            )
-    return names, members
-
-
-def _drawn(
-    members: NDArray[np.bool_], most: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return rows of all classes, and of none, at most `most` or one of each."""
-    if len(members) <= most:
-        return np.arange(len(members))
-    groups = [*members.T, ~members.any(axis=1)]
-    share = max(1, most // len(groups))
-    drawn = [rng.permutation(np.flatnonzero(group))[:share] for group in groups]
-    return np.unique(np.concatenate(drawn))
-
-
-def select_bits(
-    positives: CodeArray,
-    negatives: CodeArray,
-    n_bits: int,
-    *,
-    k: int | None = None,
-    C: float = 100.0,
-    random_state: int = 0,
-) -> NDArray[np.int64]:
-    """Return the bits that are the strongest evidence for or against a class.
-
-    A linear SVM whose weights are held back by their absolute values leaves most of
-    them at 0. The class is then learnt from the others: ``learn_class(..., bits=...)``.
-
-    Parameters
-    ----------
-    positives, negatives : ndarray of shape (n, n_bytes), dtype uint8
-        At least one of each.
-    n_bits : int
-        Length of the codes.
-    k : int, default=None
-        Bits to return, those with the largest weights, ties by the smaller number;
-        fewer where fewer have a weight. None means all that have one.
-    C : float, default=100
-        Weight of the mean error, both sides weighing the same, against the sum of the
-        absolute weights. Larger values keep more bits, and take longer: of 128 bits of
-        40 blocks of ICD-10, 1 keeps 2 for a class, 10 keeps 39, 100 keeps 55. One so
-        small that none is left keeps the bit in which the two sides differ most.
-    random_state : int, default=0
-        Seeds the solver.
-
-    Returns
-    -------
-    ndarray of shape (n_selected,), dtype int64
-        At least one bit, rising.
-
-    Raises
-    ------
-    ArgumentError
-        When one side is empty, or C or `k` is not above 0.
-
-    References
-    ----------
-    Rastegari, Farhadi and Forsyth, "Attribute Discovery via Predictable Discriminative
-    Binary Codes", ECCV 2012: DBC-L1. How many bits it keeps is not told.
-
-    Examples
-    --------
-    >>> members = np.array([[0b10010000], [0b10100001], [0b11000011]], np.uint8)
-    >>> others = np.array([[0b01010001], [0b01100010], [0b00000011]], np.uint8)
-    >>> select_bits(members, others, 8)
-    array([0])
-    """
-    signs, sides = _training_signs(positives, negatives, n_bits)
-    _check_cost(C)
-    check_seed(random_state)
-    if k is not None:
-        check_k(k)
-    # Neither the length of codes nor the number of examples changes what C means.
-    weights, _ = linear_svm(signs, sides, C / len(signs), random_state, penalty="l1")
-    if not weights.any():  # the bit that is the first to get a weight as C grows
-        differences = signs[sides > 0].mean(axis=0) - signs[sides < 0].mean(axis=0)
-        return np.array([np.abs(differences).argmax()], dtype=np.int64)
-    kept = np.flatnonzero(weights)
-    if k is None:
-        return kept
-    order = np.argsort(-np.abs(weights[kept]), kind="stable")
-    return np.sort(kept[order[:k]])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
-from fewbits._labels import as_classes, as_labels
+from fewbits._labels import voting_classes
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
@@ -55,7 +55,8 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     neighbours : Neighbours
         Distances and rows of `labels`; entries of -1 do not vote.
     labels : array-like of shape (n,)
-        The class of every item of the collection.
+        The class of every item of the collection. Where it is missing (None, NaN, a
+        blank), the item has no vote; a warning says how many have none.
     k : int or None, default=None
         How many votes there are. Neighbours as far away as the k-th share those that
         nearer ones leave, so give as many neighbours as may be equally near. None: each
@@ -69,7 +70,7 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     Raises
     ------
     ArgumentError
-        When a query has no neighbour at all, or a neighbour has no label.
+        When a query has no neighbour with a label, or there are fewer labels than rows.
 
     See Also
     --------
@@ -83,13 +84,16 @@ def vote(neighbours: Neighbours, labels: ArrayLike, k: int | None = None) -> Vot
     >>> vote(hamming_topk(codes[:1], codes, k=3), ["low", "low", "high"]).labels
     array(['low'], dtype='<U4')
     """
-    named = as_labels(labels)
+    classes, numbers = voting_classes(labels)
     n_items = int(neighbours.ids.max(initial=-1)) + 1
-    if len(named) < n_items:
+    if len(numbers) < n_items:
         raise ArgumentError(
-            f"every item needs a label: got {len(named)} for at least {n_items} items"
+            f"every item needs a label: got {len(numbers)} for at least {n_items} items"
         )
-    classes, numbers = as_classes(named, len(named))
+    if (numbers < 0).any():
+        votes = (neighbours.ids >= 0) & (numbers[neighbours.ids] >= 0)
+        ids = np.where(votes, neighbours.ids, -1)
+        neighbours = Neighbours(neighbours.distances, ids)
     winners, shares = _winners(
         _ballots_of(neighbours, k), numbers, len(neighbours.ids), len(classes)
     )
@@ -114,7 +118,8 @@ def nearest_vote(
     queries, database : ndarray of shape (n, n_bytes), dtype uint8
         Packed codes of the same width.
     labels : array-like of shape (n_database,)
-        The class of every code.
+        The class of every code. Codes whose class is missing (None, NaN, a blank) are
+        left out; a warning says how many are.
     k : int, default=1
         How many votes there are; more than there are codes means all.
     own : ndarray of shape (n_queries,), dtype int64, default=None
@@ -140,12 +145,24 @@ def nearest_vote(
     Votes(labels=array(['bee'], dtype='<U3'), shares=array([0.66666667]))
     """
     queries, database = as_codes(queries), as_codes(database)
-    classes, numbers = as_classes(labels, len(database))
+    classes, numbers = voting_classes(labels, len(database))
+    parts = [(np.arange(len(queries)), own)]
+    if (numbers < 0).any():
+        voters = np.flatnonzero(numbers >= 0)
+        database, numbers = database[voters], numbers[voters]
+        if own is not None:  # a query without a label is not among the voters
+            places = np.minimum(np.searchsorted(voters, own), len(voters) - 1)
+            votes = voters[places] == own
+            parts = [(np.flatnonzero(~votes), None)]
+            parts.append((np.flatnonzero(votes), places[votes]))
+            parts = [part for part in parts if len(part[0])]
     winners = np.empty(len(queries), np.int64)
     shares = np.empty(len(queries))
-    for span, ballots in _nearest_ballots(queries, database, k, len(classes), own):
-        n = span.stop - span.start
-        winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
+    for rows, mine in parts:
+        blocks = _nearest_ballots(queries[rows], database, k, len(classes), mine)
+        for span, ballots in blocks:
+            n, block = span.stop - span.start, rows[span]
+            winners[block], shares[block] = _winners(ballots, numbers, n, len(classes))
     return Votes(classes[winners], shares)
 
 
@@ -178,14 +195,16 @@ def _nearest_ballots(
 
 def _ballots_of(neighbours: Neighbours, k: int | None) -> _Ballots:
     """Return the votes of neighbours that were found."""
-    there = neighbours.ids >= 0
-    if not there.any(axis=1).all():
-        raise ArgumentError("a query without neighbours has no votes to count")
-    counts = there.sum(axis=1)
+    is_hit = neighbours.ids >= 0
+    if not is_hit.any(axis=1).all():
+        raise ArgumentError(
+            "a query without neighbours, or none with a label, has no votes to count"
+        )
+    counts = is_hit.sum(axis=1)
     k_of = counts if k is None else np.minimum(counts, check_count(k, "k"))
-    distances = np.where(there, neighbours.distances, np.inf)
+    distances = np.where(is_hit, neighbours.distances, np.inf)
     last = np.take_along_axis(np.sort(distances), k_of[:, None] - 1, axis=1)
-    query, place = np.nonzero(there & (distances <= last))
+    query, place = np.nonzero(is_hit & (distances <= last))
     row, distance = neighbours.ids[query, place], distances[query, place]
     return _shared(query, row, distance, last[:, 0], k_of)
 

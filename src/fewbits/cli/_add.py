@@ -22,6 +22,7 @@ def add(
     id: opt.Id = None,
     columns: opt.Columns = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -48,6 +49,7 @@ def add(
             id=id,
             columns=columns or None,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             timeout=timeout,
             progress=progress,
         )

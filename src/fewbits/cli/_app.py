@@ -4,12 +4,13 @@ import contextlib
 import inspect
 import io
 import os
-import pkgutil
+import platform
 import signal
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Annotated, Any, NoReturn
@@ -27,35 +28,43 @@ EXIT_INTERRUPT = 130
 #: What a user can cause: one line on standard error and exit status 2. Anything else is
 #: ours, and a traceback. `fewbits.errors.OUTCOMES` says the same for a service.
 MISTAKES = (FewbitsError, OSError, MemoryError, UnicodeError)
-#: In the order of the help; each is the function of its name in the module ``_name``.
-COMMANDS = (
-    "demo",
-    "methods",
-    "compare",
-    "fit",
-    "build",
-    "search",
-    "get",
-    "like",
-    "classify",
-    "duplicates",
-    "encode",
-    "add",
-    "upsert",
-    "update",
-    "delete",
-    "compact",
-    "verify",
-    "reencode",
-    "evaluate",
-    "recall",
-    "inspect",
-    "export",
-    "serve",
-    "data",
-)
-# Typer brings its own copy of Click, or uses Click itself, depending on its version.
-UsageError: Any = typer.BadParameter.__mro__[1]
+#: In the order of the help, with the panel that shows each. A command is the function
+#: of its name in the module ``_name``.
+COMMANDS = {
+    "demo": "Start",
+    "build": "Start",
+    "search": "Start",
+    "get": "Ask",
+    "like": "Ask",
+    "classify": "Ask",
+    "duplicates": "Ask",
+    "inspect": "Ask",
+    "serve": "Ask",
+    "add": "Change",
+    "upsert": "Change",
+    "update": "Change",
+    "delete": "Change",
+    "reencode": "Change",
+    "compact": "Change",
+    "verify": "Change",
+    "compare": "Learn and measure",
+    "methods": "Learn and measure",
+    "fit": "Learn and measure",
+    "recall": "Learn and measure",
+    "evaluate": "Learn and measure",
+    "encode": "Learn and measure",
+    "export": "Learn and measure",
+    "data": "Learn and measure",
+}
+#: Former names of options, which are still taken.
+FORMER = {
+    "--method": "--learner",
+    "--by": "--encoder",
+    "--seed": "--random-state",
+    "--fit-rows": "--n-fit",
+}
+# Typer exports this error's subclass alone.
+UsageError: Any = typer.BadParameter.__base__
 
 
 class _Commands(Mapping[str, Any]):
@@ -74,6 +83,13 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        for i, word in enumerate(args[:end]):
+            name, *value = word.split("=", 1)
+            args[i] = "=".join([FORMER.get(name, name), *value])
+        return super().parse_args(ctx, args)
+
     def make_parser(self, ctx: Any) -> Any:
         return _refuse_twice(super().make_parser(ctx))
 
@@ -108,7 +124,7 @@ class _Application(TyperGroup):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except MISTAKES as error:
-            typer.echo(f"fewbits: error: {_one_line(_told(error))}", err=True)
+            typer.echo(f"fewbits: error: {_one_line(_message(error))}", err=True)
             raise typer.Exit(EXIT_MISTAKE) from None
         except KeyboardInterrupt as error:
             typer.echo(f"fewbits: {str(error) or 'interrupted'}", err=True)
@@ -117,9 +133,10 @@ class _Application(TyperGroup):
 
 app = typer.Typer(
     cls=_Application,
-    help="Learn compact binary codes from vectors, texts or images, and search and "
-    "classify with them. Start with 'fewbits demo', or with 'fewbits build' and "
-    "'fewbits search' on your own data.",
+    help="Start with 'fewbits build my-collection vectors.npy', or a table or a folder "
+    "of images, then 'fewbits search my-collection'; 'fewbits demo' shows both.\n\n"
+    "fewbits learns compact binary codes from vectors, texts and images, and searches "
+    "and classifies by them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -127,9 +144,18 @@ app = typer.Typer(
 
 
 def _print_version(value: bool) -> None:
-    if value:
-        typer.echo(__version__)
-        raise typer.Exit
+    if not value:
+        return
+    from fewbits import _kernels  # imports NumPy, which --help does without
+
+    kernels = "native" if _kernels.COMPILED else "slower NumPy"
+    instructions = f", {_kernels.active_isa()}" if _kernels.COMPILED else ""
+    python = f"Python {platform.python_version()}"
+    system = f"{platform.system()} {platform.machine()}"
+    typer.echo(
+        f"fewbits {__version__} ({kernels} kernels{instructions}; {python}; {system})"
+    )
+    raise typer.Exit
 
 
 @app.callback()
@@ -138,7 +164,7 @@ def _root(
         bool,
         typer.Option(
             "--version",
-            help="Print the version.",
+            help="Print the version, which kernels run, and the platform.",
             is_eager=True,
             callback=_print_version,
         ),
@@ -153,6 +179,10 @@ def main() -> None:
     # 0.2 of the 0.65 seconds of a search. Commands read files, never data frames.
     sys.meta_path.insert(0, _NoPandas())
     warnings.showwarning = _show_warning
+    # Where one is closed, there is nothing to read, and what is printed goes nowhere.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # Characters that the encoding lacks are printed as escapes.
         if isinstance(stream, io.TextIOWrapper):
@@ -175,21 +205,20 @@ class _NoPandas(MetaPathFinder, Loader):
 @cache
 def _command(name: str) -> Any:
     """Return a command, or a group of commands, for Click."""
-    command = pkgutil.resolve_name(f"fewbits.cli._{name}:{name}")
-    group = command
-    if not isinstance(command, typer.Typer):
+    command = vars(import_module(f"fewbits.cli._{name}"))[name]
+    if isinstance(command, typer.Typer):
+        group = command
+    else:
         group = typer.Typer(add_completion=False)
         group.command(name)(command)
     for info in group.registered_commands:
-        info.help = _flowing(info.callback.__doc__)
+        # Paragraphs without line breaks, which look wrong in narrow windows.
+        paragraphs = inspect.cleandoc(info.callback.__doc__ or "").split("\n\n")
+        info.help = "\n\n".join(text.replace("\n", " ") for text in paragraphs)
         info.cls = _Command
-    return get_command(group)
-
-
-def _flowing(text: str | None) -> str:
-    """Return paragraphs without line breaks, which look wrong in narrow windows."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+    made: Any = get_command(group)
+    made.rich_help_panel = COMMANDS[name]
+    return made
 
 
 def _refuse_twice(parser: Any) -> Any:
@@ -220,18 +249,15 @@ def _end_of_usage(error: Any) -> NoReturn:
         raise error
     name = error.ctx.command_path if error.ctx is not None else "fewbits"
     text = _one_line(error.format_message()).rstrip(".")
-    if text.startswith("Got unexpected extra argument") and _takes_ids(error.ctx):
+    parameters = error.ctx.command.params if error.ctx is not None else ()
+    takes_ids = any("--ids" in parameter.opts for parameter in parameters)
+    if text.startswith("Got unexpected extra argument") and takes_ids:
         text = f"{text}; ids are given by --ids"
     typer.echo(f"fewbits: error: {text} (see '{name} --help')", err=True)
     raise typer.Exit(EXIT_MISTAKE) from None
 
 
-def _takes_ids(context: Any) -> bool:
-    parameters = context.command.params if context is not None else ()
-    return any("--ids" in parameter.opts for parameter in parameters)
-
-
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, FewbitsError):
         return text

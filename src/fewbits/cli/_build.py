@@ -26,7 +26,10 @@ def build(
     label: opt.Label = None,
     id: opt.Id = None,
     columns: opt.Columns = None,
+    types: opt.Types = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
+    normalize: opt.Normalize = False,
     keep_vectors: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +51,7 @@ def build(
             "--bits only the first bits of its codes."
         ),
     ] = None,
-    method: opt.Method = None,
+    learner: opt.Learner = None,
     bits: opt.Bits = None,
     backbone: opt.Backbone = None,
     groups: opt.GroupColumn = None,
@@ -56,7 +59,7 @@ def build(
     settings: opt.Settings = None,
     kernel_map: opt.KernelMap = None,
     codebook: opt.CodebookPath = None,
-    seed: opt.LearningSeed = None,
+    random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
     overwrite: Annotated[
@@ -92,7 +95,7 @@ def build(
     from fewbits.collection import Collection
 
     learning = Learning(
-        method,
+        learner,
         bits,
         backbone,
         groups,
@@ -100,9 +103,10 @@ def build(
         tuple(settings or ()),
         kernel_map,
         codebook,
-        seed,
+        random_state,
         checkpoint,
         device,
+        normalize or None,
     )
     named: dict[str, Any] = {
         "column": column,
@@ -111,7 +115,9 @@ def build(
         "label": label,
         "id": id,
         "columns": columns or None,
+        "types": opt.parse_types(types),
         "skip_blank": skip_blank,
+        "skip_unreadable": skip_unreadable,
     }
     if not overwrite and (collection / "collection.json").exists():
         built = Collection.open(collection)

@@ -13,10 +13,10 @@ from fewbits.cli._printing import annotated, print_json, print_table, progress_b
 
 def compare(
     items: opt.InputPath,
-    methods: Annotated[
+    learners: Annotated[
         list[str] | None,
         typer.Option(
-            "--method",
+            "--learner",
             "-m",
             help="Method to compare; may be repeated. Default: lsh, a random rotation, "
             "itq, additive, neighbours.",
@@ -60,10 +60,13 @@ def compare(
             "1,000 items."
         ),
     ] = None,
-    fit_rows: Annotated[
+    n_fit: Annotated[
         int | None,
         typer.Option(help="Rows to learn from. Default: half of all but the queries."),
     ] = None,
+    n_queries: Annotated[
+        int, typer.Option(help="Rows that are queries: at most an eighth of all.")
+    ] = 1000,
     plot: Annotated[
         Path | None, typer.Option(help="Draw metrics by bits to a .svg file.")
     ] = None,
@@ -118,10 +121,10 @@ def compare(
             check_choice(metric, "metric", training.COMPARED_METRICS)
     elif metric is not None:
         raise ArgumentError("--metric needs --plot, the file to draw it to")
-    names = methods or ()
+    names = learners or ()
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ArgumentError(f"--method {twice} is given more than once")
+        raise ArgumentError(f"--learner {twice} is given more than once")
     parameters = opt.parse_settings(settings or [])
     place = opt.place_of(device, names)
     source = inputs.read(
@@ -130,7 +133,7 @@ def compare(
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)
         found = training.compare(
-            methods or None,
+            learners or None,
             bits or None,
             source,
             k=k,
@@ -138,7 +141,8 @@ def compare(
             bytes=max_bytes,
             latency=latency,
             shortlist=shortlist,
-            n_fit=fit_rows,
+            n_fit=n_fit,
+            n_queries=n_queries,
             backbone=backbone,
             random_state=random_state,
             parameters=parameters,
@@ -195,10 +199,10 @@ def _build_command(choice: Any, items: Any, seed: int, options: dict[str, Any]) 
         if name not in own
     ]
     learning = {
-        "--method": learner["method"],
+        "--learner": learner["method"],
         "--bits": choice.learner.get_params().get("n_bits"),
         "--set": settings,
-        "--seed": seed or None,
+        "--random-state": seed or None,
     }
     return opt.command_line("build", "my-collection", items, **learning, **options)
 

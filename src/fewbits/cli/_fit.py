@@ -30,7 +30,7 @@ def fit(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the encoder.")
     ],
-    method: opt.Method = None,
+    learner: opt.Learner = None,
     bits: opt.Bits = None,
     backbone: opt.Backbone = None,
     column: opt.Column = None,
@@ -38,12 +38,14 @@ def fit(
     label: opt.Label = None,
     id: opt.NoFeature = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
+    normalize: opt.Normalize = False,
     groups: opt.GroupColumn = None,
     sample: opt.Sample = None,
     settings: opt.Settings = None,
     kernel_map: opt.KernelMap = None,
     codebook: opt.CodebookPath = None,
-    seed: opt.LearningSeed = None,
+    random_state: opt.RandomState = None,
     checkpoint: opt.Checkpoint = None,
     device: opt.Device = None,
     overwrite: Annotated[
@@ -64,9 +66,9 @@ def fit(
     under their names in Python: --set loss.quantization=0.01 --set control=posterior
     --set control.mode=replace --set control.weight=0.1.
 
-    Example: fewbits fit vectors.npy --method itq --bits 256 -o my-collection
+    Example: fewbits fit vectors.npy --learner itq --bits 256 -o my-collection
 
-    Example: fewbits fit more.csv --column text --label kind --method llc --codebook
+    Example: fewbits fit more.csv --column text --label kind --learner llc --codebook
     my-collection -o another
     """
     from fewbits import inputs, training
@@ -76,7 +78,7 @@ def fit(
     if groups is not None and groups == id:
         raise ArgumentError("ids differ: --groups needs another column than --id")
     learning = Learning(
-        method,
+        learner,
         bits,
         backbone,
         groups,
@@ -84,9 +86,10 @@ def fit(
         tuple(settings or ()),
         kernel_map,
         codebook,
-        seed,
+        random_state,
         checkpoint,
         device,
+        normalize or None,
     )
     with learning.kept(output):
         source = inputs.read(
@@ -97,6 +100,7 @@ def fit(
             id=id,
             columns=() if groups is None else (groups,),
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         collection = learning.run(source, output)
         collection.save(output, overwrite=overwrite)
@@ -117,6 +121,7 @@ def fit(
         "--label": label,
         "--id": id or source.likely_id,
         "--skip-blank": skip_blank,
+        "--skip-unreadable": skip_unreadable,
     }
     typer.echo(f"next: {opt.command_line('build', output, items, **options)}")
 
@@ -125,7 +130,7 @@ def fit(
 class Learning:
     """The options of learning."""
 
-    method: str | None = None
+    learner: str | None = None
     bits: int | None = None
     backbone: str | None = None
     groups: str | None = None
@@ -133,14 +138,15 @@ class Learning:
     settings: tuple[str, ...] = ()
     kernel_map: str | None = None
     codebook: Path | None = None
-    seed: int | None = None
+    random_state: int | None = None
     checkpoint: Path | None = None
     device: str | None = None
+    normalize: bool | None = None
 
     @property
     def name(self) -> str:
         """The method."""
-        return self.method or "itq"
+        return self.learner or "itq"
 
     def options(self) -> list[str]:
         """Return the options that were given."""
@@ -167,17 +173,21 @@ class Learning:
 
             backbone = backbones.load(backbone).id
         pairs = {
-            "--method": (self.method, facts.method),
+            "--learner": (self.learner, facts.method),
             "--bits": (self.bits, known.encoder.n_bits),
             "--backbone": (backbone, known.backbone),
             "--groups": (self.groups, extra.get("groups")),
             "--sample": (self.sample, extra.get("sample", facts.trained_on)),
+            "--normalize": (self.normalize, facts.normalize),
             "--kernel-map": (self.kernel_map, facts.kernel_map),
             "--codebook": (
                 None if self.codebook is None else str(self.codebook),
                 extra.get("codebook"),
             ),
-            "--seed": (self.seed, parameters.get("random_state", self.seed)),
+            "--random-state": (
+                self.random_state,
+                parameters.get("random_state", self.random_state),
+            ),
         }
         for name, value in opt.parse_settings(self.settings).items():
             if name != "checkpoint":
@@ -206,7 +216,7 @@ class Learning:
         """Return a collection without rows; save what an interrupt leaves, and exit."""
         from fewbits.collection import fit
 
-        parameters, seed = self._parameters(), self.seed or 0
+        parameters, seed = self._parameters(), self.random_state or 0
         facts: dict[str, Any] = {}
         place = opt.place_of(self.device, [self.name])
         if self.sample is not None:
@@ -230,6 +240,7 @@ class Learning:
                 backbone=self.backbone,
                 random_state=seed,
                 parameters=parameters,
+                normalize=bool(self.normalize),
                 kernel_map=self.kernel_map,
                 groups=None if self.groups is None else source.columns[self.groups],
                 progress=progress,
@@ -254,10 +265,9 @@ class Learning:
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
         parameters = opt.parse_settings(self.settings)
-        if self.seed is not None and "random_state" in parameters:
-            raise ArgumentError(
-                f"give one seed, got {self.seed} and {parameters['random_state']}"
-            )
+        if self.random_state is not None and "random_state" in parameters:
+            both = f"{self.random_state} and {parameters['random_state']}"
+            raise ArgumentError(f"give one seed, got {both}")
         if self.checkpoint is not None:
             parameters["checkpoint"] = str(self.checkpoint)
         return parameters
@@ -282,5 +292,5 @@ class Learning:
             source,
             self.name,
             n_bits=parameters.get("n_bits") if self.bits is None else self.bits,
-            random_state=self.seed or 0,
+            random_state=self.random_state or 0,
         )

@@ -76,14 +76,14 @@ def like(
         )
     opt.check_unread(source, column, skip_blank)
     opened = Collection.open(collection)
-    items: list[Any] = opt.typed_items(opened, typed)
+    items: list[Any] = opt.typed_items(opened, typed, "--good-ids")
     if source:
         items += list(
             opt.read_items(opened, source, column, skip_blank=skip_blank).values
         )
     hits = opened.like(
         items,
-        opt.typed_items(opened, bad or ()),
+        opt.typed_items(opened, bad or (), "--bad-ids"),
         good_ids=opt.typed_ids(opened, good_ids) or (),
         bad_ids=opt.typed_ids(opened, bad_ids) or (),
         k=k,
@@ -99,7 +99,7 @@ def like(
     if as_json:
         print_json(answer)
         return
-    print_hits("items most like the examples", found)
+    print_hits("items most like the examples: distances are minus margins", found)
     # The members of a small collection serve as random items, too.
     if found and found[0]["distance"] > 0 and len(opened) > n_random:
         typer.echo(

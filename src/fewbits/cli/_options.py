@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -104,12 +105,36 @@ Columns = Annotated[
         help="Column of a table to keep with the items; may be repeated. Default: all.",
     ),
 ]
+Normalize = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Bring vectors, those of queries too, to length 1: nearness by angle "
+        "(cosine).",
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        help="Types of columns to keep, by the names of Arrow: zip=string,price=float64"
+        " or 'seen=timestamp[us, tz=UTC]'; may be repeated. Default: what all values "
+        "are.",
+    ),
+]
 SkipBlank = Annotated[
     bool,
     typer.Option(
         "--skip-blank",
         help="Leave out rows of a table whose text or label is blank or missing, "
         "instead of refusing the table.",
+    ),
+]
+SkipUnreadable = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unreadable",
+        help="Leave out images that cannot be read, instead of refusing all.",
     ),
 ]
 Timeout = Annotated[
@@ -172,16 +197,13 @@ Shown = Annotated[
         "--columns", help="Column that results have; may be repeated. Default: all."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--random-state", "--seed", help="Seed of what is drawn.")
-]
+Seed = Annotated[int, typer.Option("--random-state", help="Seed of what is drawn.")]
 
 # Learning.
 
-Method = Annotated[
+Learner = Annotated[
     str | None,
     typer.Option(
-        "--method",
         "--learner",
         "-m",
         help="itq, block-itq, sp, additive, neighbours, fast-neighbours, bp, cbe, "
@@ -223,7 +245,7 @@ Sample = Annotated[
     int | None,
     typer.Option(
         "--sample",
-        help="Learn from this many rows, drawn at random by --seed, instead of "
+        help="Learn from this many rows, drawn at random by --random-state, instead of "
         "from all. Tens of thousands are enough for most methods.",
     ),
 ]
@@ -252,9 +274,9 @@ CodebookPath = Annotated[
         "'fewbits inspect --tree') to make codes from.",
     ),
 ]
-LearningSeed = Annotated[
+RandomState = Annotated[
     int | None,
-    typer.Option("--random-state", "--seed", help="Random seed. Default: 0."),
+    typer.Option("--random-state", help="Random seed. Default: 0."),
 ]
 Checkpoint = Annotated[
     Path | None,
@@ -365,7 +387,9 @@ def read_items(
     codes: str | None = None,
     id: str | None = None,
     columns: Sequence[str] | None = (),
+    types: Mapping[str, str] | None = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
 ) -> "Input":
     """Read items of the kind that a collection takes.
 
@@ -388,7 +412,9 @@ def read_items(
         id=id,
         columns=columns,
         names=names,
+        types=types,
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
         kind=kind,
     )
     if source.kind != kind and (source.kind, kind) != ("vectors", "codes"):
@@ -408,8 +434,13 @@ def read_vectors(path: str, option: str) -> Any:
     return source.values
 
 
-def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
-    """Return items from the command line: texts, or paths of images."""
+def typed_items(
+    collection: "Collection", typed: Sequence[str], by_id: str = "--ids"
+) -> list[Any]:
+    """Return items from the command line: texts, or paths of images.
+
+    `by_id` is the option that takes ids: a text that is one gets a note.
+    """
     if typed and collection.backbone is None:
         raise ArgumentError(
             f"{collection.path} takes {collection.kind}, which cannot be typed: use "
@@ -426,18 +457,31 @@ def typed_items(collection: "Collection", typed: Sequence[str]) -> list[Any]:
                     f"a text must be UTF-8, got {clean(text)}"
                 ) from None
         check_texts(typed, "the command line")
-        for text in filter(os.path.isfile, typed):
-            typer.echo(
-                f"note: {text!r} is taken as a text; to read the file, use --input",
-                err=True,
-            )
+        for text in typed:
+            other = ""
+            if os.path.isfile(text):
+                other = "to read the file, use --input"
+            elif _is_id(collection, text):
+                option = shlex.join([by_id, text])
+                other = f"for the item of this id, use {option}"
+            if other:
+                typer.echo(f"note: {text!r} is taken as a text; {other}", err=True)
         return list(typed)
     for name in typed:
         if Path(name).is_dir():
             raise ArgumentError(f"{name} is a folder: use --input {shlex.quote(name)}")
         if not Path(name).is_file():
-            raise FileNotFoundError(f"there is no file {name!r}")
+            of_id = f"; {by_id} takes ids" if _is_id(collection, name) else ""
+            raise FileNotFoundError(f"there is no file {name!r}{of_id}")
     return [Path(name) for name in typed]
+
+
+def _is_id(collection: "Collection", text: str) -> bool:
+    """Return whether a text is the id of an item, as typed."""
+    try:
+        return collection.typed_id(text) in collection
+    except ArgumentError:  # ids are numbers, and this is none
+        return False
 
 
 def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] | None:
@@ -512,8 +556,11 @@ def command_line(*words: Any, **options: Any) -> str:
     >>> command_line("build", "my c", "t.csv", **{"--column": "text", "--label": None})
     "fewbits build 'my c' t.csv --column text"
     """
-    called = Path(sys.argv[0])
-    by_path = called.name == "fewbits" and shutil.which("fewbits") is None
+    called, program = Path(sys.argv[0]), ["fewbits"]
+    if called.parts[-2:] == ("fewbits", "__main__.py"):
+        program = ["python", "-m", "fewbits"]
+    elif called.name == "fewbits" and shutil.which("fewbits") is None:
+        program = [str(called)]
     pairs = [
         (name, entry)
         for name, value in options.items()
@@ -521,8 +568,7 @@ def command_line(*words: Any, **options: Any) -> str:
         if entry is not None and entry is not False
     ]
     typed = [[name] if entry is True else [name, entry] for name, entry in pairs]
-    parts = [called if by_path else "fewbits", *words, *chain.from_iterable(typed)]
-    return shlex.join(map(str, parts))
+    return shlex.join(map(str, [*program, *words, *chain.from_iterable(typed)]))
 
 
 # Settings of methods.
@@ -562,6 +608,26 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
         if name.strip() in parsed:
             raise ArgumentError(f"{name.strip()} is set twice")
         parsed[name.strip()] = _value(value.strip())
+    return parsed
+
+
+def parse_types(types: Sequence[str] | None) -> dict[str, str] | None:
+    """Turn ``["zip=string,n=decimal(10, 2)"]`` into types of columns.
+
+    Examples
+    --------
+    >>> parse_types(["zip=string,n=decimal(10, 2)"])
+    {'zip': 'string', 'n': 'decimal(10, 2)'}
+    """
+    if not types:
+        return None
+    parsed = {}
+    # A comma within brackets is part of a type.
+    for part in re.split(r",(?![^\[(<]*[\])>])", ",".join(types)):
+        name, _, kind = part.partition("=")
+        if not (name.strip() and kind.strip()):
+            raise ArgumentError(f"types look like name=type, got {part!r}")
+        parsed[name.strip()] = kind.strip()
     return parsed
 
 

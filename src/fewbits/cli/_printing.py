@@ -126,13 +126,19 @@ def _n_readable(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int
     return len(header)
 
 
-def print_results(results: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
-    """Print the hits of each query: of several in one table, that names the query."""
+def print_results(
+    results: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], distances: str
+) -> None:
+    """Print the hits of each query: of several in one table, that names the query.
+
+    The title says what the distances are.
+    """
     if len(results) == 1:
-        print_hits(*results[0])
+        query, hits = results[0]
+        print_hits(f"{query} ({distances})", hits)
         return
     named = [{"query": query, **hit} for query, hits in results for hit in hits]
-    _print_rows("", [_flat(hit) for hit in named])
+    _print_rows(distances, [_flat(hit) for hit in named])
 
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:

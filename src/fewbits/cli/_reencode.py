@@ -12,7 +12,7 @@ from fewbits.errors import ArtefactError
 
 def reencode(
     collection: opt.CollectionPath,
-    by: Annotated[
+    encoder: Annotated[
         Path,
         typer.Option(
             help="Collection whose encoder takes the place of that of COLLECTION."
@@ -33,13 +33,13 @@ def reencode(
     Ids and columns stay. Needs a collection built with --keep-vectors, and features of
     the same backbone. Without --output, the old encoder may be damaged or missing.
 
-    Example: fewbits fit vectors.npy --method neighbours -o better
+    Example: fewbits fit vectors.npy --learner neighbours -o better
 
-    Example: fewbits reencode my-collection --by better
+    Example: fewbits reencode my-collection --encoder better
     """
     from fewbits.collection import Collection
 
-    other = Collection.open(by)
+    other = Collection.open(encoder)
     folder = output or collection
     try:
         opened = Collection.open(collection)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
 _HITS = 1 << 18  # that are held at a time
+#: What the distances are, by the metric of the answer.
+_DISTANCES = {
+    "hamming": "Hamming distances of codes, not re-ranked",
+    "scores": "re-ranked by the scores of the query",
+    "euclidean": "re-ranked by Euclidean distances of kept vectors",
+}
 
 
 def search(
@@ -65,7 +71,7 @@ def search(
         typer.Option(help="Codes that are ranked again. Default: 100, or ten times k."),
     ] = None,
     columns: opt.Shown = None,
-    by: Annotated[
+    encoder: Annotated[
         Path | None,
         typer.Option(
             help="Encode the queries with another collection that has the same class "
@@ -89,14 +95,14 @@ def search(
 
     Example: fewbits search my-collection --input queries.npy --radius 10 --json
 
-    Example: fewbits search my-images "a red flower" --by my-texts
+    Example: fewbits search my-images "a red flower" --encoder my-texts
     """
     from fewbits.collection import Collection
 
     opened = Collection.open(collection)
     encoding = opened
-    if by is not None:
-        encoding = Collection.open(by)
+    if encoder is not None:
+        encoding = Collection.open(encoder)
         opened.check_codes_of(encoding)
     query = opt.asked(
         encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
@@ -107,7 +113,7 @@ def search(
     records: list[dict[str, Any]] = []
     for start in range(0, n, step):
         part = query.part(start, min(start + step, n))
-        if by is not None:
+        if encoder is not None:
             items = {"items" if x == "queries" else x: part[x] for x in part}
             part = {"codes": encoding.encode(**items)}
         hits = opened.search(
@@ -128,7 +134,10 @@ def search(
             records += answers
     if as_json:
         return
-    print_results([(record["query"], record["hits"]) for record in records])
+    print_results(
+        [(record["query"], record["hits"]) for record in records],
+        _DISTANCES[records[0]["metric"]] if records else "",
+    )
     for record in records:
         if record.get("out_of_distribution"):
             which = "the query" if len(records) == 1 else repr(record["query"])

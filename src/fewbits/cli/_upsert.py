@@ -15,6 +15,7 @@ def upsert(
     id: opt.Id = None,
     columns: opt.Columns = None,
     skip_blank: opt.SkipBlank = False,
+    skip_unreadable: opt.SkipUnreadable = False,
     timeout: opt.Timeout = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -40,6 +41,7 @@ def upsert(
             id=id,
             columns=columns or None,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             timeout=timeout,
             progress=progress,
         )

@@ -1,6 +1,7 @@
 """Items and rows as Arrow tables, which keep their types."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs import Input, as_items, check_several, read
+from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes, read
 from fewbits.store import CODE, ID, RESERVED, VECTOR
 
 
@@ -73,10 +74,12 @@ def vector_column(matrix: NDArray[Any]) -> Any:
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
 
 
-def code_column(codes: Any) -> Any:
-    """Return packed codes as a column of bytes."""
+def code_column(codes: Any, n_bits: int) -> Any:
+    """Return packed codes, or such in hexadecimal, as a column of bytes."""
     import pyarrow as pa
 
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
     codes = np.ascontiguousarray(codes, np.uint8)
     return pa.array([code.tobytes() for code in codes], pa.binary())
 
@@ -159,7 +162,7 @@ def rows_table(
             "keeps its own; rename it"
         )
     if kind == "codes" != facts["kind"]:
-        items = {CODE: code_column(data)}
+        items = {CODE: code_column(data, facts["n_bits"])}
     else:
         items = {VECTOR: item_column(data, facts, None)[1]}
     if ids is not None:
@@ -169,7 +172,8 @@ def rows_table(
 
 def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> Input:
     """Read a file here, as a collection here would."""
-    texts = [x["name"] for x in facts["columns"] if "string" in x["type"]]
+    written = re.compile("string|decimal|binary")
+    texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     id = options["id"] or facts["id_column"]
     if id is not None and facts["id_type"] == "string":
         texts.append(id)

@@ -392,7 +392,7 @@ class RemoteCollection:
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
-            return kind, code_column(items)
+            return kind, code_column(items, self.facts["n_bits"])
         return item_column(items, self.facts, None if kind == names[0] else kind)
 
     def _tables(self, kind: str, column: Any, n_hits: int) -> Iterator[Any]:
@@ -419,9 +419,10 @@ class RemoteCollection:
         return {kind: values}
 
     def _send_rows(
-        self, path: str, *, images: Any, timeout: Any, progress: Any, **arguments: Any
+        self, path: str, *, timeout: Any, progress: Any, **arguments: Any
     ) -> int:
-        if images is not None or self.kind == "images":
+        is_of_images = arguments.pop("images") is not None or self.kind == "images"
+        if arguments.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
         table, fields = rows_table(self.facts, **arguments)
         limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0

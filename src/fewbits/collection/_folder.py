@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from fewbits import encoders
 from fewbits._files import atomic_write, make_folder, sync_folder
+from fewbits._formats import check_changeable, check_readable, features_of
 from fewbits._repr import one_line
 from fewbits.classify import (
     calibration_bytes,
@@ -31,7 +32,7 @@ from fewbits.classify import (
 )
 from fewbits.collection._model import Facts, Model
 from fewbits.encoders import Encoder
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError
 from fewbits.ood import load_rejection, rejection_bytes
 from fewbits.store import (
     VECTOR,
@@ -44,7 +45,10 @@ from fewbits.store import (
 )
 
 MANIFEST, VERIFIED = "collection.json", "verified.json"
-FORMAT = 5
+FORMAT = 6
+#: Names in its lists of features that are known, see FORMAT.md.
+FEATURES: frozenset[str] = frozenset()
+_OLDEST = 5  # format that is read
 _EARLIER = "bundle.json"  # of formats 1 to 4
 _SAVING = ".saving.tmp"  # there while one saves
 _ROWS = re.compile(r"rows-[0-9a-f]{12}")
@@ -61,6 +65,8 @@ _FIELDS: dict[str, Any] = {
     "rows": str | None,
 }
 _FIELDS |= {"backbone": str | None, "backbone_fingerprint": str | None}
+_KNOWN = {*_FIELDS, "format", "reader_features", "writer_features", "sha256", "digest"}
+_FILES = {_ENCODER, _CODEBOOK, _CALIBRATION, _REJECTION}
 _ENTRY = {"path": str, "bytes": int, "sha256": str}
 Result = TypeVar("Result")
 _NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -77,7 +83,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ArtefactError
-        When the folder is no collection, or the file is damaged, newer or too old.
+        When the folder is no collection, or the file is damaged or too old.
+    NewerFormatError
+        When only a newer fewbits reads it.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -106,14 +114,37 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
-    if manifest.get("format") != FORMAT:
-        written = manifest.get("format")
-        is_older = isinstance(written, int) and written < FORMAT
-        advice = "build it again" if is_older else "install a newer fewbits"
+    number = manifest.get("format")
+    if type(number) is int and number < _OLDEST:
         raise ArtefactError(
-            f"{folder} was written in format {written}, this version reads format "
-            f"{FORMAT}: {advice}"
+            f"{folder} was written in format {number}, this version reads formats from "
+            f"{_OLDEST} on: build it again"
         )
+    try:
+        check_readable(folder, manifest, FORMAT, FEATURES)
+    except (LookupError, ValueError) as error:
+        if isinstance(error, NewerFormatError):
+            raise
+        raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
+
+
+def _changeable_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest, if this version knows what a change has to take care of."""
+    manifest = read_manifest(folder)
+    check_changeable(folder, features_of(manifest, "writer_features"), FEATURES)
+    return manifest
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a collection, or rows of one, that only a newer fewbits may change.
+
+    What is damaged is not refused.
+    """
+    with contextlib.suppress(ArtefactError, FileNotFoundError):
+        manifest = _changeable_manifest(folder)
+        if manifest["rows"] is not None:
+            with open_store(folder, manifest["rows"]).snapshot() as rows:
+                rows.manifest.check_changeable(folder)
 
 
 def _check_fields(path: Path, values: Mapping[str, Any], kinds: Any) -> None:
@@ -250,6 +281,7 @@ def save_folder(
     write_rows: Callable[[str], Store | None],
     *,
     overwrite: bool,
+    in_place: bool = False,
 ) -> str:
     """Write a collection; a crash leaves either what was there or the new one.
 
@@ -260,6 +292,10 @@ def save_folder(
     write_rows : callable
         From the name of a new store to a store in this folder, one that is there
         already or one of that name; None for no rows.
+    overwrite : bool
+    in_place : bool, default=False
+        The collection stays the one that is there: what a newer fewbits has added to
+        its manifest is kept.
 
     Returns
     -------
@@ -272,11 +308,26 @@ def save_folder(
             check_target(folder, overwrite=False)
         with naming_folder(folder):
             store = write_rows(f"rows-{secrets.token_hex(6)}")
-        digest = _write(folder, model, None if store is None else store.folder.name)
+        unknown = _unknown_of(folder) if in_place else {"facts": {}, "files": {}}
+        name = None if store is None else store.folder.name
+        digest = _write(folder, model, name, unknown)
     return digest
 
 
-def _write(folder: Path, model: Model, rows: str | None) -> str:
+def _unknown_of(folder: Path) -> dict[str, Any]:
+    """Return what a newer fewbits has added to the manifest, its facts and files."""
+    manifest = read_manifest(folder)
+    known = {"facts": Facts.__dataclass_fields__, "files": _FILES}
+    unknown = {name: manifest[name] for name in manifest.keys() - _KNOWN}
+    for field, names in known.items():
+        values = manifest[field]
+        unknown[field] = {name: values[name] for name in values.keys() - names}
+    return unknown
+
+
+def _write(
+    folder: Path, model: Model, rows: str | None, unknown: dict[str, Any]
+) -> str:
     files = {_ENCODER: model.encoder.to_bytes()}
     if model.codebook is not None:
         files[_CODEBOOK] = model.codebook.to_bytes()
@@ -284,18 +335,21 @@ def _write(folder: Path, model: Model, rows: str | None) -> str:
         files[_CALIBRATION] = calibration_bytes(model.calibration)
     if model.rejection is not None:
         files[_REJECTION] = rejection_bytes(model.rejection)
-    names = {*files, *_entries(folder)}
+    names = {*files, *_entries(folder)} - {*unknown["files"]}
     try:
         entries = {name: _written(folder, name, data) for name, data in files.items()}
         sync_folder(folder)  # the manifest names what is there
         content = {
+            **unknown,
             "format": FORMAT,
+            "reader_features": [],
+            "writer_features": [],
             "encoder": encoder_facts(model.encoder, "kind"),
             "backbone": model.backbone,
             "backbone_fingerprint": model.backbone_fingerprint,
-            "facts": model.facts.to_dict(),
+            "facts": unknown["facts"] | model.facts.to_dict(),
             "rows": rows,
-            "files": entries,
+            "files": unknown["files"] | entries,
         }
         data = sealed(content)
         with atomic_write(folder / MANIFEST) as file:
@@ -392,8 +446,8 @@ def _check_manifest(path: Path, has_files: bool, overwrite: bool) -> None:
     # the files beside it.
     content = path.read_bytes()
     names = (b'"format"', b'"encoder"', b'"files"')
-    if path.name == MANIFEST and _is_sealed(content):
-        _check_format(path.parent, _unsealed(content))  # what is newer is left alone
+    if path.name == MANIFEST:
+        check_writable(path.parent)
     if not has_files and sum(name in content for name in names) < 2:
         raise ArtefactError(
             f"{path.parent} holds a {path.name} of something else; choose another "
@@ -442,7 +496,7 @@ def check_named(folder: Path, store: Store) -> None:
     """Refuse a store that is no longer that of its collection."""
     if not (folder / MANIFEST).exists():
         raise ArgumentError(f"the collection {folder} is gone")
-    if read_manifest(folder)["rows"] != store.folder.name:
+    if _changeable_manifest(folder)["rows"] != store.folder.name:
         raise ArgumentError(
             f"the rows of {folder} have been replaced since it was opened: refresh() "
             "the collection, or open it again"
@@ -460,6 +514,7 @@ def _replacing(folder: Path) -> Iterator[None]:
         with naming_folder(folder), contextlib.ExitStack() as stack:
             make_folder(folder)
             stack.enter_context(one_at_a_time(folder / _SAVING))
+            check_writable(folder)
             stack.callback(_remove_unnamed, folder)
             # What is damaged takes no rows that could be lost.
             with contextlib.suppress(ArtefactError):
@@ -493,9 +548,9 @@ def _unnamed(folder: Path) -> list[Path]:
     """Return the stores in a folder that are not the collection's."""
     try:
         known = (folder / MANIFEST).exists()
-        kept = read_manifest(folder)["rows"] if known else None
-    except ArtefactError:
-        return []  # a damaged manifest does not say which store is the collection's
+        kept = _changeable_manifest(folder)["rows"] if known else None
+    except (ArtefactError, NewerFormatError):
+        return []  # which stores are the collection's is not known
     return [
         path
         for path in sorted(folder.iterdir())
@@ -658,6 +713,10 @@ def last_verified(folder: str | Path) -> Verification | None:
 
 
 def _note(folder: Path, digest: str | None, result: Verification) -> None:
+    try:
+        check_writable(folder)
+    except NewerFormatError:
+        return
     report = result.report.to_dict()
     report["damages"] = report["damages"][:_MOST_DAMAGES]
     content = {"collection": digest, "at": result.at, "seconds": result.seconds}
@@ -752,6 +811,7 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
     folder = Path(folder)
     notes, damages = [], []
     with naming_folder(folder):
+        check_writable(folder)
         if _flip_back(folder / MANIFEST):
             notes.append(f"a flipped bit of {folder / MANIFEST} was put back")
             damages.append(Damage(str(folder / MANIFEST), "a bit was flipped"))
@@ -781,7 +841,7 @@ def _advice(damage: Damage, store: Store | None, folder: Path) -> str:
     with store.snapshot() as snapshot:
         if VECTOR not in snapshot.schema.names:
             return advice
-    command = shlex.join(["fewbits", "reencode", str(folder), "--by"])
+    command = shlex.join(["fewbits", "reencode", str(folder), "--encoder"])
     return f"{advice}, or encode the kept vectors by another encoder: {command} OTHER"
 
 
@@ -797,6 +857,7 @@ def _flip_back(path: Path) -> bool:
             other = bytearray(content)
             other[bit // 8] ^= 1 << bit % 8
             if _is_sealed(other):
+                _check_format(path.parent, _unsealed(other))
                 with atomic_write(path) as file:
                     file.write(bytes(other))
                 return True

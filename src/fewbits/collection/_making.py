@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fewbits._arrow import as_array, as_frame, is_frame, is_text, typed_table
+from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
@@ -21,11 +22,22 @@ from fewbits.collection._table import (
     id_column,
     kept_vectors,
     table_of,
+    typed_schema,
     user_column,
 )
 from fewbits.encoders import PackedEncoder
 from fewbits.errors import ArgumentError
-from fewbits.inputs import Input, read, read_columns
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_types,
+    packed_codes,
+    read,
+    read_columns,
+    unreadable_named,
+    with_types,
+    without_unreadable,
+)
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID
 
@@ -50,8 +62,10 @@ def read_rows(
     label: str | None = None,
     columns: Any = None,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     model: Model | None = None,
     as_text: Sequence[str] = (),
+    types: Any = None,
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in."""
     if data is None:
@@ -78,7 +92,9 @@ def read_rows(
             columns=columns,
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             as_text=as_text,
+            types=types,
             kind=None if model is None or images or codes else model.kind,
         )
     for name, value in (
@@ -94,7 +110,12 @@ def read_rows(
     if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
         raise ArgumentError("columns beside items are a mapping of names to values")
     if codes is not None:
-        source = Input("codes", as_codes(as_array(data, "codes")), None, "the codes")
+        what, n_bits = "the codes", None
+        if are_texts(data):
+            values, n_bits = packed_codes(as_column(data), what)
+        else:
+            values = as_codes(as_array(data, "codes"))
+        source = Input("codes", values, None, what, n_bits=n_bits)
     elif model is None or skip_blank:
         kind = None if model is None else model.kind
         source = read(data, skip_blank=skip_blank, kind=kind)
@@ -102,8 +123,16 @@ def read_rows(
         source = Input(
             model.kind, model.items(data), None, f"the {type(data).__name__}"
         )
+    if skip_unreadable and (ids is not None or beside):
+        raise ArgumentError(
+            "skip_unreadable leaves out ids and columns, too: give them as a table"
+        )
+    if skip_unreadable:
+        source = without_unreadable(source)
     own = {**source.columns, **(beside or {})}
     source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    if types is not None:
+        source = with_types(source, as_types(types))
     if label is None:
         return source
     if label not in own:
@@ -135,7 +164,8 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        features = model.features(source.values, progress=progress)
+        with unreadable_named(source):
+            features = model.features(source.values, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels
@@ -202,9 +232,16 @@ def learn_model(
     backbone: str | None,
     random_state: int | None,
     progress: Progress | None,
+    *,
+    normalize: bool = False,
     **options: Any,
 ) -> Model:
     """Return what a learner makes of items; codes that exist are taken as they are."""
+    if normalize:
+        check_vectors_only(source)
+        source = replace(source, values=unit_rows(source.values))
+    elif source.kind == "vectors":
+        warn_of_lengths(source.values)
     if source.kind == "codes":
         for name, value in (("learner", learner), ("backbone", backbone)):
             if value is not None:
@@ -213,8 +250,8 @@ def learn_model(
         return Model(PackedEncoder(bits or source.n_bits or width))
     from fewbits.training import learn  # which needs scikit-learn
 
-    return model_of(
-        learn(
+    with unreadable_named(source):
+        learnt = learn(
             source,
             learner=learner,
             n_bits=bits,
@@ -223,7 +260,16 @@ def learn_model(
             progress=progress,
             **options,
         )
-    )
+    model = model_of(learnt)
+    return replace(model, facts=replace(model.facts, normalize=normalize))
+
+
+def check_vectors_only(source: Input) -> None:
+    """Refuse to normalize anything but vectors: features are a backbone's own."""
+    if source.kind != "vectors":
+        raise ArgumentError(
+            f"normalize is for vectors, and {source.source} holds {source.kind}"
+        )
 
 
 def model_of(learnt: Any) -> Model:
@@ -323,8 +369,7 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            texts = [f.name for f in rows.schema if is_text(f.type)]
+            texts = written_columns(rows.schema)
             if rows.has_text_ids:
                 texts.append(id or facts.id_column or "id")
             data = read_columns(data, texts)
@@ -366,13 +411,36 @@ def update_table(
     return pa.table(made)
 
 
+def written_columns(schema: Any) -> list[str]:
+    """Return the columns whose values a CSV file may write as numbers or days."""
+    import pyarrow.types as types
+
+    binary = types.is_binary, types.is_large_binary, types.is_fixed_size_binary
+    kinds = (is_text, types.is_decimal, *binary)
+    return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
+
+
+def retyped(rows: Any, schema: Any) -> Any:
+    """Return rows in a schema that differs from theirs in columns of nulls alone."""
+    import pyarrow as pa
+
+    columns = {
+        field.name: column
+        if (column := rows[field.name]).type == field.type
+        else pa.nulls(len(rows), field.type)
+        for field in schema
+        if field.name in rows.column_names
+    }
+    return rows.from_arrays([*columns.values()], names=[*columns])
+
+
 def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return the schema after an update, and what changes a table of rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     keys = table[ID].combine_chunks()
-    changed = {}
+    schema, changed = typed_schema(schema, table), {}
     for name in table.column_names[1:]:
         field = schema.field(name) if name in schema.names else table.schema.field(name)
         if name not in schema.names:
@@ -385,6 +453,8 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
             new = values.take(places.combine_chunks())
             if name in rows.column_names:
                 old = rows[name].combine_chunks()
+                if old.type != new.type:
+                    old = pa.nulls(len(old), new.type)
                 new = pc.if_else(pc.is_valid(places), new, old)
                 rows = rows.set_column(rows.column_names.index(name), name, new)
             else:

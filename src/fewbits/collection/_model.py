@@ -24,9 +24,17 @@ from fewbits._repr import one_line
 from fewbits._typing import CodeArray
 from fewbits.classify import Calibration, Codebook
 from fewbits.codes import as_codes, check_unused
+from fewbits.collection._lengths import unit_rows
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError, FeatureError
-from fewbits.inputs import Input, as_items, check_several, read
+from fewbits.inputs import (
+    Input,
+    are_texts,
+    as_items,
+    check_several,
+    hex_codes,
+    read,
+)
 from fewbits.ood import Rejection
 
 Progress = Callable[[int, int], None]
@@ -49,6 +57,7 @@ class Facts:
     kernel_map: str | None = None
     trained_on: int | None = None
     several_labels: bool = False
+    normalize: bool = False
     repaired_classes: int | None = None
     label_threshold: float | None = None
     prefix_of: int | None = None
@@ -95,14 +104,14 @@ class Facts:
         """Return what `to_dict` gave; raise ValueError where it is something else."""
         if not isinstance(facts, dict):
             raise ValueError(f"facts are a {type(facts).__name__}, no object")
-        for name, value in facts.items():
-            kind = _JSON.get(name)
-            if kind is None:
-                raise ValueError(f"there is no fact {name!r}")
+        known = {name: value for name, value in facts.items() if name in _JSON}
+        for name, value in known.items():  # others are of a newer fewbits
+            kind = _JSON[name]
             if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
                 raise ValueError(f"{name} is {value!r}"[:100])
-        names = facts.get("feature_names")
-        return cls(**facts | ({} if names is None else {"feature_names": tuple(names)}))
+        if "feature_names" in known:
+            known["feature_names"] = tuple(known["feature_names"])
+        return cls(**known)
 
     def of_other_length(self, n_bits: int) -> Self:
         """Return what still holds for a prefix of codes that had `n_bits` bits."""
@@ -122,6 +131,7 @@ _JSON: dict[str, Any] = {
     "kernel_map": str,
     "trained_on": int,
     "several_labels": bool,
+    "normalize": bool,
     "repaired_classes": int,
     "label_threshold": int | float,
     "prefix_of": int,
@@ -197,6 +207,8 @@ class Model:
         self, items: Any, *, kind: str | None = None, progress: Progress | None = None
     ) -> NDArray[Any]:
         """Return features of items of the model's kind, or, if so, of vectors."""
+        if self.facts.normalize and self.backbone is None:
+            return unit_rows(self.items(items))
         if kind == "vectors" and self.backbone is not None:
             return as_features(as_array(items, "vectors"), self.encoder.n_features)
         items = self.items(items)
@@ -298,8 +310,8 @@ class Model:
         if self.codebook is None:
             raise ArgumentError(
                 "this collection has no class codes: learn them from labels by "
-                "'fewbits fit --method llc' or another deep method, or let items vote, "
-                "by label= (on the command line --label)"
+                "'fewbits fit --learner llc' or another deep method, or let items "
+                "vote, by label= (on the command line --label)"
             )
         return self.codebook
 
@@ -322,7 +334,9 @@ class Model:
 
 
 def checked_codes(codes: Any, n_bits: int) -> CodeArray:
-    """Return packed codes of `n_bits` bits."""
+    """Return packed codes of `n_bits` bits, given as such or in hexadecimal digits."""
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
     array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
     check_unused(array, n_bits, "codes")
     return array
@@ -333,7 +347,7 @@ def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
     if first is None or second is None:
         raise ArgumentError(
             "collections of two encoders have the same codes only where both have "
-            "learnt those of the same classes: 'fewbits fit --method llc --codebook "
+            "learnt those of the same classes: 'fewbits fit --learner llc --codebook "
             "COLLECTION'"
         )
     if first.n_bits != second.n_bits:

@@ -121,7 +121,8 @@ class Rows:
         """The row at each position; they rise."""
         if self._numbers is None:
             numbers = [
-                p.sequence if p.live is None else p.sequence[p.live] for p in self.parts
+                p.row_numbers if p.live is None else p.row_numbers[p.live]
+                for p in self.parts
             ]
             none = np.empty(0, np.int64)
             whole = (
@@ -215,10 +216,7 @@ class Rows:
             inside = there.nonzero()[0]
             if not len(inside):
                 continue
-            if entry.last - entry.first + 1 == entry.n_rows:
-                yield part, inside, rows[inside] - entry.first
-            else:
-                yield part, inside, np.searchsorted(part.sequence, rows[inside])
+            yield part, inside, part.positions_of(rows[inside])
 
     def ids_at(self, rows: IdArray) -> NDArray[Any]:
         """Return the ids of rows, of any shape; where these are -1, -1 or None."""
@@ -280,10 +278,10 @@ class Rows:
         """Return the row of each id of an Arrow column, -1 where there is none."""
         rows = np.full(len(column), -1, np.int64)
         for part in self.parts:
-            places = part.find(column)
-            there = places >= 0
+            positions = part.find(column)
+            there = positions >= 0
             if there.any():
-                rows[there] = part.sequence[places[there]]
+                rows[there] = part.rows_at(positions[there])
         return rows
 
     def rows_of(self, ids: Any) -> IdArray:
@@ -387,8 +385,8 @@ class Rows:
 
     def _made_index(self, kind: str) -> Index:
         segments: list[tuple[Any, ...]] = [
-            (part.codes, part.sequence, part.live) for part in self.parts
-        ] or [(np.empty((0, self.code_bytes), np.uint8), np.empty(0, np.int64), None)]
+            (part.codes, part.rows, part.live) for part in self.parts
+        ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
         if kind == "flat":
             return FlatIndex.from_segments(segments).freeze()
         tables = [self._tables_of(part) for part in self.parts] or [TableCache()]

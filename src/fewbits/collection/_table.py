@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
+    MisfitError,
     as_column,
     check_no_blank,
+    converted,
     is_column,
     is_integer,
     is_text,
@@ -294,34 +296,28 @@ def aligned(
     )
 
 
-def cast_column(column: Any, field: Any) -> Any:
-    """Return a column in the type of a field, if no value changes by that."""
+def typed_schema(schema: Any, table: Any) -> Any:
+    """Return a schema whose columns of nulls have the types of new rows."""
     import pyarrow as pa
 
-    if column.type == field.type:
-        return column
-    if column.null_count == len(column):  # of any type: CSV says none for blank cells
-        return pa.chunked_array([pa.nulls(len(column), field.type)])
-    if pa.types.is_null(field.type):
-        raise ArgumentError(
-            f"column {field.name!r} was null in every row when it was built, so it has "
-            f"no type and takes no {_named(column.type)}: build the collection anew"
-        )
-    # A category is what it stands for.
-    plain = column.cast(_value_type(column.type))
+    for place, field in enumerate(schema):
+        if pa.types.is_null(field.type) and field.name in table.column_names:
+            schema = schema.set(place, field.with_type(table[field.name].type))
+    return schema
+
+
+def cast_column(column: Any, field: Any) -> Any:
+    """Return a column in the type of a field, if no value changes by that."""
     try:
-        cast = plain.cast(_value_type(field.type))
-        same = _are_equal(cast.cast(plain.type), plain)
-        made = cast.cast(field.type)
-    except (pa.ArrowException, ValueError):
-        same = False
-    if not same or _family(plain.type) != _family(_value_type(field.type)):
+        return converted(column, field.type)
+    except MisfitError as misfit:
         what = "ids" if field.name == ID else f"column {field.name!r}"
+        hint = f": {misfit.hint}" * bool(misfit.hint)
         raise ArgumentError(
             f"{what} must be {_named(field.type)} as in the collection, got "
-            f"{_named(column.type)}"
-        )
-    return made
+            f"{shown_id(misfit.value)} of {_named(column.type)}{hint}; types are said "
+            "at the first build, by types= (on the command line --types)"
+        ) from None
 
 
 def _named(kind: Any) -> str:
@@ -329,31 +325,3 @@ def _named(kind: Any) -> str:
     from fewbits.collection.filters import name_of_type
 
     return f"{name_of_type(kind)} ({kind})"
-
-
-def _value_type(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _are_equal(column: Any, other: Any) -> bool:
-    """Return whether values are equal; NaN equals itself."""
-    import pyarrow as pa
-
-    if not pa.types.is_floating(column.type):
-        return bool(column.equals(other))
-    pairs = (
-        (column.fill_null(0).to_numpy(), other.fill_null(0).to_numpy()),
-        (column.is_null().to_numpy(), other.is_null().to_numpy()),
-    )
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
-
-
-def _family(kind: Any) -> str:
-    """Return what a cast must not turn into something else: truth, texts, the rest."""
-    import pyarrow as pa
-
-    if pa.types.is_boolean(kind):
-        return "truth"
-    return "text" if is_text(kind) else "other"

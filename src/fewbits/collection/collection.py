@@ -24,6 +24,7 @@ from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_vectors,
+    check_vectors_only,
     column_facts,
     empty_table,
     encode_rows,
@@ -33,8 +34,10 @@ from fewbits.collection._making import (
     prefixed_tables,
     read_rows,
     reencoded_tables,
+    retyped,
     update_table,
     with_first,
+    written_columns,
 )
 from fewbits.collection._model import (
     Facts,
@@ -51,6 +54,7 @@ from fewbits.collection._table import (
     check_known,
     fixed_binary,
     id_column,
+    typed_schema,
 )
 from fewbits.collection.classes import Classified, classify, label_rows
 from fewbits.collection.hits import Hits
@@ -129,10 +133,13 @@ class Collection:
         encoder: Any = None,
         bits: int | None = None,
         backbone: str | None = None,
+        normalize: bool = False,
         keep_vectors: str | None = None,
         index: str = "auto",
         schema: Any = None,
+        types: Any = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         overwrite: bool = False,
         random_state: int | None = 0,
         progress: Progress | None = None,
@@ -177,6 +184,10 @@ class Collection:
             Length of the codes; the learner's own default when not given.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
+        normalize : bool, default=False
+            Bring all vectors, those of queries too, to length 1: then the nearest are
+            those of the smallest angle (cosine), whatever their lengths. Kept in the
+            collection.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
             Whether features are kept, to rank a shortlist again by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
@@ -187,8 +198,15 @@ class Collection:
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
+        types : dict of str to str, or pyarrow.Schema, default=None
+            Types of the columns that stay, by the names of Arrow, such as
+            ``{"zip": "string", "price": "decimal(10, 2)"}``. Other columns have those
+            of the data; of CSV, of what all of their cells are. Types stay for good.
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
+        skip_unreadable : bool, default=False
+            Leave out images that cannot be read, and warn of them. Without it, all of
+            them are named in an error.
         overwrite : bool, default=False
             Replace a collection that the folder holds.
         random_state : int, default=0
@@ -257,10 +275,23 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             model=model,
+            types=types,
         )
         if model is None:
-            model = learn_model(source, learner, bits, backbone, random_state, progress)
+            model = learn_model(
+                source,
+                learner,
+                bits,
+                backbone,
+                random_state,
+                progress,
+                normalize=normalize,
+            )
+        elif normalize:
+            check_vectors_only(source)
+            model = replace(model, facts=replace(model.facts, normalize=True))
         model = replace(
             model,
             facts=replace(
@@ -434,7 +465,7 @@ class Collection:
         copy = type(self)(_Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
-        copy._replace(version.model, tables, path, overwrite=overwrite)
+        copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
 
     def _replace(
         self,
@@ -443,20 +474,22 @@ class Collection:
         folder: Path | None,
         *,
         overwrite: bool = False,
+        before: Rows | None = None,
     ) -> None:
         """Put a model and rows in the place of what there is, in one step.
 
         `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has.
+        rows that come replace what this handle has. Numbers that `before` gave as ids
+        are not given again.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        before, own = self._version, self._folder
+        version, own = self._version, self._folder
         in_place = own is not None and folder == own
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(before) != _folder.folder_state(str(own)):
+            if in_place and _state(version) != _folder.folder_state(str(own)):
                 raise _StaleError(
                     f"the collection {own} has been changed by others: call refresh()"
                 )
@@ -470,6 +503,7 @@ class Collection:
                 n_bits=n_bits,
                 fingerprint=fingerprint,
                 number=self.version,
+                next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
                 for table in parts:
@@ -485,7 +519,11 @@ class Collection:
         else:
             folder = folder.absolute()
             digest = _folder.save_folder(
-                folder, model, write_rows, overwrite=overwrite or in_place
+                folder,
+                model,
+                write_rows,
+                overwrite=overwrite or in_place,
+                in_place=in_place,
             )
         self._version, self._folder = _Version(model, rows, digest), folder
 
@@ -919,6 +957,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -926,7 +965,8 @@ class Collection:
 
         Parameters
         ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+        data, column, images, codes, id, ids, label, columns, skip_blank, \
+skip_unreadable, progress
             As of `create`. Where they are not given, columns have the names that they
             had there. Columns are those of the collection: where rows lack one, they
             get null, with a warning. Without a column of ids they are numbers,
@@ -958,6 +998,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress)
 
@@ -1012,13 +1053,17 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
+        types: Any = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
 
         Parameters
         ----------
         data, column, images, codes, id, ids, label, columns, skip_blank
-            As of `add`.
+            As of `add`, as is `skip_unreadable`.
+        types : default=None
+            As of `create`, where these are the first rows.
 
         Returns
         -------
@@ -1031,15 +1076,14 @@ class Collection:
         """
         version = self._version
         model, rows, facts = version.model, version.rows, version.model.facts
+        if types is not None and rows is not None:
+            raise ArgumentError("types are those of the rows that are there")
         if codes is not None and not isinstance(codes, str):
             data, codes = codes, True
         data = as_frame(data)
         as_text: list[str] = []
         if rows is not None and has_columns(data) and not isinstance(data, Input):
-            from fewbits._arrow import is_text
-
-            # A few rows of a CSV file may hold numbers alone where there are texts.
-            as_text = [f.name for f in rows.schema if is_text(f.type)]
+            as_text = written_columns(rows.schema)
             if ids is None:
                 id = id or facts.id_column
             if id is not None and rows.has_text_ids:
@@ -1056,8 +1100,10 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
             model=model,
             as_text=as_text,
+            types=types,
         )
         return model.checked(source, codes=True)
 
@@ -1073,6 +1119,7 @@ class Collection:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, Any] | None = None,
         skip_blank: bool = False,
+        skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
@@ -1080,7 +1127,8 @@ class Collection:
 
         Parameters
         ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, progress
+        data, column, images, codes, id, ids, label, columns, skip_blank, \
+skip_unreadable, progress
             As of `add`; ids are required, and all columns.
         timeout : float, default=None
             As of `add`.
@@ -1105,6 +1153,7 @@ class Collection:
             label=label,
             columns=columns,
             skip_blank=skip_blank,
+            skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress, replaces=True)
 
@@ -1145,10 +1194,11 @@ class Collection:
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                check_known(keys, Rows.newest(store).find(keys))
+                check_known(keys, self._newest_rows(writer).find(keys))
                 schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, schema=schema)
-            self._take_over(store)
+                writer.rewrite(change, ids=keys, schema=schema)
+                del version
+                self._take_over(store)
         return int(table.num_rows)
 
     def delete(
@@ -1186,11 +1236,20 @@ class Collection:
         with self._change():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                chosen = self._chosen(Rows.newest(store), ids, filter, missing_ok)
+                chosen = self._chosen(
+                    self._newest_rows(writer), ids, filter, missing_ok
+                )
                 n_deleted = int(writer.delete(chosen))
                 writer.commit()
-            self._take_over(store)
+                self._take_over(store)
         return n_deleted
+
+    def _newest_rows(self, writer: Any) -> Rows:
+        """Return the rows of the version that a writer will change."""
+        rows = _filled(self._version)
+        if rows.snapshot.number == writer.manifest.number:
+            return rows
+        return Rows.newest(rows.store, rows)
 
     def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
         """Return a column of those ids that meet a condition."""
@@ -1252,14 +1311,17 @@ class Collection:
             store, schema = rows.store, rows.snapshot.schema
             del rows  # so that files of this version go when `_take_over` leaves it
             with _folder.writing(store, self._folder, timeout) as writer:
-                aligned_still = store.snapshot().schema == schema
+                aligned_still = writer.manifest.schema == schema
                 if passes_over and ID in table.column_names:  # others may have come
                     new = _new_ids(Rows.newest(store), table[ID])
                     table = table.filter(_arrow_mask(new))
                 if aligned_still:
+                    typed = typed_schema(schema, table)
+                    if typed != schema:  # a column of nulls has values now
+                        writer.rewrite(partial(retyped, schema=typed), schema=typed)
                     (writer.upsert if replaces else writer.append)(table)
                     writer.commit()
-            self._take_over(store)
+                self._take_over(store)
             if not aligned_still:  # others gave it another column
                 return again()
         return int(table.num_rows)
@@ -1288,13 +1350,13 @@ class Collection:
         # items may never be null.
         needed = [model.facts.label_column, model.facts.item_column]
         required = rows.columns if replaces else [x for x in needed if x is not None]
-        return aligned(table, rows.schema, id_name=source.id, required=required)
+        schema = typed_schema(rows.schema, table)
+        return aligned(table, schema, id_name=source.id, required=required)
 
     def _take_over(self, store: Store) -> None:
-        """Read the newest version; what only the one before needs is removed."""
+        """Read the newest version, before the writer removes what others need."""
         rows = Rows.newest(store, self._version.rows)
         self._version = replace(self._version, rows=rows)
-        store.collect()
 
     # Reading rows.
 
@@ -1598,9 +1660,9 @@ class Collection:
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self._version.model.facts.index or "auto")
+                self._take_over(store)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
-            self._take_over(store)
 
     def verify(self, *, rows: bool = True, note: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
@@ -1731,14 +1793,18 @@ class Collection:
             check_vectors(rows, old, new)
             names = {
                 name: getattr(old.facts, name)
-                for name in ("item_column", "label_column", "id_column", "keep_vectors")
+                for name in (
+                    *("item_column", "label_column", "id_column"),
+                    *("keep_vectors", "normalize"),
+                )
             }
             facts = replace(
                 new.facts, **names, novelty_radius=None, index=old.facts.index
             )
             new = replace(new, facts=facts)
-            self._replace(new, reencoded_tables(rows, new, progress), self._folder)
-            del version, rows  # which hold the files of the old rows
+            tables = reencoded_tables(rows, new, progress)
+            self._replace(new, tables, self._folder, before=rows)
+            del version, tables, rows  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1758,7 +1824,7 @@ class Collection:
         model = version.model.prefix(bits)
         tables = None if version.rows is None else prefixed_tables(version.rows, bits)
         shorter = Collection(_Version(model, None), None)
-        shorter._replace(model, tables, None)
+        shorter._replace(model, tables, None, before=version.rows)
         return shorter
 
     def warm(self) -> None:
@@ -2004,7 +2070,9 @@ def fit(
     parameters: Mapping[str, Any] | None = None,
     kernel_map: str | None = None,
     groups: Any = None,
+    normalize: bool = False,
     skip_blank: bool = False,
+    skip_unreadable: bool = False,
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> Collection:
@@ -2014,7 +2082,7 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone, skip_blank, random_state
+    data, column, images, label, learner, bits, backbone
         As of `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
@@ -2026,6 +2094,8 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
+    normalize, skip_blank, skip_unreadable, random_state
+        As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -2050,6 +2120,7 @@ def fit(
         label=label,
         columns=columns or (),
         skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
     )
     model = learn_model(
         source,
@@ -2059,6 +2130,7 @@ def fit(
         random_state,
         progress,
         parameters=parameters,
+        normalize=normalize,
         kernel_map=kernel_map,
         groups=groups,
     )

@@ -364,6 +364,7 @@ _ARROW: dict[str, Callable[..., Any]] = {
 _PYTHON = dict(zip(_ARROW, (eq, ne, lt, le, gt, ge), strict=True))
 _FLIPPED = dict(zip(_ARROW, ("=", "<>", ">", ">=", "<", "<="), strict=True))
 _DIGITS = 76  # the most of Arrow's decimals
+_EXACT = Context(prec=1000)
 
 
 def _compare(operator: str, left: _Value, right: _Value) -> _Value:
@@ -472,7 +473,7 @@ class _Grid(NamedTuple):
         """Return a number of steps as the column holds it."""
         if not types.is_decimal(self.data.type):
             return number
-        return Decimal(number).scaleb(-self.data.type.scale, Context(prec=1000))
+        return Decimal(number).scaleb(-self.data.type.scale, _EXACT)
 
     def compare(self, operator: str, value: Any) -> Any:
         """Return ``column operator value`` for each row."""
@@ -543,6 +544,8 @@ def _alike(operator: str, left: _Value, right: _Value) -> tuple[Any, Any]:
 
 def _float(data: Any) -> Any:
     """Return numbers as 64-bit floats; integers must lie within 2^53."""
+    if types.is_decimal(data.type):  # Arrow's own cast rounds twice
+        data = data.cast(pa.string())
     if types.is_float16(data.type):
         data = data.cast(pa.float32())
     return data.cast(pa.float64())
@@ -816,11 +819,18 @@ def _floats(value: _Value) -> Any:
 
 
 def _decimals(value: _Value) -> Any:
+    """Return decimals of no more digits than they need: Arrow adds up precisions."""
     if value.is_literal:
         return pa.scalar(_decimal(value.data))
-    if types.is_decimal(value.data.type):
-        return value.data
-    return value.data.cast(pa.decimal128(20, 0))
+    data = value.data
+    if not types.is_decimal(data.type):
+        data = data.cast(pa.decimal128(20, 0))
+    ends = pc.min_max(data).as_py().values()
+    scale = data.type.scale
+    digits = [
+        len(str(abs(int(x.scaleb(scale, _EXACT))))) for x in ends if x is not None
+    ]
+    return data.cast(pa.decimal256(max(digits, default=1), scale))
 
 
 def _decimal(value: int | Fraction) -> Decimal | None:

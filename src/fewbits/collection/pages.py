@@ -289,7 +289,7 @@ def check_taxonomy(
     if collection.codebook is None:
         raise ArgumentError(
             "this collection has no class codes, which --taxonomy relates: learn them "
-            "from labels by 'fewbits fit --method llc' or another deep method"
+            "from labels by 'fewbits fit --learner llc' or another deep method"
         )
     if tree is not None:
         paths_of(tree, [str(name) for name in collection.codebook.names])

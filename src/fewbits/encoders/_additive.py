@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
-from fewbits._features import as_features, feature_blocks
+from fewbits._features import as_rows
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
-from fewbits.encoders._base import Encoder, Tensors, frozen
+from fewbits.encoders._base import Encoder, NotFiniteError, Tensors, frozen
 from fewbits.encoders._linear import (
     LinearEncoder,
     as_query_encoder,
@@ -140,7 +140,7 @@ class AdditiveEncoder(Encoder):
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return the products of centred rows with the vectors of ranking."""
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         return (self._queries or self._linear).project(features)[:, : self.n_kept]
 
     def offsets(self, codes: CodeArray) -> NDArray[np.float32] | None:
@@ -164,10 +164,10 @@ class AdditiveEncoder(Encoder):
 
         if self._table is None:
             return None
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         values = np.empty((len(features), 2), np.uint8)
         between = (self._table[1:] + self._table[:-1]) / 2
-        for span, block in feature_blocks(features):
+        for span, block in self._blocks(features):
             terms = self.correction_terms(block, self._mean, codes[span])
             for i, each in enumerate(terms):
                 values[span, i] = np.searchsorted(between[:, i], each)
@@ -246,7 +246,7 @@ class AdditiveEncoder(Encoder):
         """Return the products of vectors with each other."""
         found = cls._sums(weights.T, weights)
         if not np.isfinite(found).all():
-            raise ArgumentError("the weights are too large for float32: scale them")
+            raise NotFiniteError("the weights are too large for float32: scale them")
         return found
 
     @staticmethod

@@ -1,7 +1,10 @@
 """The interface of all encoders."""
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._checks import whole_number
-from fewbits._features import as_features, feature_blocks
+from fewbits._features import SparseRows, as_rows, feature_blocks
 from fewbits._files import atomic_write
 from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, FeatureError
 
 if TYPE_CHECKING:
     from fewbits.index import Corrections
@@ -23,6 +26,10 @@ Tensors = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 
 _PREFIX = "inner."  # of the names of an inner encoder's tensors
+
+
+class NotFiniteError(ArgumentError):
+    """Numbers of an encoder leave float32."""
 
 
 class Encoder(Immutable, ABC):
@@ -39,6 +46,9 @@ class Encoder(Immutable, ABC):
     kind: ClassVar[str]
     #: The bit of a score of exactly zero.
     zero_bit: int
+    #: Names of the columns that it was learnt from; None where they had none. Columns
+    #: of a data frame are taken by them, in whatever order they come.
+    feature_names: tuple[str, ...] | None = None
 
     @property
     @abstractmethod
@@ -70,7 +80,7 @@ class Encoder(Immutable, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Real numbers of any dtype; they are rounded to float32 first.
 
         Returns
@@ -80,7 +90,8 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or holds NaN or infinity.
+            When X has the wrong width or other names of columns than it was learnt
+            from, holds NaN or infinity, or is so large that scores are not finite.
 
         Examples
         --------
@@ -88,9 +99,9 @@ class Encoder(Immutable, ABC):
         >>> LinearEncoder([[1.0, -2.0]], [0.0, 1.0]).project([[3.0]])
         array([[ 3., -5.]], dtype=float32)
         """
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         scores = np.empty((len(features), self.n_bits), np.float32)
-        for span, block in feature_blocks(features):
+        for span, block in self._blocks(features):
             self._project(block, scores[span])
         return scores
 
@@ -99,9 +110,9 @@ class Encoder(Immutable, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
             Real numbers of any dtype; they are rounded to float32 first. A memory map
-            is read block by block.
+            and a sparse matrix are read block by block.
         progress : callable, default=None
             Called with (rows done, rows in all) after each block.
 
@@ -112,7 +123,8 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or holds NaN or infinity.
+            When X has the wrong width or other names of columns than it was learnt
+            from, holds NaN or infinity, or is so large that scores are not finite.
 
         Examples
         --------
@@ -121,13 +133,81 @@ class Encoder(Immutable, ABC):
         array([[128],
                [ 64]], dtype=uint8)
         """
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         codes = np.empty((len(features), -(-self.n_bits // 8)), np.uint8)
-        for span, block in feature_blocks(features):
+        for span, block in self._blocks(features):
             self._encode(block, codes[span])
             if progress is not None:
                 progress(span.stop, len(features))
         return codes
+
+    def _blocks(
+        self, X: NDArray[Any] | SparseRows
+    ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Walk over rows in blocks; refuse one whose scores leave float32."""
+        for span, block in feature_blocks(X):
+            if not float(np.vdot(block, block)) <= self._reach:
+                scores = np.empty((len(block), self.n_bits), np.float32)
+                with np.errstate(all="ignore"):
+                    self._project(block, scores)
+                finite = np.isfinite(scores).all(axis=1)
+                if not finite.all():
+                    most = np.abs(block[~finite]).max()
+                    raise FeatureError(
+                        f"features of up to {most:.3g} are too large for float32: "
+                        "their scores overflow; scale them"
+                    )
+            yield span, block
+
+    @cached_property
+    def _reach(self) -> float:
+        """Squared length up to which no row has scores that leave float32."""
+        # A layer is worth at most its norm; of the room left some is for sums of many
+        # numbers, as in transforms.
+        gain = 1.0
+        for tensor in self.tensors().values():
+            if tensor.dtype.kind == "f":
+                flat = tensor.ravel()
+                square = np.einsum("i,i->", flat, flat, dtype=np.float64)
+                gain *= 1 + float(np.sqrt(square))
+        return (1e30 / gain) ** 2
+
+    def with_feature_names(self, names: Iterable[str] | None) -> Self:
+        """Return this encoder with names of the features.
+
+        Parameters
+        ----------
+        names : iterable of str, or None
+            One for each feature, all different.
+
+        Returns
+        -------
+        Encoder
+            Of the same codes and fingerprint.
+
+        Raises
+        ------
+        ArgumentError
+            When there are not as many names as features, or one is there twice.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from fewbits.encoders import LinearEncoder
+        >>> encoder = LinearEncoder([[1.0], [-1.0]], [0.0])
+        >>> encoder = encoder.with_feature_names(["a", "b"])
+        >>> encoder.project(pa.table({"b": [1.0], "a": [3.0]}))
+        array([[2.]], dtype=float32)
+        """
+        known = None if names is None else tuple(map(str, names))
+        if known is not None and not len({*known}) == self.n_features == len(known):
+            raise ArgumentError(
+                f"{self.n_features} features need as many names, all different, got "
+                f"{len(known)}"
+            )
+        named = copy(self)
+        vars(named)["feature_names"] = known
+        return named
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
         """Return what the asymmetric distance takes of queries: `project`, as a rule.
@@ -143,7 +223,8 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or holds NaN or infinity.
+            When X has the wrong width or other names of columns than it was learnt
+            from, holds NaN or infinity, or is so large that scores are not finite.
 
         Examples
         --------
@@ -195,7 +276,8 @@ class Encoder(Immutable, ABC):
         Raises
         ------
         FeatureError
-            When X has the wrong width or holds NaN or infinity.
+            When X has the wrong width or other names of columns than it was learnt
+            from, holds NaN or infinity, or is so large that scores are not finite.
 
         Examples
         --------
@@ -235,7 +317,9 @@ class Encoder(Immutable, ABC):
             raise ArgumentError(
                 f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
             )
-        return self if n_bits == self.n_bits else self._prefix(n_bits)
+        if n_bits == self.n_bits:
+            return self
+        return self._prefix(n_bits).with_feature_names(self.feature_names)
 
     @property
     def fingerprint(self) -> str:
@@ -289,6 +373,8 @@ class Encoder(Immutable, ABC):
             "zero_bit": str(self.zero_bit),
             "fingerprint": self.fingerprint,
         }
+        if self.feature_names is not None:
+            metadata["feature_names"] = json.dumps(self.feature_names)
         return tensor_bytes(self.tensors(), metadata)
 
     def __repr__(self) -> str:
@@ -337,9 +423,9 @@ class OuterEncoder(Encoder):
         return self.inner.correction_table
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         scores = np.empty((len(features), self.n_bits), np.float32)
-        for rows, block in feature_blocks(features):
+        for rows, block in self._blocks(features):
             for span, mapped in self._mapped(block):
                 scores[rows][span] = self.inner.query_scores(mapped)
         return scores
@@ -353,9 +439,9 @@ class OuterEncoder(Encoder):
         table = self.inner.correction_table
         if table is None:
             return None
-        features = as_features(X, self.n_features)
+        features = as_rows(X, self.n_features, self.feature_names)
         values = np.empty((len(features), 2), np.uint8)
-        for rows, block in feature_blocks(features):
+        for rows, block in self._blocks(features):
             for span, mapped in self._mapped(block):
                 found = self.inner.corrections(mapped, codes[rows][span])
                 assert found is not None

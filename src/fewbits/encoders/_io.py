@@ -1,5 +1,6 @@
 """Reading encoders back."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,9 @@ def load(path: str | Path) -> Encoder:
         with np.errstate(all="ignore"):
             zero_bit = int(metadata["zero_bit"])
             encoder: Encoder = _KINDS[kind](**tensors, zero_bit=zero_bit)
+            if "feature_names" in metadata:
+                names = json.loads(metadata["feature_names"])
+                encoder = encoder.with_feature_names(names)
     except (FewbitsError, ValueError, TypeError, LookupError, OverflowError) as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     if encoder.fingerprint != metadata.get("fingerprint"):

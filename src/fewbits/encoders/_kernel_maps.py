@@ -16,6 +16,7 @@ from fewbits._checks import whole_number
 from fewbits._spans import spans
 from fewbits.encoders._base import (
     Encoder,
+    NotFiniteError,
     OuterEncoder,
     Tensors,
     as_text,
@@ -496,7 +497,7 @@ class AnchorEncoder(OuterEncoder):
                 "numbers"
             )
         if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
-            raise ArgumentError("anchors and mean must be finite in float32")
+            raise NotFiniteError("anchors and mean must be finite in float32")
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:

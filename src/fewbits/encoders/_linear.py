@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._features import as_rows
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._base import (
     Encoder,
+    NotFiniteError,
     SizedEncoder,
     Tensors,
     as_zero_bit,
@@ -91,7 +93,8 @@ class LinearEncoder(Encoder):
         return own | query_tensors(self._queries)
 
     def query_scores(self, X: ArrayLike) -> ScoreArray:
-        return (self._queries or self).project(X)
+        features = as_rows(X, self.n_features, self.feature_names)
+        return (self._queries or self).project(features)
 
     def _project(self, X: NDArray[np.float32], scores: ScoreArray) -> None:
         _kernels.linear_scores(
@@ -499,4 +502,4 @@ def check_affine(
         raise ArgumentError("an encoder needs at least one feature")
     n_bytes(shape[1])
     if not (np.isfinite(values).all() and np.isfinite(bias).all()):
-        raise ArgumentError("weights and bias must be finite in float32")
+        raise NotFiniteError("weights and bias must be finite in float32")

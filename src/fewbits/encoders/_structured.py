@@ -15,6 +15,7 @@ from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import n_bytes
 from fewbits.encoders._base import (
     Encoder,
+    NotFiniteError,
     SizedEncoder,
     Tensors,
     as_zero_bit,
@@ -95,7 +96,7 @@ class RoundsEncoder(SizedEncoder):
                 f"need one bias for each bit, got an array of shape {bias.shape}"
             )
         if not np.isfinite(bias).all():
-            raise ArgumentError("bias must be finite in float32")
+            raise NotFiniteError("bias must be finite in float32")
         n_bytes(len(bias))
         n_series, tails = -(-len(bias) // size), self._tails(size)
         fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
@@ -287,7 +288,7 @@ class BlockHadamardEncoder(RoundsEncoder):
         self.weights = frozen(weights)
         super().__init__(bias, n_features, zero_bit)
         if not np.isfinite(self.weights).all():
-            raise ArgumentError("weights must be finite in float32")
+            raise NotFiniteError("weights must be finite in float32")
 
     @property
     def _matrices(self) -> NDArray[np.float32]:
@@ -434,7 +435,7 @@ class CirculantEncoder(Encoder):
                 f"{signs.shape}"
             )
         if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
-            raise ArgumentError("columns and bias must be finite in float32")
+            raise NotFiniteError("columns and bias must be finite in float32")
 
 
 def _roots(size: int) -> NDArray[np.float64]:
@@ -560,4 +561,4 @@ class BilinearEncoder(SizedEncoder):
                 f"{-(-len(bias) // b1)} columns of right, got {b2}"
             )
         if not all(np.isfinite(array).all() for array in (left, right, bias)):
-            raise ArgumentError("matrices and bias must be finite in float32")
+            raise NotFiniteError("matrices and bias must be finite in float32")

@@ -13,7 +13,6 @@ detection in `fewbits.evaluation.ood`, splits of labelled items in
 from fewbits.evaluation._comparison import Comparison, compare_encoders
 from fewbits.evaluation._neighbours import (
     FloatNeighbours,
-    ann_mean_average_precision,
     exact_neighbours,
     neighbour_recall,
     neighbour_recall_score,
@@ -23,14 +22,11 @@ from fewbits.evaluation._neighbours import (
 )
 from fewbits.evaluation._ranking import (
     Curve,
-    RadiusScores,
     Score,
     average_precision,
     mean_average_precision,
     precision_at,
     precision_recall_curve,
-    radius_curve,
-    radius_scores,
     recall_at,
 )
 from fewbits.evaluation._relevance import Relevance, ground_truth, same_label
@@ -39,10 +35,8 @@ __all__ = [
     "Comparison",
     "Curve",
     "FloatNeighbours",
-    "RadiusScores",
     "Relevance",
     "Score",
-    "ann_mean_average_precision",
     "average_precision",
     "compare_encoders",
     "exact_neighbours",
@@ -53,8 +47,6 @@ __all__ = [
     "neighbour_threshold",
     "precision_at",
     "precision_recall_curve",
-    "radius_curve",
-    "radius_scores",
     "recall_at",
     "same_label",
     "search_recall",

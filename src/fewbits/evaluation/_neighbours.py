@@ -20,12 +20,7 @@ from fewbits.codes import pack
 from fewbits.encoders import as_features as encoder_features
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.evaluation._checks import as_features, check_known
-from fewbits.evaluation._ranking import (
-    Score,
-    mean_average_precision,
-    mean_score,
-    recall_at,
-)
+from fewbits.evaluation._ranking import Score, mean_score, recall_at
 from fewbits.evaluation._relevance import Listed, Relevance, as_ids, ground_truth
 from fewbits.index import METRICS
 
@@ -314,68 +309,24 @@ def within_distance(
         raise ArgumentError(f"threshold must be a finite distance, got {threshold}")
     offsets, items = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
     for span in _blocks(Q, D)[0]:
-        query, item = _closer(Q[span], D, threshold)
+        screen = _Screen(Q[span], D, "euclidean")
+        key = np.float32((threshold * screen.scale) ** 2 * (1 + 1e-6))
+        pairs = [np.empty((2, 0), np.int64)]
+        for rows in _blocks(Q, D)[1]:
+            query, item = np.nonzero(screen.bounds(D[rows])[0] <= key)
+            item += rows.start
+            distances = _exact_distances(Q[span], D, (query, item), "euclidean")
+            pairs.append(np.stack([query, item])[:, distances < threshold])
+        query, item = np.concatenate(pairs, axis=1)
+        order = np.argsort(query, kind="stable")
         counts = np.bincount(query, minlength=span.stop - span.start)
         offsets.append(offsets[-1][-1] + np.cumsum(counts))
-        items.append(item)
+        items.append(item[order])
     return Listed(
         np.concatenate(offsets),
         np.concatenate(items),
         len(D),
         f"relevant: Euclidean distance below {threshold:.6g}",
-    )
-
-
-def ann_mean_average_precision(
-    query_codes: Array,
-    database_codes: Array,
-    query_features: ArrayLike,
-    database_features: ArrayLike,
-    *,
-    k: int = 50,
-    n_sample: int | None = 1000,
-    at: int | None = None,
-    ties: str = "expected",
-    random_state: Any = None,
-) -> Score:
-    """Mean average precision against the neighbours of the features themselves.
-
-    True positives are the rows closer than the mean distance to the `k`-th neighbour.
-
-    Parameters
-    ----------
-    query_codes, database_codes : ndarray of shape (n, n_bytes), dtype uint8
-    query_features, database_features : array-like of shape (n, n_features)
-        The features of the same items.
-    k, n_sample
-        As in `neighbour_threshold`.
-    at, ties
-        As in `mean_average_precision`.
-    random_state : int, Generator or None, default=None
-        Seeds the sample and ``ties="random"``.
-
-    Returns
-    -------
-    Score
-        Queries without a true positive are skipped and counted: no ranking of theirs is
-        right or wrong.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(300, 4))
-    >>> codes = np.packbits(X > 0, axis=1)
-    >>> score = ann_mean_average_precision(codes[:9], codes, X[:9], X, n_sample=None)
-    >>> score.n_skipped
-    0
-    """
-    rng = generator(random_state)
-    threshold = neighbour_threshold(
-        database_features, k, n_sample=n_sample, random_state=rng
-    )
-    relevance = within_distance(query_features, database_features, threshold)
-    return mean_average_precision(
-        query_codes, database_codes, relevance, at=at, ties=ties, random_state=rng
     )
 
 
@@ -441,21 +392,6 @@ def _first(
     starts = np.searchsorted(query[order], np.arange(len(queries)))
     chosen: NDArray[np.int64] = order[starts[:, None] + np.arange(k)]
     return distances[chosen], item[chosen]
-
-
-def _closer(queries: Array, database: Array, threshold: float) -> tuple[Array, Array]:
-    """Return pairs (query, item) below the threshold, in order."""
-    screen = _Screen(queries, database, "euclidean")
-    key = np.float32((threshold * screen.scale) ** 2 * (1 + 1e-6))
-    pairs = [np.empty((2, 0), np.int64)]
-    for span in _blocks(queries, database)[1]:
-        query, item = np.nonzero(screen.bounds(database[span])[0] <= key)
-        item += span.start
-        distances = _exact_distances(queries, database, (query, item), "euclidean")
-        pairs.append(np.stack([query, item])[:, distances < threshold])
-    query, item = np.concatenate(pairs, axis=1)
-    order = np.argsort(query, kind="stable")
-    return query[order], item[order]
 
 
 class _Screen:
@@ -524,27 +460,23 @@ def _largest(X: Array) -> float:
 def _exact_distances(
     queries: Array, database: Array, pairs: tuple[IdArray, IdArray], metric: str
 ) -> FloatArray:
-    """Return the distances of pairs (query row, database row), a few MB at a time."""
-    distances = np.empty(len(pairs[0]))
-    for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
-        q, d = pairs[0][span], pairs[1][span]
-        distances[span] = _pair_distances(
-            queries[q].astype(np.float64), database[d].astype(np.float64), metric
-        )
-    return distances
-
-
-def _pair_distances(Q: FloatArray, D: FloatArray, metric: str) -> FloatArray:
-    """Compare each row of `Q` with the same row of `D`.
+    """Return the distances of pairs (query row, database row), a few MB at a time.
 
     Euclidean distance, 1 - cosine (a vector of zeros is at cosine 0 with everything),
     or minus the dot product.
     """
-    if metric == "euclidean":
-        return np.asarray(np.sqrt(np.square(Q - D).sum(axis=1)))
-    products: FloatArray = (Q * D).sum(axis=1)
-    if metric == "dot":
-        return -products
-    lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
-    cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
-    return np.asarray(1.0 - cosines)
+    distances = np.empty(len(pairs[0]))
+    for span in spans(len(distances), _PAIR_ENTRIES // database.shape[1]):
+        Q = queries[pairs[0][span]].astype(np.float64)
+        D = database[pairs[1][span]].astype(np.float64)
+        if metric == "euclidean":
+            distances[span] = np.sqrt(np.square(Q - D).sum(axis=1))
+            continue
+        products = (Q * D).sum(axis=1)
+        if metric == "dot":
+            distances[span] = -products
+            continue
+        lengths = np.sqrt(np.square(Q).sum(axis=1)) * np.sqrt(np.square(D).sum(axis=1))
+        cosines = np.divide(products, lengths, out=np.zeros(len(Q)), where=lengths > 0)
+        distances[span] = 1.0 - cosines
+    return distances

@@ -1,6 +1,5 @@
 """Average precision, precision and recall of rankings with ties."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,6 +31,7 @@ _DENOMINATOR_TEXT = {
     "hits-skip": "relevant items found, query skipped if none",
     "R": "R",
 }
+_NOTHING = "none of the {:,} queries has a label and a relevant item, so there is no {}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,12 +66,12 @@ class Score:
 
 
 class Curve(NamedTuple):
-    """Means over queries at each of `at` ranks or radii; nothing is interpolated.
+    """Means over queries at each of `at` ranks; nothing is interpolated.
 
     Attributes
     ----------
     at : ndarray of shape (n,), dtype int64
-        Ranks from 1 on, or radii from 0 on.
+        Ranks from 1 on.
     precision, recall : ndarray of shape (n,), dtype float64
     n_skipped : int
         Queries without a label or a relevant item in the database.
@@ -83,30 +83,6 @@ class Curve(NamedTuple):
     recall: FloatArray
     n_skipped: int
     definition: str
-
-    def __repr__(self) -> str:
-        return one_line(self)
-
-
-class RadiusScores(NamedTuple):
-    """Precision and recall within a Hamming radius of the queries.
-
-    Attributes
-    ----------
-    precision : Score
-        Relevant share of the items in the ball; 0 for an empty ball.
-    recall : Score
-        Share of the relevant items that lie in the ball.
-    mean_average_precision : Score
-        AP of the ranking inside the ball, divided by its relevant items; 0 if none.
-    n_empty : int
-        Queries with nothing in the ball.
-    """
-
-    precision: Score
-    recall: Score
-    mean_average_precision: Score
-    n_empty: int
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -264,35 +240,28 @@ def average_precision(
 
 
 def _average_precisions(
-    groups: TieGroups, at: int | IdArray | None, denominator: str, ties: str
+    groups: TieGroups, at: int | None, denominator: str, ties: str
 ) -> FloatArray:
     """Return the average precision of every query; NaN where it is not defined."""
     total = groups.sizes.sum(axis=1)
-    relevant = groups.relevant.sum(axis=1)
     length = total if at is None else np.minimum(at, total)
-    if denominator.startswith("hits"):
-        empty = np.nan if denominator == "hits-skip" else 0.0
-        return _over_hits(groups, length, ties, empty)
-    sums = precision_sums(groups, length, ties).sum(axis=1)
-    if denominator == "R":
-        return _divide(sums, length, np.nan)
-    return _divide(sums, np.minimum(length, relevant), np.nan)
-
-
-def _over_hits(
-    groups: TieGroups, length: IdArray, ties: str, empty: float
-) -> FloatArray:
-    """Divide by the relevant items found, whose number may depend on the order."""
     parts = precision_sums(groups, length, ties)
+    sums = parts.sum(axis=1)
+    if denominator == "R":
+        return _ratios(sums, length)
+    if denominator == "min":
+        return _ratios(sums, np.minimum(length, groups.relevant.sum(axis=1)))
+    # How many relevant items are found may depend on the order.
+    empty = np.nan if denominator == "hits-skip" else 0.0
     before = np.cumsum(groups.sizes, axis=1) - groups.sizes
     inside = np.clip(length[:, None] - before, 0, groups.sizes)
     if ties == "optimistic":
-        found = np.minimum(inside, groups.relevant)
+        hits = np.minimum(inside, groups.relevant)
     elif ties == "pessimistic":
-        found = np.maximum(inside - (groups.sizes - groups.relevant), 0)
+        hits = np.maximum(inside - (groups.sizes - groups.relevant), 0)
     else:
-        found = np.where(inside == groups.sizes, groups.relevant, 0)
-    values = _divide(parts.sum(axis=1), found.sum(axis=1), empty)
+        hits = np.where(inside == groups.sizes, groups.relevant, 0)
+    values = _ratios(sums, hits.sum(axis=1), empty)
     if ties == "expected":
         cut = (inside > 0) & (inside < groups.sizes) & (groups.relevant > 0)
         for row, group in np.argwhere(cut):
@@ -302,8 +271,10 @@ def _over_hits(
     return values
 
 
-def _divide(a: FloatArray, b: NDArray[Any], empty: float) -> FloatArray:
-    values = np.full(len(a), empty)
+def _ratios(a: NDArray[Any], b: NDArray[Any], empty: float = np.nan) -> FloatArray:
+    """Divide, row by row if `a` is a matrix; `empty` where there is nothing to find."""
+    b = b.reshape(len(b), *[1] * (a.ndim - 1))
+    values = np.full(a.shape, empty)
     np.divide(a, b, out=values, where=b > 0)
     return values
 
@@ -341,13 +312,8 @@ def precision_at(
     >>> precision_at(database[:1], database, relevance, 1).value
     0.5
     """
-    k = min(check_count(k, "k"), max(1, len(database)))
-    rng = generator(random_state)
-    values = np.full(len(queries), np.nan)
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        values[span] = hits_at(groups, np.array([k]), ties)[:, 0] / k
-        values[span][~relevance.labelled[span]] = np.nan
-    return mean_score(values, _text(f"precision@{k}", ties, metric, relevance))
+    ranking = queries, database, relevance
+    return _score_at("precision", ranking, k, ties, metric, random_state)
 
 
 def recall_at(
@@ -381,14 +347,28 @@ def recall_at(
     >>> recall_at(database[:1], database, relevance, 1).value
     0.25
     """
+    ranking = queries, database, relevance
+    return _score_at("recall", ranking, k, ties, metric, random_state)
+
+
+def _score_at(
+    name: str,
+    ranking: tuple[Array, Array, Relevance],
+    k: int,
+    ties: str,
+    metric: str,
+    random_state: Any,
+) -> Score:
+    queries, database, relevance = ranking
     k = min(check_count(k, "k"), max(1, len(database)))
-    rng = generator(random_state)
     values = np.full(len(queries), np.nan)
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        hits = hits_at(groups, np.array([k]), ties)
-        values[span] = _share_found(hits, groups.relevant.sum(axis=1))[:, 0]
+    rng = generator(random_state)
+    for span, groups in tie_groups(*ranking, metric, ties, rng):
+        hits = hits_at(groups, np.array([k]), ties)[:, 0]
+        n_relevant = groups.relevant.sum(axis=1)
+        values[span] = hits / k if name == "precision" else _ratios(hits, n_relevant)
         values[span][~relevance.labelled[span]] = np.nan
-    return mean_score(values, _text(f"recall@{k}", ties, metric, relevance))
+    return mean_score(values, _text(f"{name}@{k}", ties, metric, relevance))
 
 
 def precision_recall_curve(
@@ -425,166 +405,33 @@ def precision_recall_curve(
     >>> curve.precision.round(2).tolist(), curve.recall.tolist()
     ([1.0, 0.5, 0.67], [0.5, 0.5, 1.0])
     """
-    ranks = _ranks(at, len(database))
-    rng = generator(random_state)
-    mean = _MeanCurve(len(ranks))
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        hits = hits_at(groups, ranks, ties)
-        recall = _share_found(hits, groups.relevant.sum(axis=1))
-        mean.add(hits / ranks, recall, relevance.labelled[span])
-    text = _text("precision and recall at ranks", ties, metric, relevance)
-    return mean.curve(ranks, text)
-
-
-def _ranks(at: ArrayLike | None, n: int) -> IdArray:
-    if at is None:
-        return np.arange(1, n + 1)
-    ranks = np.unique(np.asarray(at))
+    ranks = np.unique(np.asarray(np.arange(1, len(database) + 1) if at is None else at))
     if ranks.dtype.kind not in "iu" or not ranks.size or ranks[0] < 1:
         raise ArgumentError(f"at must be ranks, whole numbers from 1 on, got {at!r}")
-    if ranks[0] > n:
-        raise ArgumentError(f"at must hold a rank up to {n}, got {ranks[0]} and more")
-    return ranks[ranks <= n].astype(np.int64)
+    if ranks[0] > len(database):
+        raise ArgumentError(
+            f"at must hold a rank up to {len(database)}, got {ranks[0]} and more"
+        )
+    ranks = ranks[ranks <= len(database)].astype(np.int64)
+    rng = generator(random_state)
+    precision, recall = np.zeros((2, len(ranks)))
+    n_counted = 0
+    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
+        hits = hits_at(groups, ranks, ties)
+        n_relevant = groups.relevant.sum(axis=1)
+        counted = relevance.labelled[span] & (n_relevant > 0)
+        precision += (hits[counted] / ranks).sum(axis=0)
+        recall += _ratios(hits, n_relevant)[counted].sum(axis=0)
+        n_counted += int(np.count_nonzero(counted))
+    text = _text("precision and recall at ranks", ties, metric, relevance)
+    if not n_counted:
+        raise ArgumentError(_NOTHING.format(len(queries), text))
+    n_skipped = len(queries) - n_counted
+    return Curve(ranks, precision / n_counted, recall / n_counted, n_skipped, text)
 
 
 def _text(name: str, ties: str, metric: str, relevance: Relevance) -> str:
     return f"{name}; ties: {ties}; ranked by {metric} distance; {relevance.description}"
-
-
-def radius_curve(queries: Array, database: Array, relevance: Relevance) -> Curve:
-    """Precision and recall within every Hamming radius, averaged over the queries.
-
-    Ties do not matter here. The precision of an empty ball is 0.
-
-    Parameters
-    ----------
-    queries, database : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes.
-    relevance : Relevance
-
-    Returns
-    -------
-    Curve
-        At the radii from 0 to the number of bits in whole bytes. Queries without a
-        label or a relevant item are skipped.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.evaluation import same_label
-    >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
-    >>> radius_curve(database[:1], database, relevance).recall[:3].tolist()
-    [0.5, 0.5, 1.0]
-    """
-    mean = _MeanCurve(8 * np.shape(database)[-1] + 1)
-    for span, groups in _balls(queries, database, relevance):
-        inside, hits = np.cumsum(groups.sizes, axis=1), np.cumsum(groups.relevant, 1)
-        recall = _share_found(hits, hits[:, -1])
-        mean.add(hits / np.maximum(inside, 1), recall, relevance.labelled[span])
-    radii = np.arange(mean.size)
-    return mean.curve(radii, f"precision and recall by radius; {relevance.description}")
-
-
-def radius_scores(
-    queries: Array, database: Array, relevance: Relevance, radius: int = 2
-) -> RadiusScores:
-    """Precision, recall and mAP of looking up everything within a Hamming radius.
-
-    Parameters
-    ----------
-    queries, database : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes.
-    relevance : Relevance
-    radius : int, default=2
-        Largest distance that counts.
-
-    Returns
-    -------
-    RadiusScores
-        Queries without a label are skipped, in the recall also those without any
-        relevant item. Ties in the mAP are averaged over.
-
-    References
-    ----------
-    Cao et al., "Deep Cauchy Hashing for Hamming Space Retrieval", CVPR 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.evaluation import same_label
-    >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
-    >>> scores = radius_scores(database[:1], database, relevance, radius=1)
-    >>> scores.precision.value, scores.recall.value
-    (0.5, 0.5)
-    """
-    radius = min(check_count(radius, "radius", 0), 8 * np.shape(database)[-1])
-    precision, recall, ap = np.full((3, len(queries)), np.nan)
-    n_empty = 0
-    for span, groups in _balls(queries, database, relevance):
-        inside = groups.sizes[:, : radius + 1].sum(axis=1)
-        hits = groups.relevant[:, : radius + 1].sum(axis=1)
-        precision[span] = hits / np.maximum(inside, 1)
-        recall[span] = _share_found(hits[:, None], groups.relevant.sum(axis=1))[:, 0]
-        ap[span] = _average_precisions(groups, inside, "hits", "expected")
-        n_empty += int(np.count_nonzero(inside == 0))
-    for values in (precision, recall, ap):
-        values[~relevance.labelled] = np.nan
-    where = f"within radius {radius}; {relevance.description}"
-    return RadiusScores(
-        mean_score(precision, f"precision {where}"),
-        mean_score(recall, f"recall {where}"),
-        mean_score(ap, f"mAP {where}"),
-        n_empty,
-    )
-
-
-def _balls(
-    queries: Array, database: Array, relevance: Relevance
-) -> Iterator[tuple[slice, TieGroups]]:
-    rng = np.random.default_rng(0)  # not used: nothing is drawn
-    return tie_groups(queries, database, relevance, "hamming", "expected", rng)
-
-
-class _MeanCurve:
-    """Sums precision and recall over the queries that count."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._precision, self._recall = np.zeros((2, size))
-        self._counted = self._total = 0
-
-    def add(
-        self, precision: FloatArray, recall: FloatArray, labelled: NDArray[np.bool_]
-    ) -> None:
-        counted = labelled & ~np.isnan(recall[:, -1])
-        self._precision += precision[counted].sum(axis=0)
-        self._recall += recall[counted].sum(axis=0)
-        self._counted += int(np.count_nonzero(counted))
-        self._total += len(counted)
-
-    def curve(self, at: IdArray, definition: str) -> Curve:
-        if not self._counted:
-            raise ArgumentError(
-                f"none of the {self._total:,} queries has a label and a relevant item, "
-                f"so there is no {definition}"
-            )
-        precision, recall = self._precision, self._recall
-        return Curve(
-            at,
-            precision / self._counted,
-            recall / self._counted,
-            self._total - self._counted,
-            definition,
-        )
-
-
-def _share_found(hits: NDArray[Any], relevant: IdArray) -> FloatArray:
-    """Divide each row by its number of relevant items; NaN when there are none."""
-    values = np.full(hits.shape, np.nan)
-    np.divide(hits, relevant[:, None], out=values, where=relevant[:, None] > 0)
-    return values
 
 
 def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:
@@ -592,9 +439,6 @@ def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:
     counted = per_query[~np.isnan(per_query)]
     n_skipped = len(per_query) - len(counted)
     if not len(counted):
-        raise ArgumentError(
-            f"none of the {len(per_query):,} queries has a label and a relevant item, "
-            f"so there is no {definition}"
-        )
+        raise ArgumentError(_NOTHING.format(len(per_query), definition))
     note = f"; {n_skipped} of {len(per_query)} queries skipped" if n_skipped else ""
     return Score(float(counted.mean()), per_query, n_skipped, definition + note)

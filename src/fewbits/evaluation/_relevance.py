@@ -132,18 +132,14 @@ def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance
     check_not_empty(queries, "query labels")
     check_not_empty(database, "database labels")
     if queries.ndim == 2:
-        return _same_labels(queries, database)
+        if queries.shape[1] != database.shape[1]:
+            raise ArgumentError(
+                f"queries have {queries.shape[1]} label columns, "
+                f"the database has {database.shape[1]}"
+            )
+        return _SharedLabels(queries.astype(np.bool_), database.astype(np.bool_))
     check_same_kind(queries, database, ("query labels", "database labels"))
     return _SharedLabel(queries, database)
-
-
-def _same_labels(queries: Array, database: Array) -> Relevance:
-    if queries.shape[1] != database.shape[1]:
-        raise ArgumentError(
-            f"queries have {queries.shape[1]} label columns, "
-            f"the database has {database.shape[1]}"
-        )
-    return _SharedLabels(queries.astype(np.bool_), database.astype(np.bool_))
 
 
 def ground_truth(neighbours: ArrayLike, n_database: int) -> Relevance:

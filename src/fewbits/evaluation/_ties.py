@@ -51,11 +51,9 @@ def tie_groups(
         queries, database = as_codes(queries), as_codes(database)
         check_not_empty(queries, "queries")
         check_not_empty(database, "database")
-        blocks = _hamming_levels(queries, database)
     else:
         database = as_features(database, "database")
         queries = as_features(queries, "queries", database.shape[1])
-        blocks = _float_levels(queries, database, metric)
     check_choice(ties, "ties", TIES)
     if not isinstance(relevance, Relevance):
         raise ArgumentError(
@@ -68,7 +66,7 @@ def tie_groups(
             f"relevance is known for {needed[0]} queries and {needed[1]} items, "
             f"got {len(queries)} queries and {len(database)} items"
         )
-    for span, levels, n_levels in blocks:
+    for span, levels, n_levels in _levels(queries, database, metric):
         relevant = relevance.block(span)
         if ties in ("stable", "random"):
             yield span, ordered(levels, relevant, rng if ties == "random" else None)
@@ -103,20 +101,34 @@ def ordered(
     return TieGroups(np.ones_like(result), result)
 
 
-def _hamming_levels(queries: Array, database: Array) -> Iterator[Levels]:
-    """Yield spans of queries, their distances, and the number of possible distances."""
-    for span in spans(len(queries), _BLOCK_ENTRIES // len(database)):
-        distances = hamming_distances(queries[span], database)
-        yield span, distances, 8 * database.shape[1] + 1
+def _levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
+    """Yield spans of queries, their distances as numbers, and how many there may be.
 
+    Real distances are numbered, the distinct ones of each query from 0 on. They are
+    what orders like the distances, in float64, a block of items at a time.
+    """
+    if metric == "hamming":
+        for span in spans(len(queries), _BLOCK_ENTRIES // len(database)):
+            levels = hamming_distances(queries[span], database)
+            yield span, levels, 8 * database.shape[1] + 1
+        return
 
-def _float_levels(queries: Array, database: Array, metric: str) -> Iterator[Levels]:
-    """Do the same for real distances, numbering the distinct ones of each query."""
+    def rows(X: Array) -> FloatArray:
+        X = X.astype(np.float64)
+        return unit_rows(X) if metric == "cosine" else X
+
     for chunk in spans(len(queries), 16 * _BLOCK_ENTRIES // len(database)):
-        distances = _float_distances(queries[chunk], database, metric)
+        Q = rows(queries[chunk])
+        distances = np.empty((len(Q), len(database)))
+        for items in spans(len(database), 4 * _BLOCK_ENTRIES // database.shape[1]):
+            D = rows(database[items])
+            np.matmul(Q, D.T, out=distances[:, items])
+            distances[:, items] *= -1
+            if metric == "euclidean":
+                distances[:, items] += np.einsum("ij,ij->i", D, D) / 2
         for span in spans(len(distances), _BLOCK_ENTRIES // len(database)):
-            rows = slice(chunk.start + span.start, chunk.start + span.stop)
-            yield rows, *level_numbers(distances[span])
+            whole = slice(chunk.start + span.start, chunk.start + span.stop)
+            yield whole, *level_numbers(distances[span])
 
 
 def level_numbers(distances: FloatArray) -> tuple[IdArray, int]:
@@ -136,24 +148,6 @@ def level_numbers(distances: FloatArray) -> tuple[IdArray, int]:
     return levels, int(numbers[:, -1].max()) + 1
 
 
-def _float_distances(queries: Array, database: Array, metric: str) -> FloatArray:
-    """Return what orders like the distances, in float64, a block of items at a time."""
-    Q = _prepared(queries, metric)
-    distances = np.empty((len(queries), len(database)))
-    for span in spans(len(database), 4 * _BLOCK_ENTRIES // database.shape[1]):
-        D = _prepared(database[span], metric)
-        np.matmul(Q, D.T, out=distances[:, span])
-        distances[:, span] *= -1
-        if metric == "euclidean":
-            distances[:, span] += np.einsum("ij,ij->i", D, D) / 2
-    return distances
-
-
-def _prepared(X: Array, metric: str) -> FloatArray:
-    X = X.astype(np.float64)
-    return unit_rows(X) if metric == "cosine" else X
-
-
 def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
     """Return counts of relevant items among the first ranks (n_queries, n_ranks).
 
@@ -165,25 +159,20 @@ def hits_at(groups: TieGroups, ranks: IdArray, ties: str) -> FloatArray:
         return counts.astype(np.float64)
     hits = np.empty((len(groups.sizes), len(ranks)))
     for row, (sizes, relevant) in enumerate(zip(*groups, strict=True)):
-        places, counts = _corners(sizes, relevant, ties)
+        # The ranks where the slope may change, and the hits up to there.
+        ends, hits_up_to = np.cumsum(sizes), np.cumsum(relevant)
+        if ties == "optimistic":
+            inner = ends - sizes + relevant, hits_up_to
+        elif ties == "pessimistic":
+            inner = ends - relevant, hits_up_to - relevant
+        else:
+            inner = ends - sizes, hits_up_to - relevant
+        places = np.append(0, np.stack([inner[0], ends], axis=1).ravel())
+        counts = np.append(0, np.stack([inner[1], hits_up_to], axis=1).ravel())
         # Zero-length pieces would make the slope undefined.
         keep = np.diff(places, prepend=-1) > 0
         hits[row] = np.interp(ranks, places[keep], counts[keep])
     return hits
-
-
-def _corners(sizes: IdArray, relevant: IdArray, ties: str) -> tuple[IdArray, IdArray]:
-    """Return the ranks where the slope may change, and the hits up to there."""
-    places, counts = np.cumsum(sizes), np.cumsum(relevant)
-    if ties == "optimistic":
-        inner = places - sizes + relevant, counts
-    elif ties == "pessimistic":
-        inner = places - relevant, counts - relevant
-    else:
-        inner = places - sizes, counts - relevant
-    xs = np.stack([inner[0], places], axis=1).ravel()
-    ys = np.stack([inner[1], counts], axis=1).ravel()
-    return np.append(0, xs), np.append(0, ys)
 
 
 # In a group of ``n`` items, ``r`` of them relevant, that follows ``t`` items with ``p``
@@ -206,7 +195,9 @@ def precision_sums(groups: TieGroups, length: IdArray, ties: str) -> FloatArray:
     """
     n, r = groups
     if (n == 1).all():
-        return _one_by_one(r, length)
+        ranks = np.arange(1, r.shape[1] + 1)
+        hits = r * (ranks <= length[:, None])
+        return hits * (np.cumsum(r, axis=1) / ranks)
     t, p = np.cumsum(n, axis=1) - n, np.cumsum(r, axis=1) - r
     rest = length[:, None] - t
     if ties == "optimistic":
@@ -231,7 +222,13 @@ def expected_over_hits(
     """
     n, r = groups.sizes[row, group], groups.relevant[row, group]
     t, p = groups.sizes[row, :group].sum(), groups.relevant[row, :group].sum()
-    h, weights = _hypergeometric(int(n), int(r), inside)
+    n, r, m = int(n), int(r), inside
+    h = np.arange(max(0, m - (n - r)), min(r, m) + 1)
+    low = h[:-1].astype(np.float64)
+    steps = np.log((r - low) * (m - low) / ((low + 1) * (n - r - m + low + 1)))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
     if p == 0 and h[0] == 0:
         if np.isnan(empty):  # a query that may drop out counts where it does not
             h, weights = h[1:], weights[1:] / weights[1:].sum()
@@ -255,47 +252,29 @@ def _expected(
     return sums * (r / np.maximum(n, 1))
 
 
-def _one_by_one(relevant: IdArray, length: IdArray) -> FloatArray:
-    ranks = np.arange(1, relevant.shape[1] + 1)
-    counted = relevant * (ranks <= length[:, None])
-    return counted * (np.cumsum(relevant, axis=1) / ranks)
-
-
 def _consecutive(t: IdArray, p: IdArray, m: IdArray) -> FloatArray:
     """Sum ``(p + j) / (t + j)`` over ``j <= m``: relevant items in a row."""
     return m + (p - t) * harmonic_span(t, m)
 
 
-def _hypergeometric(n: int, r: int, m: int) -> tuple[IdArray, FloatArray]:
-    """Return the possible numbers of relevant items among `m` of `n`, and the odds."""
-    h = np.arange(max(0, m - (n - r)), min(r, m) + 1)
-    low = h[:-1].astype(np.float64)
-    steps = np.log((r - low) * (m - low) / ((low + 1) * (n - r - m + low + 1)))
-    logs = np.concatenate([[0.0], np.cumsum(steps)])
-    weights = np.exp(logs - logs.max())
-    return h, weights / weights.sum()
-
-
-def harmonic_span(start: ArrayLike, length: ArrayLike) -> FloatArray:
-    """Return the sum of ``1 / i`` over ``start < i <= start + length``.
+def harmonic_span(after: ArrayLike, length: ArrayLike) -> FloatArray:
+    """Return the sum of ``1 / i`` over ``after < i <= after + length``.
 
     Its relative error is a few ulp, also far from the start, where subtracting two
     harmonic numbers would lose most digits.
     """
-    start = np.asarray(start)
+    start: Array = np.asarray(after)
     stop = start + np.asarray(length)
     near = _HARMONIC[np.minimum(stop, _EXACT)] - _HARMONIC[np.minimum(start, _EXACT)]
-    far = _tail(np.maximum(start, _EXACT), np.maximum(stop, _EXACT))
-    result: FloatArray = near + far
-    return result
+    start = np.maximum(start, _EXACT)
+    stop = np.maximum(stop, _EXACT)
 
-
-def _tail(start: Array, stop: Array) -> FloatArray:
     # H(n) = ln x + gamma + 1/(24 x^2) - 7/(960 x^4) + 31/(8064 x^6) - ..., x = n + 1/2
     def correction(n: Array) -> FloatArray:
         z = (n + 0.5) ** -2.0
-        result: FloatArray = z * (1 / 24 - z * (7 / 960 - z * (31 / 8064)))
-        return result
+        tail: FloatArray = z * (1 / 24 - z * (7 / 960 - z * (31 / 8064)))
+        return tail
 
-    result: FloatArray = np.log1p((stop - start) / (start + 0.5))
-    return result + correction(stop) - correction(start)
+    far = np.log1p((stop - start) / (start + 0.5)) + correction(stop)
+    result: FloatArray = near + (far - correction(start))
+    return result

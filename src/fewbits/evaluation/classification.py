@@ -1,4 +1,4 @@
-"""Accuracy of classes: by neighbours and linear models, and of probabilities."""
+"""Accuracy of classes, by neighbours and linear models on codes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,7 @@ from fewbits.evaluation.splits import per_class_split
 
 __all__ = [
     "Accuracy",
-    "CalibrationError",
-    "calibration_error",
     "knn_accuracy",
-    "knn_predict",
     "novel_class_score",
     "svm_accuracy",
 ]
@@ -81,14 +78,17 @@ def knn_accuracy(
     ----------
     train_codes, test_codes : ndarray of shape (n, n_bytes), dtype uint8
     train_labels, test_labels : array-like of shape (n,)
-        Integers or strings.
+        Integers or strings. Codes to learn from whose label is missing have no vote.
     k : int, default=1
         Neighbours that vote; more than there are means all.
 
     Returns
     -------
     Accuracy
-        See `knn_predict` for how ties are decided.
+        Of several classes with the most votes, the prediction is the one whose voters
+        are nearest (the smallest sum of distances), then the one that sorts first.
+        Codes as far away as the k-th neighbour share the votes that nearer ones leave,
+        so the order of the rows does not matter.
 
     Examples
     --------
@@ -98,43 +98,13 @@ def knn_accuracy(
     >>> round(accuracy.value, 3), accuracy.per_class_mean
     (0.667, 0.75)
     """
-    truth = _test_labels(test_labels, as_labels(train_labels, "train labels"))
-    check_lengths(test_codes=as_codes(test_codes), test_labels=truth)
-    predictions = knn_predict(train_codes, train_labels, test_codes, k=k)
+    train_codes, test_codes = as_codes(train_codes), as_codes(test_codes)
+    truth = as_labels(test_labels, "test labels")
+    check_not_empty(truth, "test labels")
+    check_lengths(test_codes=test_codes, test_labels=truth)
+    predictions = nearest_vote(test_codes, train_codes, train_labels, k).labels
+    check_same_kind(predictions, truth, ("train labels", "test labels"))
     return _accuracy(truth, predictions, f"vote of the {k} nearest codes")
-
-
-def knn_predict(
-    train_codes: CodeArray, train_labels: ArrayLike, codes: CodeArray, *, k: int = 1
-) -> Array:
-    """Predict the class by a vote of the `k` nearest codes.
-
-    Parameters
-    ----------
-    train_codes, codes : ndarray of shape (n, n_bytes), dtype uint8
-    train_labels : array-like of shape (n_train,)
-    k : int, default=1
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Of several classes with the most votes, the one whose voters are nearest (the
-        smallest sum of distances), then the one that sorts first. Codes as far away as
-        the k-th neighbour share the votes that nearer ones leave, so the order of the
-        rows does not matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0], [1], [255]], np.uint8)
-    >>> knn_predict(codes, ["b", "a", "a"], codes[:1], k=2)
-    array(['b'], dtype='<U1')
-    """
-    train_codes, codes = as_codes(train_codes), as_codes(codes)
-    labels = as_labels(train_labels, "train labels")
-    check_lengths(train_codes=train_codes, train_labels=labels)
-    check_not_empty(labels, "train labels")
-    return nearest_vote(codes, train_codes, labels, k).labels
 
 
 def svm_accuracy(
@@ -193,7 +163,9 @@ def svm_accuracy(
     1.0
     """
     y = as_labels(train_labels, "train labels")
-    truth = _test_labels(test_labels, y)
+    truth = as_labels(test_labels, "test labels")
+    check_not_empty(truth, "test labels")
+    check_same_kind(y, truth, ("train labels", "test labels"))
     check_choice(alphabet, "alphabet", ("signs", "zero-one"))
     X, X_test = _matrix(train, n_bits, alphabet), _matrix(test, n_bits, alphabet)
     check_lengths(train=X, train_labels=y)
@@ -204,7 +176,14 @@ def svm_accuracy(
         )
     if len(np.unique(y)) < 2:
         raise ArgumentError("an SVM needs at least 2 classes to train on, got 1")
-    cost = _choose(C, X, y, check_count(n_folds, "n_folds", 2), random_state)
+    costs = np.unique(np.asarray(C, dtype=np.float64))
+    if not costs.size or not (costs > 0).all() or not np.isfinite(costs).all():
+        raise ArgumentError(f"C must be above 0 and finite, got {C}")
+    check_count(n_folds, "n_folds", 2)
+    if len(costs) == 1:
+        cost = float(costs[0])
+    else:
+        cost = _best_cost(costs, X, y, n_folds, random_state)
     predictions = _svm_predictions(X, y, X_test, cost)
     what = "features" if n_bits is None else f"{n_bits} bits"
     return _accuracy(truth, predictions, f"linear SVM on {what}, C={cost:g}")
@@ -221,14 +200,9 @@ def _matrix(X: ArrayLike, n_bits: int | None, alphabet: str) -> Array:
     return as_features(X, "features")
 
 
-def _choose(
-    C: float | Sequence[float], X: Array, y: Array, n_folds: int, random_state: Any
+def _best_cost(
+    costs: Array, X: Array, y: Array, n_folds: int, random_state: Any
 ) -> float:
-    values = np.unique(np.asarray(C, dtype=np.float64))
-    if not values.size or not (values > 0).all() or not np.isfinite(values).all():
-        raise ArgumentError(f"C must be above 0 and finite, got {C}")
-    if len(values) == 1:
-        return float(values[0])
     from sklearn.model_selection import StratifiedKFold
 
     classes, counts = np.unique(y, return_counts=True)
@@ -242,17 +216,13 @@ def _choose(
     parts = list(folds.split(X, y))
 
     def quality(cost: float) -> float:
-        predictions = [_svm_predictions(X[a], y[a], X[b], cost) for a, b in parts]
-        return float(
-            np.mean(
-                [
-                    _accuracy(y[b], found, "").per_class_mean
-                    for (_, b), found in zip(parts, predictions, strict=True)
-                ]
-            )
-        )
+        accuracies = [
+            _accuracy(y[b], _svm_predictions(X[a], y[a], X[b], cost), "")
+            for a, b in parts
+        ]
+        return float(np.mean([accuracy.per_class_mean for accuracy in accuracies]))
 
-    return float(max(values, key=quality))
+    return float(max(costs, key=quality))
 
 
 def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
@@ -267,13 +237,6 @@ def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
     best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
     predictions: Array = classes[best.astype(np.intp)]
     return predictions
-
-
-def _test_labels(labels: ArrayLike, trained: Array) -> Array:
-    truth = as_labels(labels, "test labels")
-    check_not_empty(truth, "test labels")
-    check_same_kind(trained, truth, ("train labels", "test labels"))
-    return truth
 
 
 def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:
@@ -372,90 +335,3 @@ def novel_class_score(
         n_bits=n_bits,
         C=_COST * min(1.0, _COST_UP_TO / n_bits) if C is None else C,
     ).per_class_mean
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class CalibrationError:
-    """Differences between confidence and accuracy.
-
-    Attributes
-    ----------
-    value : float
-        Expected calibration error, between 0 and 1; ``float(error)`` is the same.
-    confidences, accuracies : ndarray of shape (n_bins,), dtype float64
-        Means within each bin, NaN where it is empty.
-    counts : ndarray of shape (n_bins,), dtype int64
-    definition : str
-        In words.
-    """
-
-    value: float
-    confidences: NDArray[np.float64]
-    accuracies: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    definition: str
-
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        return f"{self.value:.4f} ({self.definition})"
-
-
-def calibration_error(
-    confidences: ArrayLike, right: ArrayLike, *, n_bins: int = 15
-) -> CalibrationError:
-    """Return the expected calibration error: how far confidence is from accuracy.
-
-    Parameters
-    ----------
-    confidences : array-like of shape (n,)
-        Probabilities of the classes that were answered.
-    right : array-like of bool of shape (n,)
-        Whether they were the true ones.
-    n_bins : int, default=15
-        Bins of equal width from 0 to 1, each with its upper bound; they weigh as much
-        as they hold items.
-
-    Returns
-    -------
-    CalibrationError
-
-    Raises
-    ------
-    ArgumentError
-        When there is no item, lengths differ, or a confidence is not a probability.
-
-    References
-    ----------
-    Guo, Pleiss, Sun and Weinberger, "On Calibration of Modern Neural Networks",
-    ICML 2017, equation 3.
-
-    Examples
-    --------
-    >>> print(calibration_error([0.9, 0.9, 0.6, 0.6], [True, True, True, False]))
-    0.1000 (expected calibration error, 15 bins of equal width)
-    """
-    p, hits = np.asarray(confidences, np.float64), np.asarray(right)
-    for name, array in (("confidences", p), ("right", hits)):
-        if array.ndim != 1:
-            raise ArgumentError(f"{name} must be a list, got shape {array.shape}")
-    if hits.dtype != np.bool_:
-        raise ArgumentError(f"right must be true or false, got dtype {hits.dtype}")
-    check_lengths(confidences=p, right=hits)
-    check_not_empty(p, "confidences")
-    if not ((p >= 0) & (p <= 1 + 1e-9)).all():
-        raise ArgumentError("confidences must be probabilities, between 0 and 1")
-    n_bins = check_count(n_bins, "n_bins")
-    bins = np.clip(np.ceil(p * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
-    with np.errstate(invalid="ignore"):
-        means = np.bincount(bins, p, n_bins) / counts
-        accuracies = np.bincount(bins, hits, n_bins) / counts
-    gaps = np.abs(accuracies - means)[counts > 0]
-    value = float(gaps @ counts[counts > 0] / len(p))
-    definition = f"expected calibration error, {n_bins} bins of equal width"
-    return CalibrationError(value, means, accuracies, counts, definition)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count
-from fewbits._labels import as_label_rows, as_labels, check_same_kind
+from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._typing import Array, IdArray
+from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._checks import check_not_empty
 
-__all__ = ["Split", "novel_class_split", "per_class_split", "standard_split"]
+__all__ = ["Split", "per_class_split", "standard_split"]
 _STANDARD: dict[str, dict[str, Any]] = {
     "cifar10": {"query": 100, "train": 500, "database": "rest"},
     "cifar10-1": {"query": 100, "train": 500, "database": "all"},
@@ -88,15 +88,32 @@ def per_class_split(
     (2, 2, 2)
     """
     check_choice(database, "database", ("rest", "all"))
-    members, n = _members(y)
-    seed, rng = _seeded(random_state)
+    labels = as_label_rows(y, "y")
+    check_not_empty(labels, "y")
+    n = len(labels)
+    if labels.ndim == 2:
+        members = {k: np.flatnonzero(column) for k, column in enumerate(labels.T)}
+    else:
+        names, counts = np.unique(labels, return_counts=True)
+        rows = np.split(np.argsort(labels, kind="stable"), np.cumsum(counts)[:-1])
+        members = dict(zip(names.tolist(), rows, strict=True))
+    if random_state is None:
+        random_state = int(np.random.SeedSequence().generate_state(1)[0])
+    seed = check_count(random_state, "random_state", 0)
+    rng = np.random.default_rng(seed)
     free = np.ones(n, np.bool_)
     if np.ndim(query) == 0:
         n_query = check_count(cast("int", query), "query")
         queries = _draw(members, n_query, free, rng, "queries")
         drawn = f"{n_query} queries per class"
     else:
-        queries, drawn = _fixed(query, n), "fixed queries"
+        mask = np.asarray(query)
+        if mask.dtype != np.bool_ or mask.shape != (n,) or mask.all() or not mask.any():
+            raise ArgumentError(
+                f"query must be a number or a boolean mask of shape ({n},) that is "
+                f"true for some rows, got dtype {mask.dtype} and shape {mask.shape}"
+            )
+        queries, drawn = np.flatnonzero(mask), "fixed queries"
     free[queries] = False
     if train is None:
         trained, rest = np.flatnonzero(free), "all others for training"
@@ -110,73 +127,6 @@ def per_class_split(
     where = "not in" if database == "rest" else "part of"
     protocol = f"{drawn}, {rest}, {where} the database; seed {seed}"
     return Split(queries, trained, np.flatnonzero(free), seed, protocol)
-
-
-def novel_class_split(
-    y: ArrayLike,
-    novel: int | ArrayLike,
-    *,
-    query: int = 25,
-    database: int | None = None,
-    random_state: int | None = None,
-) -> Split:
-    """Split so that training shares no class with queries and database.
-
-    On classes seen in training, supervised codes are beaten by a classifier's answer
-    written in binary; unseen classes measure whether codes generalise.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    novel : int or array-like
-        How many classes to hold out, drawn at random, or which.
-    query : int, default=25
-        Queries per novel class.
-    database : int or None, default=None
-        Database rows per novel class (the training examples of a classifier on codes);
-        None means all that are not queries.
-    random_state : int or None, default=None
-
-    Returns
-    -------
-    Split
-        ``train`` holds all rows of the other classes.
-
-    References
-    ----------
-    Bergamo et al., "PiCoDes: Learning a Compact Code for Novel-Category Recognition",
-    NIPS 2011. Sablayrolles et al., "How should we evaluate supervised hashing?", ICASSP
-    2017.
-
-    Examples
-    --------
-    >>> y = np.repeat(["cat", "dog", "owl"], 4)
-    >>> split = novel_class_split(y, ["owl"], query=1, random_state=0)
-    >>> len(split.query), len(split.train), len(split.database)
-    (1, 8, 3)
-    """
-    labels = as_labels(y, "y")
-    check_not_empty(labels, "y")
-    seed, rng = _seeded(random_state)
-    classes = _novel_classes(np.unique(labels), novel, rng)
-    held_out = np.isin(labels, classes)
-    rows = np.flatnonzero(held_out)
-    inner = per_class_split(
-        labels[rows],
-        query=check_count(query, "query"),
-        train=database,
-        database="all",
-        random_state=seed,
-    )
-    per_class = "all other" if database is None else database
-    return Split(
-        query=rows[inner.query],
-        train=np.flatnonzero(~held_out),
-        database=rows[inner.train],
-        random_state=seed,
-        protocol=f"{len(classes)} novel classes, {query} queries and {per_class} "
-        f"database rows of each, training on the other classes; seed {seed}",
-    )
 
 
 def standard_split(
@@ -227,18 +177,6 @@ def standard_split(
     return replace(split, protocol=f"{name}: {split.protocol}")
 
 
-def _members(y: ArrayLike) -> tuple[dict[Any, IdArray], int]:
-    """Return the rows of each class, and the number of rows."""
-    labels = as_label_rows(y, "y")
-    check_not_empty(labels, "y")
-    if labels.ndim == 2:
-        rows = {name: np.flatnonzero(column) for name, column in enumerate(labels.T)}
-        return rows, len(labels)
-    names, counts = np.unique(labels, return_counts=True)
-    groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(counts)[:-1])
-    return dict(zip(names.tolist(), groups, strict=True)), len(labels)
-
-
 def _draw(
     members: dict[Any, IdArray],
     n: int,
@@ -256,40 +194,3 @@ def _draw(
         drawn.append(rng.choice(rows, n, replace=False))
         free[drawn[-1]] = False
     return np.sort(np.concatenate(drawn))
-
-
-def _fixed(query: ArrayLike, n: int) -> IdArray:
-    mask = np.asarray(query)
-    if mask.dtype != np.bool_ or mask.shape != (n,) or not mask.any() or mask.all():
-        raise ArgumentError(
-            f"query must be a number or a boolean mask of shape ({n},) that is true "
-            f"for some rows, got dtype {mask.dtype} and shape {mask.shape}"
-        )
-    return np.flatnonzero(mask)
-
-
-def _novel_classes(classes: Array, novel: Any, rng: np.random.Generator) -> Array:
-    if np.ndim(novel) == 0:
-        n = check_count(novel, "novel")
-        if n >= len(classes):
-            raise ArgumentError(
-                f"novel must leave a class for training: there are {len(classes)}, "
-                f"got {n}"
-            )
-        return np.sort(rng.choice(classes, n, replace=False))
-    chosen = np.unique(as_labels(novel, "novel"))
-    check_same_kind(chosen, classes, ("novel classes", "those of y"))
-    unknown = chosen[~np.isin(chosen, classes)]
-    if len(unknown) or not 0 < len(chosen) < len(classes):
-        raise ArgumentError(
-            f"novel must name some but not all of the {len(classes)} classes, "
-            f"got {chosen.tolist()}"
-        )
-    return chosen
-
-
-def _seeded(random_state: int | None) -> tuple[int, np.random.Generator]:
-    if random_state is None:
-        random_state = int(np.random.SeedSequence().generate_state(1)[0])
-    seed = check_count(random_state, "random_state", 0)
-    return seed, np.random.default_rng(seed)

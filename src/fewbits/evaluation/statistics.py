@@ -6,11 +6,11 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_count, check_rate
+from fewbits._checks import check_rate
 from fewbits._intervals import mean_limits
 from fewbits.errors import ArgumentError
 
-__all__ = ["Interval", "Summary", "format_mean", "mean_interval", "summarize"]
+__all__ = ["Interval", "Summary", "mean_interval", "summarize"]
 
 
 class Summary(NamedTuple):
@@ -21,7 +21,9 @@ class Summary(NamedTuple):
     n: int
 
     def __str__(self) -> str:
-        return format_mean(self.mean, self.standard_error)
+        if np.isnan(self.standard_error):
+            return _number(self.mean)
+        return f"{_number(self.mean)} ± {_number(self.standard_error)}"
 
 
 class Interval(NamedTuple):
@@ -33,8 +35,7 @@ class Interval(NamedTuple):
     n: int
 
     def __str__(self) -> str:
-        low, high = (format_mean(value) for value in (self.low, self.high))
-        return f"{format_mean(self.mean)} ({low} to {high})"
+        return f"{_number(self.mean)} ({_number(self.low)} to {_number(self.high)})"
 
 
 def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
@@ -118,25 +119,7 @@ def summarize(values: Iterable[SupportsFloat]) -> Summary:
     return Summary(float(numbers.mean()), float(error), n)
 
 
-def format_mean(mean: float, standard_error: float = np.nan, digits: int = 3) -> str:
-    """Write a mean and its standard error as tables of the field do.
-
-    Examples
-    --------
-    >>> format_mean(0.7123, 0.0041), format_mean(-1.5, 0.25, digits=2)
-    ('.712 ± .004', '-1.50 ± .25')
-    >>> format_mean(0.5)
-    '.500'
-    """
-    text = _number(mean, check_count(digits, "digits"))
-    if np.isnan(standard_error):
-        return text
-    return f"{text} ± {_number(standard_error, digits)}"
-
-
-def _number(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
-    for sign in ("", "-"):
-        if text.startswith(f"{sign}0."):
-            return sign + text[len(sign) + 1 :]
-    return text
+def _number(value: float) -> str:
+    """Write a number as tables of the field do: .712."""
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

@@ -120,10 +120,11 @@ class Index(ABC):
         Parameters
         ----------
         segments : iterable of (codes, ids, live) or (codes, ids, live, tables)
-            Packed codes (n, n_bytes) of one width and their ids (n,), int64, which rise
-            from one to the next through all segments; and a mask (n,) over those that
-            can be found, None for all. Perhaps a `fewbits.index.table_files.TableCache`
-            with the tables of the codes. One segment at least.
+            Packed codes (n, n_bytes) of one width and their ids (n,), int64 or a range,
+            which rise from one to the next through all segments; and a mask (n,) over
+            those that can be found, None for all. Perhaps a
+            `fewbits.index.table_files.TableCache` with the tables of the codes. One
+            segment at least.
         **settings
             Further parameters of the index.
 
@@ -356,7 +357,7 @@ class Index(ABC):
         distances = np.concatenate([found.distances for found in hits])
         ids = np.concatenate(
             [
-                segment.ids[found.ids]
+                segment.ids_at(found.ids)
                 for segment, found in zip(self._segments, hits, strict=True)
             ]
         )
@@ -760,10 +761,10 @@ class Index(ABC):
             (segment,) = self._segments
             if segment.first_id == 0:
                 return places
-            return np.where(places < 0, -1, segment.ids[places])
+            return np.where(places < 0, -1, segment.ids_at(places))
         ids = np.full(places.shape, -1, np.int64)
         for segment, inside, own in self._split(places):
-            ids[inside] = segment.ids[own]
+            ids[inside] = segment.ids_at(own)
         return ids
 
     def _rows_at(self, places: IdArray) -> IdArray:

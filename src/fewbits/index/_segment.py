@@ -1,6 +1,6 @@
 """A run of codes with permanent numbers and a mask of those that are left."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +25,8 @@ class Segment:
     Parameters
     ----------
     codes : ndarray of shape (n, n_bytes), dtype uint8
-    ids : ndarray of shape (n,), dtype int64
-        They rise.
+    ids : ndarray of shape (n,), dtype int64, or range
+        They rise; a range where they count on from the first.
     live : ndarray of bool, shape (n,), default=None
         The places that are left; None for all.
     tables : TableCache, default=None
@@ -38,11 +38,11 @@ class Segment:
 
     __slots__ = (
         "_given",
+        "_ids",
         "_live_bits",
         "_live_rows",
         "codes",
         "first_id",
-        "ids",
         "live",
         "n_live",
         "order",
@@ -52,17 +52,18 @@ class Segment:
     def __init__(
         self,
         codes: CodeArray,
-        ids: IdArray,
+        ids: IdArray | range,
         live: Mask | None = None,
         tables: TableCache | None = None,
         order: IdArray | None = None,
     ) -> None:
-        self.codes, self.ids, self.live, self.order = codes, ids, live, order
+        self.codes, self.live, self.order = codes, live, order
         self.tables = TableCache() if tables is None else tables
         self.n_live = len(ids) if live is None else int(np.count_nonzero(live))
         # Where ids count on from the first, nothing has to be looked up.
         dense = len(ids) > 0 and int(ids[-1]) - int(ids[0]) == len(ids) - 1
         self.first_id = int(ids[0]) if dense else None
+        self._ids = ids
         self._live_bits: NDArray[np.uint8] | None = None
         self._live_rows: LiveRows | None = None
         self._given: tuple[CodeArray, IdArray] | None = None
@@ -73,14 +74,23 @@ class Segment:
 
         Memory maps opened for reading stay what they are, and are not copied.
         """
-        codes, ids = frozen_array(codes), frozen_array(ids)
         if rising(ids):
-            return cls(codes, ids)
+            return cls(codes, ids).frozen()
         order = np.argsort(ids)
-        return cls(frozen_array(codes[order]), frozen_array(ids[order]), order=order)
+        return cls(codes[order], ids[order], order=order).frozen()
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.codes)
+
+    @property
+    def ids(self) -> IdArray:
+        """The id at each place."""
+        if isinstance(self._ids, range):
+            self._ids = read_only(np.arange(self._ids.start, self._ids.stop))
+        return self._ids
+
+    def ids_at(self, places: Any) -> Any:
+        return self.ids[places] if self.first_id is None else self.first_id + places
 
     @property
     def live_bits(self) -> NDArray[np.uint8] | None:
@@ -94,7 +104,8 @@ class Segment:
         """The largest id that is left, -1 for none."""
         if not self.n_live:
             return -1
-        return int(self.ids[-1 if self.live is None else np.flatnonzero(self.live)[-1]])
+        last = len(self) - 1 if self.live is None else np.flatnonzero(self.live)[-1]
+        return int(self.ids_at(last))
 
     @property
     def given(self) -> tuple[CodeArray, IdArray]:
@@ -124,19 +135,19 @@ class Segment:
         """Turn a mask over the rows into one over the places."""
         mask = rows
         if self.live is not None:
-            mask = np.zeros(len(self.ids), np.bool_)
+            mask = np.zeros(len(self), np.bool_)
             mask[self._in_order(self.live)] = rows
         return mask if self.order is None else mask[self.order]
 
     def find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the place of each id, and whether it is left there."""
-        if not len(self.ids):
+        if not len(self):
             return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
         if self.first_id is not None:
             places = ids - self.first_id
-            there = (places >= 0) & (places < len(self.ids))
+            there = (places >= 0) & (places < len(self))
         else:
-            places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+            places = np.minimum(np.searchsorted(self.ids, ids), len(self) - 1)
             there = self.ids[places] == ids
         if self.live is not None:
             there[there] = self.live[places[there]]
@@ -144,19 +155,24 @@ class Segment:
 
     def without(self, places: IdArray) -> Self:
         """Mark places as removed; less than half a segment is made anew."""
-        live = np.ones(len(self.ids), np.bool_) if self.live is None else self.live
+        live = np.ones(len(self), np.bool_) if self.live is None else self.live
         live = live.copy()
         live[places] = False
-        marked = type(self)(self.codes, self.ids, live, self.tables, self.order)
-        return marked if 2 * marked.n_live >= len(self.ids) else self.of(*marked.given)
+        marked = type(self)(self.codes, self._ids, live, self.tables, self.order)
+        return marked if 2 * marked.n_live >= len(self) else self.of(*marked.given)
 
     def frozen(self) -> Self:
         """Return the same in arrays that cannot change, with nothing left to do."""
         codes = frozen_array(self.codes)
         live = None if self.live is None else frozen_array(self.live)
+        ids: IdArray | range
+        if self.first_id is None:
+            ids = frozen_array(self.ids)
+        else:
+            ids = range(self.first_id, self.first_id + len(self))
         # Tables of codes that could still change are not those of the copy.
         tables = self.tables if codes is self.codes else None
-        return type(self)(codes, frozen_array(self.ids), live, tables, self.order)
+        return type(self)(codes, ids, live, tables, self.order)
 
     def _in_order(self, mask: Mask) -> Mask:
         """Turn a mask over the places into one in the order in which codes came."""

@@ -57,7 +57,7 @@ def bytes_to_keep(
     """
     if always:
         return table_bytes(build_tables(codes))
-    segment = Segment(codes, np.arange(len(codes)), live)
+    segment = Segment(codes, range(len(codes)), live)
     tables = worthwhile_tables(segment)
     return None if tables is None else table_bytes(tables)
 

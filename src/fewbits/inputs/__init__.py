@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
+from fewbits.inputs._images import unreadable_named, without_unreadable
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
-from fewbits.inputs._objects import as_items, as_texts, warn_of_index
+from fewbits.inputs._objects import are_texts, as_items, as_texts, warn_of_index
+from fewbits.inputs._types import as_types, with_types
+from fewbits.inputs._written import hex_codes, packed_codes
 
 if TYPE_CHECKING:
     from fewbits.inputs._read import read, read_columns, read_ids
@@ -17,12 +20,19 @@ else:  # who searches reads no files
 __all__ = [
     "Input",
     "Texts",
+    "are_texts",
     "as_items",
     "as_texts",
+    "as_types",
     "check_several",
     "check_texts",
+    "hex_codes",
+    "packed_codes",
     "read",
     "read_columns",
     "read_ids",
+    "unreadable_named",
     "warn_of_index",
+    "with_types",
+    "without_unreadable",
 ]

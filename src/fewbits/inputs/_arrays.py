@@ -1,11 +1,13 @@
 """Arrays in files: NumPy's own, HDF5, those of the ANN field, and labels apart."""
 
 import errno
+import os
 import warnings
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Literal
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -37,21 +39,37 @@ def array_input(array: NDArray[Any], source: str, kind: str | None) -> Input:
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Map the array of a .npy file."""
-    array = load_array(path, f"{path} is not a .npy file of numbers", mmap_mode="r")
+    array = load_array(path, f"{path} is not a .npy file of numbers", is_mapped=True)
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
     return array
 
 
-def load_array(file: Any, damage: str, mmap_mode: Literal["r"] | None = None) -> Any:
+def load_array(
+    source: Path | IO[bytes], damage: str, *, is_mapped: bool = False
+) -> Any:
     """Return what NumPy reads; `damage` begins the message where it cannot."""
     try:
         with warnings.catch_warnings():
             # Of headers with old names of types, which are refused or read as well.
             warnings.simplefilter("ignore", DeprecationWarning)
-            return np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+            if is_mapped:
+                array = np.load(source, mmap_mode="r", allow_pickle=False)
+                start = getattr(array, "offset", 0) + getattr(array, "nbytes", 0)
+                has_more = start and os.path.getsize(source) > start
+            else:
+                opened = isinstance(source, Path)
+                with source.open("rb") if opened else nullcontext(source) as file:
+                    array = np.load(file, allow_pickle=False)
+                    has_more = isinstance(array, np.ndarray) and file.read(1)
     except _BAD_HEADER as error:
         raise ArtefactError(f"{damage}{_reason(error)}") from error
+    if has_more:  # which `numpy.save` has written behind it
+        raise ArtefactError(
+            f"{damage}: more follows behind an array of shape {array.shape}; save "
+            "several arrays as .npz"
+        )
+    return array
 
 
 def _reason(error: Exception) -> str:
@@ -60,13 +78,16 @@ def _reason(error: Exception) -> str:
 
 
 def read_archive(path: Path, options: Options) -> Input:
-    """Read the items of a .npz or .hdf5 file, and their labels and ids.
+    """Read the items of a .npz, .safetensors or .hdf5 file, and their labels and ids.
 
     Files of ann-benchmarks hold ``train``, the items, and ``test``, the queries.
     """
     name, source = options.array_name(str(path)), str(path)
-    is_npz = path.suffix.lower() == ".npz"
-    read = _read_npz if is_npz else _read_hdf5
+    suffix = path.suffix.lower()
+    is_npz = suffix == ".npz"
+    read = {".npz": _read_npz, ".safetensors": _read_safetensors}.get(
+        suffix, _read_hdf5
+    )
     try:
         values, labels, ids = read(path, name, options.label, options.id)
     except (FewbitsError, PermissionError):  # which may be a ValueError too
@@ -76,7 +97,7 @@ def read_archive(path: Path, options: Options) -> Input:
         odd = isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}
         if odd and is_npz:
             raise
-        what = "a .npz file of numbers" if is_npz else "an HDF5 file"
+        what = "an HDF5 file" if read is _read_hdf5 else f"a {suffix} file of numbers"
         raise ArtefactError(f"{path} is not {what}{_reason(error)}") from error
     if labels is not None:
         labels = as_label_names(labels, f"labels {options.label!r} of {path}")
@@ -117,6 +138,18 @@ def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
         chosen = _only_array(path, names, name, beside)
         labels, ids = (None if key is None else archive[key] for key in beside)
         return archive[chosen], labels, ids
+
+
+def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arrays:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "numpy") as archive:
+            chosen = _only_array(path, [*archive.keys()], name, beside)
+            arrays = [None if x is None else archive.get_tensor(x) for x in beside]
+            return archive.get_tensor(chosen), *arrays
+    except SafetensorError as error:
+        raise ValueError(one_line(error)) from None
 
 
 def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
@@ -179,6 +212,30 @@ _LARGEST = 1 << 20  # largest plausible number of components
 _LOOKED_AT = 1000  # rows examined to distinguish integers from floats
 _SMALL = 1 << 27  # integers below it are floats below 1e-33
 _USUAL = 1e-6, 1e6  # sizes of floats
+
+
+#: Of the Big ANN benchmarks: two whole numbers, and then the rows.
+BINARY = {".fbin": "<f4", ".u8bin": "u1", ".i8bin": "i1"}
+
+
+def read_binary(path: Path) -> NDArray[Any]:
+    """Return a read-only memory map of the vectors of a .fbin, .u8bin or .i8bin file.
+
+    Their number and their length come first, as 32-bit integers.
+    """
+    dtype = np.dtype(BINARY[path.suffix.lower()])
+    n, width = (
+        np.fromfile(path, "<u4", 2).tolist() if path.stat().st_size >= 8 else (0, 0)
+    )
+    size = path.stat().st_size - 8
+    if size != n * width * dtype.itemsize:
+        raise ArtefactError(
+            f"{path} is not a {path.suffix} file: it announces {n:,} rows of {width:,} "
+            f"numbers, and {max(0, size):,} bytes follow"
+        )
+    if not size:
+        return np.empty((n, width), dtype)
+    return np.memmap(path, dtype, "r", 8, (n, width))
 
 
 def read_texmex(path: Path) -> NDArray[Any]:

@@ -71,6 +71,9 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+_READ = ("vectors", "written", "texts")  # each a column of items
+
+
 @dataclass(frozen=True)
 class _Choice:
     """The columns of the items, and how they are read."""
@@ -110,7 +113,7 @@ def read_table(
         values, n_bits = values
     if options.columns is None:
         own = set() if choice.how == "texts" else set(choice.places)
-        kept = [i for i in range(len(table.fields)) if i not in own]
+        kept = [i for i in range(table.n_columns) if i not in own]
     kept = [i for i in kept if i != id_]
     if not (options.column or options.images or options.codes):
         choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
@@ -141,7 +144,7 @@ def read_table(
 
 def place_of(table: Table, name: str, source: str) -> int:
     """Return the place of the column of this name."""
-    places = [i for i, other in enumerate(table.names) if other == name]
+    places = table.places(name)
     if not places:
         raise ArgumentError(
             f"{source} has no column {name!r}; it has {known_names(table.names)}"
@@ -165,12 +168,12 @@ def _choose(
         return _Choice("images", [place_of(table, options.images, source)])
     if options.column:
         return _named(table, options.column, source)
-    if not set(options.names).isdisjoint(table.names):
+    if any(table.places(name) for name in options.names):
         if options.kind == "images":
             return _Choice("images", [place_of(table, options.names[0], source)])
         if len(options.names) == 1:  # that of texts
             return _named(table, options.names, source)
-        missing = [name for name in options.names if name not in table.names]
+        missing = [name for name in options.names if not table.places(name)]
         if missing:
             more = f" and {len(missing) - 1} more" * (len(missing) > 1)
             raise ArgumentError(
@@ -178,7 +181,7 @@ def _choose(
                 "columns of numbers that are needed by name"
             )
         return _Choice("numbers", [place_of(table, x, source) for x in options.names])
-    others = [i for i in range(len(table.fields)) if i not in apart]
+    others = [i for i in range(table.n_columns) if i not in apart]
     if options.kind in ("codes", "images"):
         if len(others) != 1:
             raise ArgumentError(
@@ -221,7 +224,7 @@ def _only_fitting(
 ) -> _Choice:
     """Return the only way to read the columns at these places, as one kind if given."""
     groups: dict[str, list[int]] = {
-        name: [] for name in ("vectors", "written", "texts", "data", "numbers", "other")
+        name: [] for name in (*_READ, "data", "numbers", "codes", "other", "null")
     }
     for i in others:
         groups[_group(table, i, source)].append(i)
@@ -255,7 +258,7 @@ def _only_fitting(
             f"numbers: {ask}, or, if the numbers are meant, name that column by label= "
             "(--label), or leave it out"
         )
-    how = next(how for how in ("vectors", "written", "texts") if groups[how])
+    how = next(how for how in _READ if groups[how])
     if how == "texts":
         advice = f"for the images, name their column by images={names!r}"
         check_no_file_names(Texts(table.column(fits[0])[:100].drop_null()), advice)
@@ -270,13 +273,15 @@ def _group(table: Table, place: int, source: str) -> str:
         return "vectors"
     if is_number(kind) or is_flag(kind):
         return "numbers"
+    if str(kind) == "null":  # nothing in any row
+        return "null"
     if not is_text(kind):
         return "other"
     column = table.column(place)
     written = writing(column)[0]
     if written == "broken":
         check_words(column, f"column {table.names[place]!r} of {source}", "")
-    groups = {"vectors": "written", "words": "texts"}
+    groups = {"vectors": "written", "words": "texts", "codes": "codes"}
     return groups.get(written, "data")
 
 
@@ -288,6 +293,8 @@ def _only_numbers(
     source: str,
 ) -> _Choice:
     """Return columns of numbers where there is nothing else."""
+    for i in groups["codes"]:
+        check_words(table.column(i), f"column {table.names[i]!r} of {source}", "")
     for i in groups["data"]:
         if not _ROW_NUMBERS.fullmatch(table.names[i]):
             shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]

@@ -10,6 +10,7 @@ import io
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable
+from decimal import Decimal
 from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from fewbits._arrow import is_number, is_text
+from fewbits._arrow import is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
@@ -63,14 +64,20 @@ def read_csv(
     finally:
         csv.field_size_limit(before)
     _check_names(table.column_names, source)
-    columns = []
+    columns, commas = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if options.stays_text(name):
-            columns.append(_without_gaps(column))
+            column = _without_gaps(column)
         elif is_text(column.type):
-            columns.append(as_typed(column, dates=name != options.id))
-        else:
-            columns.append(column)
+            numbers = _of_commas(column) if delimiter == ";" else None
+            if numbers is not None:
+                commas.append(name)
+            is_id = name == options.id
+            column = as_typed(column, dates=not is_id) if numbers is None else numbers
+        columns.append(column)
+    if commas:
+        listed = known_names(commas)
+        warn_user(f"{source}: commas are decimal in {listed}: 1,5 is read as 1.5")
     return table.from_arrays(columns, names=table.column_names)
 
 
@@ -81,8 +88,6 @@ def _check_head(head: bytes, source: str) -> None:
     check_known(head, source)
     if head.startswith(b"PAR1"):
         raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ArtefactError(f"{source} is UTF-16, not UTF-8; save it as UTF-8")
     if b"\0" in head:
         raise ArtefactError(f"{source} is not text, so it is not a csv file")
 
@@ -259,8 +264,11 @@ _BLOCK = 1 << 24  # bytes
 _START = 1 << 18  # bytes examined to recognise columns of numbers
 #: What only Python's `csv` reads, or reads as it is meant.
 _FOR_PYTHON = (b'"', b"\0", b"\n\n", b"\n\r", b"\r\r")
-#: Numbers whose digits say more than their value does.
-_LEADING_ZERO = r"[,;|\s][+-]?0[\dxX]"
+#: Numbers whose letters say more than their value does: ``007``, ``+4915112345``.
+_NAME = r"(?:[+-]?0[\dxX]|\+\d{7})"
+#: Such as article numbers: who writes floats, writes 1e+05 or a point.
+_BARE_EXPONENT = r"^\d+[eE]\d+$"
+_NAME_BELOW = rf"[,;|\s](?:{_NAME}|\d+[eE]\d)"
 #: Floats below it are written by fewer digits than may be lost.
 _LARGE = 1e15
 #: What stands for a missing number.
@@ -297,7 +305,7 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
             if is_number(field.type) and not options.stays_text(field.name)
         }
         # Of columns of one name, Arrow cannot be told apart which is which.
-        if numbers and len(texts) == len(schema) and not _has_leading_zero(path):
+        if numbers and len(texts) == len(schema) and not _has_names(path):
             with_numbers = _with_numbers(path, delimiter, {**texts, **numbers})
             if with_numbers is not None:
                 return with_numbers
@@ -326,8 +334,8 @@ def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
     return table
 
 
-def _has_leading_zero(path: Path) -> bool:
-    """Return whether a number below the first line may begin with a needless zero."""
+def _has_names(path: Path) -> bool:
+    """Return whether a number below the first line may be a name, as ``007`` is."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -338,7 +346,7 @@ def _has_leading_zero(path: Path) -> bool:
         ends = np.array([max(start, at - 3), min(len(content), at + _BLOCK)], np.int64)
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
         block = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, buffers)
-        if pc.match_substring_regex(block, _LEADING_ZERO)[0].as_py():
+        if pc.match_substring_regex(block, _NAME_BELOW)[0].as_py():
             return True
     return False
 
@@ -381,8 +389,11 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     >>> as_typed(texts).to_pylist(), as_typed(pa.chunked_array([["007"]])).to_pylist()
     ([1.0, 2.5, None], ['007'])
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if len(column) and pc.all(pc.equal(pc.binary_length(column), 0)).as_py():
+        return pa.chunked_array([pa.nulls(len(column))])  # of no type yet
     head = column[:_LOOKED_AT]  # the first word spares reading all
     is_part = len(head) < len(column) and not pc.all(_is_gap(head)).as_py()
     if not len(column) or (is_part and is_text(as_typed(head, dates=dates).type)):
@@ -393,6 +404,25 @@ def as_typed(column: Any, *, dates: bool = True) -> Any:
     texts = _without_empty(column)
     moments = _as_moments(texts) if dates else None
     return texts if moments is None else moments
+
+
+#: Numbers as they are written where commas are decimal, perhaps 1.234.567,89.
+_COMMAS = r"^\s*[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*$"
+
+
+def _of_commas(column: Any) -> Any:
+    """Return numbers whose commas are decimal, None where that is not sure.
+
+    Where three digits follow each comma, they may be thousands.
+    """
+    import pyarrow.compute as pc
+
+    is_number = pc.or_(pc.match_substring_regex(column, _COMMAS), _is_gap(column))
+    sure = pc.match_substring_regex(column, r",(?:\d{1,2}|\d{4,})(?:[eE]|\s*$)")
+    if not (pc.all(is_number).as_py() and pc.any(sure).as_py()):
+        return None
+    plain = pc.replace_substring(column, ".", "")
+    return _as_numbers(pc.replace_substring(plain, ",", "."))
 
 
 def _as_numbers(column: Any) -> Any:
@@ -411,24 +441,29 @@ def _as_numbers(column: Any) -> Any:
             numbers = cells.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return None if _lose_digits(cells, numbers) else numbers
+        return None if _lose_letters(cells, numbers) else numbers
     return None
 
 
-def _lose_digits(cells: Any, numbers: Any) -> bool:
-    """Return whether numbers lack leading zeros or digits that their texts have."""
+def _lose_letters(cells: Any, numbers: Any) -> bool:
+    """Return whether numbers lack zeros, digits or signs that their texts have."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    patterns = [r"^[+-]?0[\dxX]"]
-    if numbers.type == pa.float64():
-        patterns.append(r"^[+-]?\d{16,}$")
-        finite = pc.match_substring_regex(cells, r"\d")
-        if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
-            return True
-    return any(
-        pc.any(pc.match_substring_regex(cells, pattern)).as_py() for pattern in patterns
-    )
+    def some(pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
+
+    if some(f"^{_NAME}"):
+        return True
+    if numbers.type != pa.float64():
+        return False
+    finite = pc.match_substring_regex(cells, r"\d")
+    if pc.any(pc.and_(pc.is_inf(numbers), finite)).as_py():
+        return True
+    if some(r"^[+-]?\d{16,}$") or (some(_BARE_EXPONENT) and not some(r"\.|[eE][+-]")):
+        return True
+    long = cells.filter(pc.match_substring_regex(cells, r"^[+-]?\d{16,}\.0*$"))
+    return any(Decimal(text) != int(float(text)) for text in long.to_pylist())
 
 
 def _as_moments(column: Any) -> Any:

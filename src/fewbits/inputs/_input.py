@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from fewbits._arrow import (
     check_no_blank,
+    is_flag,
     is_integer,
+    is_number,
     is_text,
     missing_message,
     repeated,
@@ -44,6 +46,7 @@ class Options:
     skip_blank: bool = False
     as_text: tuple[str, ...] = ()
     kind: str | None = None
+    types: Mapping[str, Any] = field(default_factory=dict)
 
     def named(self) -> dict[str, str]:
         """Return the columns that are asked for, which only a table has."""
@@ -57,6 +60,9 @@ class Options:
 
     def stays_text(self, name: str) -> bool:
         """Return whether a column of CSV stays as it is written."""
+        if name in self.types:
+            kind = self.types[name]
+            return not (is_number(kind) or is_flag(kind))
         return name in (self.label, self.codes, self.images, *self.as_text)
 
     def refuse_columns(self, source: str, hint: str = "") -> None:

@@ -97,7 +97,7 @@ def read_object(items: Any, options: Options) -> Input:
     if options.kind == "codes" and not isinstance(items, np.ndarray):
         codes, n_bits = packed_codes(as_column(items), what)
         return Input("codes", codes, None, what, n_bits=n_bits)
-    if _holds_texts(items):
+    if are_texts(items):
         if options.skip_blank:
             if not is_column(items):
                 items = [None if _is_missing(text) else text for text in items]
@@ -178,8 +178,9 @@ def _check_words(texts: Sequence[str], are_meant: bool) -> None:
         else ", or, if texts are meant, as a data frame with the name of their column"
     )
     kind = writing(as_column(list(texts[:_HEAD])))[0]
-    is_query = are_meant and len(texts) == 1 and kind != "vectors"
-    if kind != "words" and not is_query:
+    if kind == "words" or (are_meant and kind == "codes"):
+        return
+    if not (are_meant and len(texts) == 1 and kind != "vectors"):
         check_words(as_column(list(texts)), what, advice, numbers=are_meant)
 
 
@@ -226,7 +227,8 @@ def _only_column(frame: Any, kind: str) -> Any:
     return table.column(0)
 
 
-def _holds_texts(items: Any) -> bool:
+def are_texts(items: Any) -> bool:
+    """Return whether the first item that is not missing is a text."""
     if is_column(items):
         return is_text(as_column(items).type)
     if isinstance(items, np.ndarray):

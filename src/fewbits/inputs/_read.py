@@ -14,10 +14,12 @@ import numpy as np
 from fewbits._checks import check_choice
 from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._arrays import (
+    BINARY,
     LABEL_FILES,
     array_input,
     load_array,
     read_archive,
+    read_binary,
     read_labels,
     read_npy,
     read_texmex,
@@ -25,13 +27,16 @@ from fewbits.inputs._arrays import (
 from fewbits.inputs._columns import place_of, read_table
 from fewbits.inputs._csv import has_names, read_csv, table_width
 from fewbits.inputs._folders import find_images, is_image, table_files
+from fewbits.inputs._images import without_unreadable
 from fewbits.inputs._input import Input, Options
 from fewbits.inputs._objects import read_object
 from fewbits.inputs._streams import (
     HEAD,
     check_known,
     decompressed,
+    in_utf_8,
     is_compressed,
+    is_utf_16,
     kind_of,
     open_bytes,
     peekable,
@@ -41,16 +46,19 @@ from fewbits.inputs._tables import (
     ARROW,
     PARQUET,
     Table,
+    check_one_file,
     damage_told,
     open_tables,
     read_ipc,
 )
 from fewbits.inputs._text_files import (
     has_word_vectors,
+    read_json,
     read_json_lines,
     read_lines,
     word_vectors,
 )
+from fewbits.inputs._types import as_types, with_types
 from fewbits.inputs._written import FILES, IMAGES
 
 
@@ -67,6 +75,8 @@ def read(
     skip_blank: bool = False,
     as_text: Sequence[str] = (),
     kind: str | None = None,
+    types: Any = None,
+    skip_unreadable: bool = False,
 ) -> Input:
     r"""Read items from files, standard input, or Python objects.
 
@@ -77,11 +87,11 @@ def read(
         dataset of pyarrow. Named levels of a pandas index are columns. A path is read
         by its ending:
 
-        - ``.npy``, ``.npz``, ``.fvecs``, ``.bvecs``, ``.ivecs``, ``.hdf5`` (extra
-          ``hdf5``): vectors;
+        - ``.npy``, ``.npz``, ``.safetensors``, ``.fvecs``, ``.bvecs``, ``.ivecs``,
+          ``.fbin``, ``.u8bin``, ``.i8bin``, ``.hdf5`` (extra ``hdf5``): vectors;
         - ``.parquet``, ``.arrow``, ``.feather`` (files and streams), ``.csv``,
-          ``.tsv``, ``.jsonl``: a table, with a column of vectors or texts, or nothing
-          but columns of numbers;
+          ``.tsv``, ``.jsonl``, ``.json`` (a list of objects): a table, with a column
+          of vectors or texts, or nothing but columns of numbers;
         - ``.txt``: a text, or a vector in brackets, per line; or word vectors as of
           GloVe (also ``.vec``), a table of ``word`` and ``vector``;
         - an image, or a folder of images, whose labels are the folders they lie in;
@@ -91,11 +101,12 @@ def read(
         - ``-``: standard input; the format is recognised by its first bytes.
 
         ``.csv``, ``.jsonl`` and ``.txt`` may be compressed (``.gz``, ``.zst``,
-        ``.bz2``).
+        ``.bz2``, ``.xz``), and in UTF-16 where they begin with its mark.
     column : str or sequence of str, default=None
         The column of vectors or texts of a table, or several columns of numbers, or the
         array of a .npz or .hdf5 file. Without it, the only one that can be the items is
-        taken, or the numbers of each row where all other columns hold numbers.
+        taken, or the numbers of each row where all other columns hold numbers. A field
+        of a struct is ``"place.city"``, here and below.
     images : str, default=None
         The column of the items where they are paths of images. Relative ones begin in
         the folder of the table's file, or in the working directory where it has none.
@@ -122,6 +133,12 @@ def read(
     kind : {"vectors", "texts", "images", "codes"}, default=None
         Where only these are of use: columns of vectors are not taken for texts, nor
         texts for vectors; an array or a list without names holds codes.
+    types : dict of str to str, or pyarrow.Schema, default=None
+        Types of other columns, or of the ids, by the names of Arrow, such as
+        ``{"zip": "string", "seen": "timestamp[us, tz=UTC]"}``. Those of CSV and JSON
+        are else what all of their values are.
+    skip_unreadable : bool, default=False
+        Leave out images that cannot be read, with a warning.
 
     Returns
     -------
@@ -139,8 +156,8 @@ def read(
         When a file is not what its name says, or not UTF-8.
     ArgumentError
         When there is nothing to read, two readings are possible, numbers are written
-        as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing, a
-        vector not finite, an id repeats, or codes differ in length.
+        as texts (``1_000``, ``5%``, dates), a text is blank, a value is missing or not
+        of its type, a vector not finite, an id repeats, or codes differ in length.
 
     Examples
     --------
@@ -171,8 +188,13 @@ def read(
         skip_blank,
         tuple(as_text),
         kind,
+        {} if types is None else as_types(types),
     )
     items = _read(source, options)
+    if skip_unreadable:
+        items = without_unreadable(items)
+    if options.types:
+        items = with_types(items, options.types)
     may_be_blank = items.kind == "texts" or images or codes or label is not None
     if skip_blank and not may_be_blank:
         raise ArgumentError(
@@ -191,7 +213,8 @@ def read(
 
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
-        if replace(options, columns=options.columns or None) != Options():
+        plain = replace(options, columns=options.columns or None, types={})
+        if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return source
     if _are_files(source):
@@ -280,7 +303,8 @@ def _open_table(path: Path, options: Options) -> Table:
     with open_bytes(path) as file:
         if kind in (".csv", ".tsv"):
             return Table.of(read_csv(file, str(path), options, path))
-        return Table.of(read_json_lines(file, str(path)))
+        read_rows = read_json if kind == ".json" else read_json_lines
+        return Table.of(read_rows(file, str(path)))
 
 
 def _table_file(path: Path, options: Options) -> Input:
@@ -298,7 +322,10 @@ def _lines_file(path: Path, options: Options) -> Input:
 
 
 def _array_file(path: Path, options: Options) -> Input:
-    read_array = read_npy if kind_of(path) == ".npy" else read_texmex
+    kind = kind_of(path)
+    read_array = read_npy if kind == ".npy" else read_texmex
+    if kind in BINARY:
+        read_array = read_binary
     return _with_label_file(
         path, options, lambda: array_input(read_array(path), str(path), options.kind)
     )
@@ -324,12 +351,12 @@ def _with_label_file(
     return replace(reader(), labels=read_labels(labels, str(path)))
 
 
-_TABLES = PARQUET | ARROW | {".csv", ".tsv", ".jsonl", ".ndjson"}
+_TABLES = PARQUET | ARROW | {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
 #: Kinds that can be read from a stream, and so from a compressed file.
-_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".vec"}
+_STREAMED = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt", ".vec"}
 READERS: dict[str, Callable[[Path, Options], Input]] = {
-    **dict.fromkeys((".npy", ".fvecs", ".bvecs", ".ivecs"), _array_file),
-    **dict.fromkeys((".npz", ".hdf5", ".h5"), read_archive),
+    **dict.fromkeys((".npy", ".fvecs", ".bvecs", ".ivecs", *BINARY), _array_file),
+    **dict.fromkeys((".npz", ".hdf5", ".h5", ".safetensors"), read_archive),
     **dict.fromkeys((".txt", ".vec"), _lines_file),
     **dict.fromkeys(_TABLES, _table_file),
     **dict.fromkeys(IMAGES, _image_file),
@@ -341,6 +368,7 @@ READERS: dict[str, Callable[[Path, Options], Input]] = {
 _COMPRESSED = {
     b"\x1f\x8b": ".gz",
     b"\x28\xb5\x2f\xfd": ".zst",
+    b"\xfd7zXZ\0": ".xz",
     **{f"BZh{level}1AY".encode(): ".bz2" for level in range(1, 10)},
 }
 _ARROW_STREAM = b"\xff\xff\xff\xff"
@@ -358,6 +386,8 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
             if head.startswith(magic):
                 with decompressed(file, suffix, source) as plain:
                     return _read_pipe(plain, options, source)
+        if is_utf_16(head):
+            return _read_pipe(in_utf_8(file, source), options, source)
         if head.startswith(b"\x93NUMPY"):
             options.refuse_columns(source)
             content = io.BytesIO(file.read())
@@ -383,6 +413,7 @@ def _arrow_table(content: bytes, source: str) -> Any:
 
     buffer = pa.BufferReader(content)
     with damage_told(source, "Parquet or Arrow"):
+        check_one_file(content)
         if not content.startswith(b"PAR1"):
             return read_ipc(buffer, content[:6])
         table = parquet.read_table(buffer)

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import lzma
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from fewbits.errors import ArtefactError, MissingExtraError
 
 HEAD = 1 << 16  #: Bytes by which a format is recognised.
 #: Endings of compressed files, which follow the ending of the format.
-COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2"}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
+_UTF_16 = b"\xff\xfe", b"\xfe\xff"
 #: What files begin with that are often saved as .csv or .txt by mistake.
 _OTHERS = {
     b"<!doctype": "a web page",
@@ -47,7 +49,7 @@ def is_compressed(path: Path) -> bool:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file and decompress what it holds.
+    """Open a file of text and decompress what it holds; UTF-16 becomes UTF-8.
 
     Raises
     ------
@@ -57,8 +59,28 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     with (
         path.open("rb") as file,
         decompressed(file, path.suffix.lower(), str(path)) as plain,
+        peekable(plain) as text,
     ):
-        yield plain
+        yield in_utf_8(text, str(path)) if is_utf_16(text.peek(2)) else text
+
+
+def is_utf_16(head: bytes) -> bool:
+    """Return whether a text begins as Excel and PowerShell save "Unicode"."""
+    return head.startswith(_UTF_16)
+
+
+def in_utf_8(file: IO[bytes], source: str) -> IO[bytes]:
+    """Return a text in UTF-16 as one in UTF-8.
+
+    Raises
+    ------
+    ArtefactError
+        When it is no UTF-16.
+    """
+    try:
+        return io.BytesIO(file.read().decode("utf-16").encode())
+    except UnicodeError as error:
+        raise ArtefactError(f"{source} is not UTF-16: {error}") from None
 
 
 @contextmanager
@@ -66,7 +88,7 @@ def decompressed(file: IO[bytes], suffix: str, source: str) -> Iterator[IO[bytes
     """Decompress what a file holds, by its ending; others come as they are."""
     try:
         yield _plain(file, suffix)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise ArtefactError(f"{source} is damaged: {error}") from error
     except OSError as error:
         # Arrow says of a damaged zstd stream no more than that.
@@ -120,6 +142,8 @@ def _plain(file: IO[bytes], suffix: str) -> IO[bytes]:
         import bz2
 
         return cast(IO[bytes], bz2.BZ2File(file))
+    if kind == "xz":
+        return cast(IO[bytes], lzma.LZMAFile(file))
     if kind is None:
         return file
     import pyarrow as pa

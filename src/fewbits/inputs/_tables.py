@@ -8,6 +8,8 @@ and folders named ``year=2020``, as Hive and Spark write partitions, give a colu
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -36,7 +38,8 @@ class Table:
 
     Columns go by their places, as names may repeat: `arrays` yields the Arrow arrays of
     the column at a place. Auxiliary columns are never items unless they are named, such
-    as the index of pandas. A column that is not in memory takes time to read.
+    as the index of pandas. A column that is not in memory takes time to read. Fields of
+    structs get places behind the columns when they are asked for.
     """
 
     def __init__(
@@ -50,10 +53,12 @@ class Table:
     ) -> None:
         self.fields = _plain_fields(fields)
         self.names: list[str] = [field.name for field in self.fields]
+        self.n_columns = len(self.fields)
         self.auxiliary, self.in_memory = auxiliary, in_memory
         self._n_rows, self._arrays, self._mask = n_rows, arrays, None
         self._read: dict[int, list[Any]] = {}
         self._columns: dict[int, Any] = {}
+        self._structs: dict[int, tuple[int, str]] = {}  # of fields, with their names
 
     @classmethod
     def of(cls, table: Any, auxiliary: tuple[str, ...] = ()) -> "Table":
@@ -65,12 +70,26 @@ class Table:
     def __len__(self) -> int:
         return self._n_rows
 
+    def places(self, name: str) -> list[int]:
+        """Return the places of columns of a name, or of a field as ``place.city``."""
+        places = [i for i, other in enumerate(self.names) if other == name]
+        outer, _, inner = name.rpartition(".")
+        if places or not outer or len(structs := self.places(outer)) != 1:
+            return places
+        kind = self.fields[structs[0]].type
+        if inner not in [field.name for field in _fields_of(kind)]:
+            return []
+        self._structs[len(self.fields)] = structs[0], inner
+        self.fields += _plain_fields([kind.field(inner).with_name(name)])
+        self.names.append(name)
+        return [len(self.fields) - 1]
+
     def column(self, place: int) -> Any:
         """Return a plain column; it stays in memory."""
         import pyarrow as pa
 
         if place not in self._columns:
-            self._read.setdefault(place, list(self._arrays(place)))
+            self._read.setdefault(place, list(self._chunks(place)))
             chunks = list(self._plain(place))
             self._columns[place] = pa.chunked_array(chunks, self.fields[place].type)
         return self._columns[place]
@@ -79,8 +98,7 @@ class Table:
         """Return a column of the type that it has, to be given back later."""
         import pyarrow as pa
 
-        arrays = self._read.get(place) or self._arrays(place)
-        chunks = list(self._of_mask(map(stored_column, arrays)))
+        chunks = list(self._of_mask(map(stored_column, self._chunks(place))))
         if len({str(chunk.type) for chunk in chunks}) != 1:
             return self.column(place)
         return pa.chunked_array(chunks)
@@ -91,20 +109,25 @@ class Table:
 
     def of_rows(self, mask: Any) -> "Table":
         """Return the rows where a mask, a pyarrow.Array of bool, says so."""
-        rows = Table(
-            self.fields,
-            mask.true_count,
-            self._arrays,
-            self.auxiliary,
-            in_memory=self.in_memory,
-        )
-        rows._mask, rows._read = mask, self._read
+        rows = copy(self)
+        rows._mask, rows._n_rows, rows._columns = mask, mask.true_count, {}
         return rows
+
+    def _chunks(self, place: int) -> Iterable[Any]:
+        """Return the arrays of a column, or of a field, of all rows."""
+        if place in self._read:
+            return self._read[place]
+        if place not in self._structs:
+            return self._arrays(place)
+        import pyarrow.compute as pc
+
+        struct, name = self._structs[place]
+        chunks = self._read.setdefault(struct, list(self._chunks(struct)))
+        return [pc.struct_field(chunk, name) for chunk in chunks]
 
     def _plain(self, place: int) -> Iterator[Any]:
         kind = self.fields[place].type
-        arrays = self._read.get(place) or self._arrays(place)
-        for chunk in self._of_mask(map(plain_column, arrays)):
+        for chunk in self._of_mask(map(plain_column, self._chunks(place))):
             yield chunk if chunk.type == kind else chunk.cast(kind)
 
     def _of_mask(self, columns: Iterable[Any]) -> Iterator[Any]:
@@ -115,6 +138,12 @@ class Table:
             else:
                 yield chunk.filter(self._mask.slice(start, len(chunk)))
                 start += len(chunk)
+
+
+def _fields_of(kind: Any) -> list[Any]:
+    import pyarrow.types as types
+
+    return list(kind) if types.is_struct(kind) else []
 
 
 class _File(NamedTuple):
@@ -160,6 +189,7 @@ def _parquet_file(path: Path) -> _File:
     # No file stays open: there may be more than a process may have open.
     with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
         schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
+        check_one_file(path, _last_column(opened.metadata))
 
     def arrays(name: str, nth: int) -> Iterator[Any]:
         with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
@@ -183,6 +213,7 @@ def _arrow_file(path: Path) -> _File:
         if head.startswith(b"FEA1"):  # the first version of Feather
             table = feather.read_table(path)
         else:
+            check_one_file(path)
             table = read_ipc(pa.memory_map(str(path)), head)
     return _File(
         table.schema,
@@ -198,11 +229,42 @@ def read_ipc(source: Any, head: bytes) -> Any:
     """
     import pyarrow as pa
 
-    is_file = head.startswith(b"ARROW1")
-    with pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source) as reader:
-        table = reader.read_all()
+    if head.startswith(b"ARROW1"):
+        with pa.ipc.open_file(source) as reader:
+            table = reader.read_all()
+    else:
+        tables = []
+        while any(head):  # several streams may follow one another; zeros fill up
+            with pa.ipc.open_stream(source) as reader:
+                tables.append(reader.read_all())
+            head = source.read_at(8, source.tell())
+        if any(other.schema != tables[0].schema for other in tables):
+            raise ValueError("it holds streams of several schemas")
+        table = pa.concat_tables(tables)
     table.validate(full=True)
     return table
+
+
+#: Where one file ends and another begins.
+_SEAMS = b"PAR1PAR1", b"ARROW1ARROW1\0\0"
+
+
+def check_one_file(source: Path | bytes, start: int = 0) -> None:
+    """Refuse files that were joined to one, of which readers see a mixture."""
+    content: Any = source
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            content = mmap(file.fileno(), 0, access=ACCESS_READ)
+    if any(content.find(seam, start) >= 0 for seam in _SEAMS):
+        raise ValueError("it holds several, joined: keep each as a file of its own")
+
+
+def _last_column(metadata: Any) -> int:
+    """Return where the values of the last column of a Parquet file begin."""
+    if not (metadata.num_row_groups and metadata.num_columns):
+        return 0
+    last = metadata.row_group(metadata.num_row_groups - 1)
+    return int(last.column(metadata.num_columns - 1).data_page_offset)
 
 
 @contextmanager

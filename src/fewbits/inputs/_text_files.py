@@ -1,17 +1,18 @@
 """Files of lines: texts, word vectors, and JSON objects."""
 
 import codecs
+import io
 import json
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
 
-from fewbits._arrow import plain_table
-from fewbits.errors import ArgumentError, ArtefactError, one_line
+from fewbits._arrow import array_of, plain_table
+from fewbits.errors import ArgumentError, ArtefactError, a_kind, one_line
 from fewbits.inputs._input import Input, Texts, checked_vectors
 from fewbits.inputs._streams import HEAD, warn_of_blank_lines
 from fewbits.inputs._tables import Table
@@ -210,6 +211,31 @@ def read_json_lines(file: IO[bytes], source: str) -> Any:
     return plain_table(table)
 
 
+def read_json(file: IO[bytes], source: str) -> Any:
+    """Return the Arrow table of a list of objects in JSON, or of JSON lines.
+
+    Some name these .json, too: they begin with an object.
+    """
+    content = file.read().removeprefix(codecs.BOM_UTF8)
+    if not content.lstrip().startswith(b"["):
+        return read_json_lines(io.BytesIO(content), source)
+    try:
+        text = content.decode()
+        rows = json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
+    for row, value in enumerate(rows):
+        if not isinstance(value, dict) or not value:
+            raise ArgumentError(
+                f"{source} needs a list of objects, such as [{{'text': ...}}]; item "
+                f"{row} is {a_kind(value)}"
+            )
+    import pyarrow as pa
+
+    numbered = [*enumerate(rows)]
+    return plain_table(_table_of(numbered, source, "items")) if rows else pa.table({})
+
+
 def _object(line: bytes, number: int, source: str) -> _Row:
     """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
@@ -251,19 +277,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> _Row:
     return row
 
 
-def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
+def _table_of(rows: list[tuple[int, _Row]], source: str, what: str = "lines") -> Any:
     import pyarrow as pa
 
     names = dict.fromkeys(name for _, row in rows for name in row)
-    lines = f"in lines {rows[0][0]} to {rows[-1][0]}"
+    lines = f"in {what} {rows[0][0]} to {rows[-1][0]}"
     columns = {}
     for name in names:
         values = [row.get(name) for _, row in rows]
         try:
-            columns[name] = pa.array(values)
-            # Arrow takes ``true`` among ``1.5`` for 1.
-            if _hold_truth(values, columns[name].type):
-                raise TypeError("truth values among numbers")
+            columns[name] = array_of(values)
         except UnicodeEncodeError:
             raise ArtefactError(
                 f"{source} holds half a surrogate pair as {name!r} {lines}, which is "
@@ -275,18 +298,3 @@ def _table_of(rows: list[tuple[int, _Row]], source: str) -> Any:
                 f"ones, {lines}: {one_line(error)}"
             ) from None
     return pa.table(columns)
-
-
-def _hold_truth(values: Iterable[Any], kind: Any) -> bool:
-    """Return whether booleans would become real numbers."""
-    import pyarrow.types as types
-
-    if types.is_floating(kind):
-        return bool in set(map(type, values))
-    full = [value for value in values if value] if types.is_nested(kind) else []
-    if types.is_list(kind):
-        return any(_hold_truth(value, kind.value_type) for value in full)
-    return any(
-        _hold_truth([row.get(field.name) for row in full], field.type)
-        for field in (kind if full else ())
-    )

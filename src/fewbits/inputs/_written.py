@@ -6,7 +6,7 @@ files and for data frames alike.
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import is_list, list_matrix
-from fewbits.errors import ArgumentError
+from fewbits.codes import n_bytes
+from fewbits.errors import ArgumentError, CodeError
 from fewbits.inputs._input import Texts, check_full
 from fewbits.inputs._streams import kind_of
 
@@ -45,6 +46,10 @@ _BEHIND_WORD = (
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/")
+_HEX_CODE = r"^(?:0x|\\x)?[\da-fA-F]{8,}$"
+_BIT_CODE = r"^[01]{8,}$"
+_UUID = r"^\{?[\da-fA-F]{8}(?:-?[\da-fA-F]{4}){3}-?[\da-fA-F]{12}\}?$"
+_SHORTEST_CODE = 11  # letters of base64: 64 bits
 _SHORTEST = 24  # letters: fewer may be a word whose bytes happen to be such numbers
 _HEAD = 100  # texts, of which one that does not match spares reading the rest
 _SHOWN = 40  # characters of a text in a message
@@ -52,13 +57,14 @@ _SEPARATORS = str.maketrans(dict.fromkeys(",;[](){}", " "))
 
 #: Endings of files that are read, but for images and texts.
 FILES = {".npy", ".npz", ".fvecs", ".bvecs", ".ivecs", ".hdf5", ".h5", ".csv", ".tsv"}
+FILES |= {".fbin", ".u8bin", ".i8bin", ".safetensors"}
 FILES |= {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
 FILES |= {".json", ".jsonl", ".ndjson"}
 #: Endings of the formats of images that Pillow reads wherever it is installed.
 IMAGES = {".apng", ".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm"}
 IMAGES |= {".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-Writing = Literal["words", "numbers", "data", "vectors", "broken"]
+Writing = Literal["words", "numbers", "data", "vectors", "broken", "codes"]
 
 
 def writing(column: Any) -> tuple[Writing, str]:
@@ -68,7 +74,8 @@ def writing(column: Any) -> tuple[Writing, str]:
     begin as vectors do, with one that cannot be read; ``"numbers"`` where each is a
     plain number; ``"data"`` where each has digits and no word (numbers with separators,
     units or percentages, dates, vectors without brackets), or is a vector of floats as
-    base64 or behind a word; else ``"words"``.
+    base64 or behind a word; ``"codes"`` where all are hexadecimal digits, bits, UUIDs
+    or base64 of one length; else ``"words"``.
     """
     import pyarrow.compute as pc
 
@@ -80,6 +87,8 @@ def writing(column: Any) -> tuple[Writing, str]:
         others = column.filter(pc.invert(_matches(column, _VECTOR)))
         if len(others):
             return "broken", others[0].as_py()
+    if _are_codes(column, head):
+        return "codes", first
     if all_match(column, DIGITS):
         return "numbers" if all_match(column, PLAIN_NUMBER) else "data", first
     encoded = bool(head) and all(map(_is_encoded, head))
@@ -104,10 +113,32 @@ def check_words(column: Any, what: str, advice: str, *, numbers: bool = True) ->
         raise ArgumentError(
             f"{what} holds vectors written as text such as {shown}; {advice}"
         )
+    if kind == "codes":
+        raise ArgumentError(
+            f"{what} holds codes written out such as {shown}, no words: name the "
+            "column by codes= (on the command line --codes), which reads hexadecimal "
+            "digits, 0 and 1, and bytes; base64 and UUIDs are to be made such first"
+        )
     if kind == "data" or (kind == "numbers" and not numbers):
         raise ArgumentError(
             f"{what} holds {shown} and the like, numbers written as text; {advice}"
         )
+
+
+def _are_codes(column: Any, head: list[str]) -> bool:
+    """Return whether texts, two or more of one length, are codes written out."""
+    if len(head) < 2 or len({*map(len, head)}) > 1:
+        return False
+    if all_match(column, _BIT_CODE) or all_match(column, _UUID):
+        return True
+    digits = sum(any(letter.isdigit() for letter in text) for text in head)
+    if 2 * digits > len(head) and all_match(column, _HEX_CODE):
+        return any(re.search("[a-fA-F]", text) for text in head)
+    if len(head[0]) < _SHORTEST_CODE or not all(map(_BASE64.fullmatch, head)):
+        return False
+    kinds = "[a-z]", "[A-Z]", "[0-9+/_=-]"
+    mixed = [all(re.search(kind, text) for kind in kinds) for text in head]
+    return 2 * sum(mixed) > len(head)
 
 
 def exceptions(column: Any, pattern: str) -> tuple[int, str, int] | None:
@@ -221,6 +252,30 @@ def packed_codes(column: Any, what: str) -> tuple[NDArray[np.uint8], int]:
         digits = np.pad(digits, ((0, 0), (0, 1)))
     codes: NDArray[np.uint8] = digits[:, ::2] << np.uint8(4) | digits[:, 1::2]
     return codes, n_bits
+
+
+def hex_codes(texts: Iterable[str], n_bits: int) -> NDArray[np.uint8]:
+    """Return the codes that hexadecimal digits stand for, uint8 of shape (n, n_bytes).
+
+    Raises
+    ------
+    CodeError
+        When one has other letters, or is of another length.
+    """
+    size = n_bytes(n_bits)
+    codes = []
+    for text in texts:
+        digits = str(text).removeprefix("0x").removeprefix("\\x")
+        if (
+            not re.fullmatch(r"[\da-fA-F]*", digits, re.ASCII)
+            or len(digits) != 2 * size
+        ):
+            raise CodeError(
+                f"a code of {n_bits} bits has {2 * size} hexadecimal digits, got "
+                f"{str(text)[:_SHOWN]!r}"
+            )
+        codes.append(bytes.fromhex(digits))
+    return np.frombuffer(b"".join(codes), np.uint8).reshape(-1, size)
 
 
 def checked_codes(codes: NDArray[Any], what: str) -> tuple[NDArray[np.uint8], int]:

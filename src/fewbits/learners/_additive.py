@@ -126,41 +126,37 @@ class AdditiveCodes(Learner):
             taking_part = ChosenRows(X, drawn)
         rows = Rows(taking_part, axes.mean, None, np.float64, keep=False)
         V = np.concatenate([np.asarray(block) for block in rows])
-        _check_squares(V)
+        # In float32 bits are chosen.
+        longest, single = float(np.einsum("ij,ij->i", V, V).max()), np.finfo(np.float32)
+        if not float(single.tiny) <= longest <= float(single.max):
+            what = "large" if longest > 1 else "small"
+            raise FeatureError(
+                f"the features of X are too {what}: their squares leave float32; scale "
+                "them"
+            )
         encoder, error = self._fitted(V, axes, rng)
         self.objective_ = np.array([error])
-        encoder = self._with_query_weights(encoder, V, axes.mean, rng)
-        if self.correction:
-            encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
-
-    def _with_query_weights(
-        self,
-        encoder: AdditiveEncoder,
-        V: Float64Array,
-        mean: Float64Array,
-        rng: np.random.RandomState,
-    ) -> AdditiveEncoder:
-        """Train vectors for ranking, from those that bits are chosen by."""
+        # Vectors for ranking, trained from those that bits are chosen by.
         none = np.zeros_like(encoder.bias)
-        centred = AdditiveEncoder(encoder.weights, none, zero_bit=encoder.zero_bit)
         queries = trained_query_weights(
             V,
-            centred.encode,
+            AdditiveEncoder(encoder.weights, none, zero_bit=encoder.zero_bit).encode,
             QueryWeights(encoder.weights, none),
             Added.OF_ROWS if self.correction else Added.OF_CODES,
             rng,
         )
-        if queries is None:
-            return encoder
-        return AdditiveEncoder(
-            encoder.weights,
-            encoder.bias,
-            query_weights=queries.weights,
-            query_bias=queries.bias - mean @ queries.weights,
-            zero_bit=encoder.zero_bit,
-        )
+        if queries is not None:
+            encoder = AdditiveEncoder(
+                encoder.weights,
+                encoder.bias,
+                query_weights=queries.weights,
+                query_bias=queries.bias - axes.mean @ queries.weights,
+                zero_bit=encoder.zero_bit,
+            )
+        if self.correction:
+            encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
 
     def _fitted(
         self, V: Float64Array, axes: PrincipalAxes, rng: np.random.RandomState
@@ -178,81 +174,54 @@ class AdditiveCodes(Learner):
             usual = _WHITENINGS[0] if self.whitening is None else self.whitening
             self.whitening_ = usual
             return of(usual)
+        # By the share of the nearest rows that some rows find, with corrections.
         rows = V[rng.permutation(len(V))[:_MOST_TO_CHOOSE]] + axes.mean
-        every = {each: of(each) for each in _WHITENINGS}
-        recalls = {w: _recall(each[0], rows, axes.mean) for w, each in every.items()}
+        queries, base = np.split(rows.astype(np.float32), [_QUERIES])
+        fits, recalls = {each: of(each) for each in _WHITENINGS}, {}
+        for whitening, (fitted, _) in fits.items():
+            encoder = _with_corrections(fitted, rows, axes.mean)
+            codes = encoder.encode(base)
+            hits = FlatIndex(codes).search_reranked(
+                encoder.encode(queries),
+                _K,
+                scores=encoder.query_scores(queries),
+                offsets=encoder.corrections(base, codes),
+            )
+            nearest = exact_neighbours(queries, base, _K).ids
+            recalls[whitening] = search_recall(hits.ids, nearest).value
         self.whitening_ = max(recalls, key=lambda each: recalls[each])
-        return every[self.whitening_]
-
-
-def _check_squares(V: Float64Array) -> None:
-    """Refuse rows whose squares leave float32, in which bits are chosen."""
-    longest, single = float(np.einsum("ij,ij->i", V, V).max()), np.finfo(np.float32)
-    if not float(single.tiny) <= longest <= float(single.max):
-        what = "large" if longest > 1 else "small"
-        raise FeatureError(
-            f"the features of X are too {what}: their squares leave float32; scale them"
-        )
+        return fits[self.whitening_]
 
 
 def _least_squares(V: Float64Array, start: Float64Array, axes: PrincipalAxes) -> Fitted:
     """Return the vectors whose sums by the bits of `start` are nearest to rows."""
-    signs, scaled = _signs_and_targets(V, _fitted_length(V, start))
-    n_bits = signs.shape[1]
+    # So long that their sums by the signs of scores are as long as rows.
+    sums = np.where(V @ start > 0, 1.0, -1.0) @ start.T
+    vectors: Array = start * (np.vdot(sums, V) / np.vdot(sums, sums))
+    n_bits = vectors.shape[1]
+    encoder = AdditiveEncoder(vectors, np.zeros(n_bits), zero_bit=1)
+    signs = unpack(encoder.encode(V.astype(np.float32)), n_bits) * 2.0 - 1.0
+    signs = signs.astype(np.float64, copy=False)
+    # Rows as long as the sums that stand for them.
+    sums = signs @ vectors.T
+    along = np.einsum("ij,ij->i", sums, V)
+    scale = np.einsum("ij,ij->i", sums, sums) / np.where(along > 0, along, np.inf)
+    scaled = V * np.where(scale > 0, scale, 1.0)[:, None]
     gram = signs.T @ signs + _RIDGE * len(V) * np.eye(n_bits)
     vectors = np.linalg.solve(gram, product(signs.T, scaled)).T
     encoder = AdditiveEncoder(vectors, -axes.mean @ vectors, zero_bit=1)
     return encoder, float(np.square(scaled - signs @ vectors.T).mean())
 
 
-def _recall(encoder: AdditiveEncoder, X: Float64Array, mean: Float64Array) -> float:
-    """Return the share of the nearest rows that some rows find, with corrections."""
-    encoder = _with_corrections(encoder, X, mean)
-    queries, base = np.split(X.astype(np.float32), [_QUERIES])
-    codes = encoder.encode(base)
-    hits = FlatIndex(codes).search_reranked(
-        encoder.encode(queries),
-        _K,
-        scores=encoder.query_scores(queries),
-        offsets=encoder.corrections(base, codes),
-    )
-    return search_recall(hits.ids, exact_neighbours(queries, base, _K).ids).value
-
-
 def _with_corrections(
     encoder: AdditiveEncoder, X: Float64Array, mean: Float64Array
 ) -> AdditiveEncoder:
     """Let two bytes stand for the factors and offsets that rows need."""
-    rows = X.astype(np.float32)
-    terms = encoder.correction_terms(rows, mean, encoder.encode(rows))
-    table = np.stack([_geometric(each) for each in terms], axis=1)
-    tensors = encoder.tensors() | {"mean": mean, "table": table}
+    rows, columns = X.astype(np.float32), []
+    for values in encoder.correction_terms(rows, mean, encoder.encode(rows)):
+        # 256 numbers in equal ratios, a tenth beyond those that were seen.
+        most = float(values.max())
+        least = max(float(values.min()), 1e-4 * most)
+        columns.append(np.geomspace(least / 1.1, most * 1.1, 256))
+    tensors = encoder.tensors() | {"mean": mean, "table": np.stack(columns, axis=1)}
     return AdditiveEncoder.from_tensors(**tensors, zero_bit=encoder.zero_bit)
-
-
-def _geometric(values: Float64Array) -> Float64Array:
-    """Return 256 numbers in equal ratios, a tenth beyond those that were seen."""
-    most = float(values.max())
-    least = max(float(values.min()), 1e-4 * most)
-    return np.asarray(np.geomspace(least / 1.1, most * 1.1, 256))
-
-
-def _fitted_length(V: Float64Array, vectors: Float64Array) -> Float64Array:
-    """Scale vectors so that their sums by the signs of scores are as long as rows."""
-    sums = np.where(V @ vectors > 0, 1.0, -1.0) @ vectors.T
-    scaled: Float64Array = vectors * (np.vdot(sums, V) / np.vdot(sums, sums))
-    return scaled
-
-
-def _signs_and_targets(
-    V: Float64Array, vectors: Float64Array
-) -> tuple[Float64Array, Float64Array]:
-    """Return the bits of rows, and the rows as long as the sums that stand for them."""
-    n_bits = vectors.shape[1]
-    encoder = AdditiveEncoder(vectors, np.zeros(n_bits), zero_bit=1)
-    codes = encoder.encode(V.astype(np.float32))
-    signs = (unpack(codes, n_bits) * 2.0 - 1.0).astype(np.float64, copy=False)
-    sums = signs @ vectors.T
-    along = np.einsum("ij,ij->i", sums, V)
-    scale = np.einsum("ij,ij->i", sums, sums) / np.where(along > 0, along, np.inf)
-    return signs, V * np.where(scale > 0, scale, 1.0)[:, None]

@@ -42,11 +42,9 @@ class BlockITQ(IterativeLearner):
     n_iter : int, default=50
         Number of alternations between codes and rotations. 0 keeps random rotations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -60,7 +58,6 @@ class BlockITQ(IterativeLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -108,6 +105,7 @@ class BlockITQ(IterativeLearner):
         "n_iter": FROM_0,
     }
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BlockDiagonalEncoder:
         rng = check_random_state(self.random_state)
@@ -155,10 +153,7 @@ class Block(NamedTuple):
 
 
 def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[Block]:
-    """Return groups with their principal components: the leading ones of all groups.
-
-    No more of them than bits; groups without any are left out.
-    """
+    """Return groups with their principal components: the leading ones of all groups."""
     whole = []
     for features in groups:
         scatter, axes = np.linalg.eigh(covariance[np.ix_(features, features)])
@@ -175,11 +170,9 @@ def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[B
 
 
 def correlated_groups(covariance: Array, n_groups: int) -> Groups:
-    """Return groups of features of about the same size, each in rising order.
-
-    A group begins with the feature that correlates most with all that are left, by
-    squares, and takes in turn the one that correlates most with those it has.
-    """
+    """Return groups of features of about the same size, each in rising order."""
+    # A group begins with the feature that correlates most with all that are left, by
+    # squares, and takes in turn the one that correlates most with those it has.
     deviations = np.sqrt(np.diagonal(covariance))
     inverse = 1 / np.where(deviations > 0, deviations, np.inf)
     alike = np.square(covariance * inverse * inverse[:, None])
@@ -213,11 +206,9 @@ _GROUPS: dict[str, Callable[[Array, int], Groups]] = {
 def block_rotations(
     V: Rows, energy: float, rotations: Arrays
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations, those of all blocks at a time.
-
-    As `rotations` of ITQ: lowers ``||B - V R||^2`` over signs B and block-diagonal R
-    with orthonormal rows, each in turn and exactly.
-    """
+    """Yield better and better rotations, those of all blocks at a time."""
+    # As `rotations` of ITQ: lowers ``||B - V R||^2`` over signs B and block-diagonal R
+    # with orthonormal rows, each in turn and exactly.
     size = V.shape[0] * sum(R.shape[1] for R in rotations)
     ends = np.cumsum([len(R) for R in rotations])[:-1]
     while True:

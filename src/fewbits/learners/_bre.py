@@ -62,8 +62,7 @@ class BRE(IterativeLearner):
         Stop when a sweep lowers the objective by no more than this share of it; 0 does
         all sweeps.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -158,7 +157,13 @@ class BRE(IterativeLearner):
             raise FeatureError(SAME_ROWS)
         if self.kernel == "linear":
             Z = unit_rows(Z)
-        K = self._kernels(Z)
+        K = Z @ Z.T
+        if self.kernel == "rbf":
+            squares = np.diag(K)
+            usual = _USUAL_GAMMA / squares.mean()
+            self.gamma_ = float(usual if self.gamma is None else self.gamma)
+            distances = squares[:, None] + squares - 2 * K
+            K = np.exp(-self.gamma_ * np.maximum(distances, 0))
         count = min(self.n_anchors, len(Z))
         draws = (
             sample_without_replacement(len(Z), count, random_state=rng)
@@ -167,8 +172,12 @@ class BRE(IterativeLearner):
         anchors = np.stack(list(draws))
         W = _START_SCALE * rng.standard_normal(anchors.shape)
         pairs = random_pairs(K, self.pair_share, rng)
+        bits = np.stack([w @ K[a] > 0 for w, a in zip(W, anchors, strict=True)])
+        gaps = -len(W) * pairs.targets
+        for bit in bits:
+            gaps += pairs.differ(bit)
         states = partial(descend, K, anchors, pairs, rng)
-        W, *_ = self._run(states, first_sweep(K, anchors, W, pairs), X)
+        W, *_ = self._run(states, (W, bits, gaps, np.array(0)), X)
         # Of all rows that might be anchors.
         starts = np.arange(len(W) + 1) * anchors.shape[1]
         weights = csr_array((W.ravel(), anchors.ravel(), starts), (len(W), len(Z)))
@@ -177,33 +186,19 @@ class BRE(IterativeLearner):
         spread = np.sqrt(np.mean((weights @ K) ** 2, axis=1))
         spread[spread == 0] = 1
         weights = csr_array(diags_array(1 / spread) @ weights)
-        encoder = self._encoder(weights, Z, mean)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
-
-    def _kernels(self, Z: Float64Array) -> Float64Array:
-        """Return the kernel of each two of the rows."""
-        products: Float64Array = Z @ Z.T
-        if self.kernel == "linear":
-            return products
-        squares = np.diag(products)
-        usual = _USUAL_GAMMA / squares.mean()
-        self.gamma_ = float(usual if self.gamma is None else self.gamma)
-        distances = squares[:, None] + squares - 2 * products
-        return np.exp(-self.gamma_ * np.maximum(distances, 0))
-
-    def _encoder(
-        self, weights: csr_array, Z: Float64Array, mean: Float64Array
-    ) -> LinearEncoder | AnchorEncoder:
-        """Return what gives bit p the sign of ``sum_q weights[p, q] k(Z[q], x)``."""
+        # Bit p is the sign of ``sum_q weights[p, q] k(Z[q], x)``.
+        encoder: LinearEncoder | AnchorEncoder
         if self.kernel == "linear":
             normals = (weights @ Z).T
-            return LinearEncoder(normals, bias=-mean @ normals)
-        used = np.unique(weights.indices)
-        weights = weights[:, used].sorted_indices()
-        parts = weights.indptr, weights.indices, weights.data, np.zeros(self.n_bits)
-        inner = SparseEncoder(*parts, n_features=len(used))
-        return AnchorEncoder(inner, Z[used], mean, self.gamma_)
+            encoder = LinearEncoder(normals, bias=-mean @ normals)
+        else:
+            used = np.unique(weights.indices)
+            weights = weights[:, used].sorted_indices()
+            parts = weights.indptr, weights.indices, weights.data, np.zeros(self.n_bits)
+            inner = SparseEncoder(*parts, n_features=len(used))
+            encoder = AnchorEncoder(inner, Z[used], mean, self.gamma_)
+        self.n_dead_bits_ = warn_constant_bits(encoder, X)
+        return encoder
 
 
 @dataclass(frozen=True)
@@ -233,17 +228,6 @@ def random_pairs(K: Float64Array, share: float, rng: RandomState) -> Pairs:
     return Pairs(others, targets[points, others])
 
 
-def first_sweep(
-    K: Float64Array, anchors: NDArray[np.intp], W: Float64Array, pairs: Pairs
-) -> Arrays:
-    """Return what `descend` begins with: see there."""
-    bits = np.stack([w @ K[a] > 0 for w, a in zip(W, anchors, strict=True)])
-    gaps = -len(W) * pairs.targets
-    for bit in bits:
-        gaps += pairs.differ(bit)
-    return W, bits, gaps, np.array(0)
-
-
 def descend(
     K: Float64Array,
     anchors: NDArray[np.intp],
@@ -251,12 +235,11 @@ def descend(
     rng: RandomState,
     start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield what sweeps after `start` reach, with the objective, eq. (2), per pair.
-
-    That are weights W (n_bits, n_anchors), bits, gaps of the pairs' distances, in bits,
-    and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p, q], i] >
-    0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn at random.
-    """
+    """Yield what sweeps after `start` reach, with the objective, eq. (2), per pair."""
+    # That are weights W (n_bits, n_anchors), bits, gaps of the pairs' distances, in
+    # bits, and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p,
+    # q], i] > 0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn
+    # at random.
     W, bits, gaps = (each.copy() for each in start[:-1])
     n_bits, n_done = len(W), int(start[-1])
     for sweep in count(1):
@@ -285,12 +268,10 @@ def best_weight(
     costs: Float64Array,
     pairs: Pairs,
 ) -> float:
-    """Return the value of one weight for which the pairs that differ cost least.
-
-    Bit i flips where the weight passes ``weight - scores[i] / kernel[i]``. A pair
-    changes sides at the first flip of its two points and returns at the second, so a
-    cumulative sum over the sorted flips gives the objective of every interval.
-    """
+    """Return the value of one weight for which the pairs that differ cost least."""
+    # Bit i flips where the weight passes ``weight - scores[i] / kernel[i]``. A pair
+    # changes sides at the first flip of its two points and returns at the second, so a
+    # cumulative sum over the sorted flips gives the objective of every interval.
     with np.errstate(all="ignore"):
         flips = weight - scores / kernel
     fixed = ~np.isfinite(flips)  # kernel is 0
@@ -298,7 +279,15 @@ def best_weight(
     order = np.argsort(flips, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    middles, possible = _middles(flips[order[: len(flips) - fixed.sum()]])
+    # A weight within each interval between the flips, or beyond them; equal flips leave
+    # no inside.
+    ends = flips[order[: len(flips) - fixed.sum()]]
+    if not len(ends):
+        return weight
+    reach = (ends[-1] - ends[0]) / len(ends) or 1.0
+    ends = np.concatenate([[ends[0] - reach], ends, [ends[-1] + reach]])
+    middles = ends[:-1] / 2 + ends[1:] / 2
+    possible = (ends[:-1] < middles) & (middles < ends[1:])
     if not possible.any():
         return weight
     # Far to the left, a bit has the sign of -kernel.
@@ -309,16 +298,3 @@ def best_weight(
     steps -= np.bincount(pairs.others.ravel(), gains.ravel(), len(steps))
     objective = np.append(0, np.cumsum(steps[order]))[: len(middles)]
     return float(middles[np.where(possible, objective, np.inf).argmin()])
-
-
-def _middles(flips: Float64Array) -> tuple[Float64Array, BoolArray]:
-    """Return a weight within each interval between the sorted `flips`, or beyond them.
-
-    With it, whether the interval has an inside: equal flips leave none.
-    """
-    if not len(flips):
-        return flips, np.zeros(0, bool)
-    reach = (flips[-1] - flips[0]) / len(flips) or 1.0
-    ends = np.concatenate([[flips[0] - reach], flips, [flips[-1] + reach]])
-    middles = ends[:-1] / 2 + ends[1:] / 2
-    return middles, (ends[:-1] < middles) & (middles < ends[1:])

@@ -39,13 +39,12 @@ class CCAITQ(RotationLearner):
     n_iter : int, default=50
         Number of alternations between codes and rotation; 0 keeps a random rotation.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
+        Not with `batch_size`.
     batch_size : int, default=None
         Rows per iteration, as in `ITQ`. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -65,7 +64,6 @@ class CCAITQ(RotationLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -141,10 +139,7 @@ class Correlates(NamedTuple):
 def correlates(
     X: Array, Y: sp.csr_array, axes: PrincipalAxes, *, reg: float, relative: bool
 ) -> Correlates:
-    """Return canonical directions of the features, both covariances regularised.
-
-    Works in the principal axes of X, where the covariance of X is diagonal.
-    """
+    """Return canonical directions of the features, both covariances regularised."""
     freedom = len(X) - 1
     variances = axes.scatter / freedom
     reg_x = reg * (variances.sum() / X.shape[1] if relative else 1.0)

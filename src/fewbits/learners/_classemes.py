@@ -110,6 +110,7 @@ class Classemes(Learner):
     }
     needs_labels = True
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")
@@ -146,7 +147,6 @@ class Classemes(Learner):
     def _machines(
         self, rows: Float64Array, numbers: NDArray[np.int64], seed: int
     ) -> tuple[Float64Array, Float64Array]:
-        """Return a hyperplane for each class."""
         labels = [numbers == k for k in range(len(self.classes_))]
         balanced = self.class_weight is not None
         return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
@@ -182,11 +182,7 @@ def most_used(
     drop: float,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Return the columns of bits that are left by multi-class RFE, rising.
-
-    Of the bits that are left, those with the least ``sum_k w_kc^2`` go, and classifiers
-    are trained again.
-    """
+    """Return the columns of bits that are left by multi-class RFE, rising."""
     kept = np.arange(H.shape[1])
     H = H - H.mean(axis=0)
     # As for the features: rows of a mean squared length of 1.

@@ -109,8 +109,7 @@ class DBC(IterativeLearner):
         Stop when an iteration lowers the objective by no more than this share of it;
         0 disables early stopping. Those that change no label cost nothing.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -137,7 +136,6 @@ class DBC(IterativeLearner):
         warning is given if they are half of the bits, or fewer.
     classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
-        Number of iterations done.
     n_features_in_ : int
 
     Raises
@@ -243,7 +241,11 @@ class DBC(IterativeLearner):
 
         self.objective_terms_ = dict(zip(TERMS, history.T, strict=True))
         bits = scores > 0
-        self.within_class_entropy_ = _conditional_entropy(bits, categories)
+        codes, entropy = np.packbits(bits, axis=1), 0.0
+        for rows in categories.slices:
+            counts = np.unique(codes[rows], axis=0, return_counts=True)[1]
+            entropy += float((counts * np.log2(counts.sum() / counts)).sum())
+        self.within_class_entropy_ = entropy / categories.n_rows
         self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, _DEAD)
         self.n_different_bits_ = tell_equal_bits(
             bits, "take fewer bits, or raise weights.lambda1"
@@ -254,16 +256,11 @@ class DBC(IterativeLearner):
     def _states(
         self, Z: Float64Array, objective: Objective, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations of algorithm 1, with eq. (1).
-
-        A state holds labels, hyperplanes (with their constants in the last row) trained
-        on them, their scores, and all terms of each iteration.
-        """
+        """Yield the states after the iterations of algorithm 1, with eq. (1)."""
         labels, planes, scores, history = start
         while True:
             before = labels
-            # Line 4, L = 2B - 1 in line 5.
-            labels = self._update(labels, scores, objective)
+            labels = self._updated(labels, scores, objective)  # lines 4 and 5
             # Line 6, for the bits whose labels changed; the better planes are kept.
             changed = (labels != before).any(axis=0)
             if changed.any():
@@ -281,7 +278,7 @@ class DBC(IterativeLearner):
             history = np.vstack([history, [terms[name].mean() for name in TERMS]])
             yield (labels, planes, scores, history), value
 
-    def _update(
+    def _updated(
         self, labels: Labels, scores: Float64Array, objective: Objective
     ) -> Labels:
         by_image = self.codes == "image"
@@ -296,58 +293,35 @@ class DBC(IterativeLearner):
         return np.where(constant, labels, flipped)  # nothing to train them on
 
 
-def _conditional_entropy(bits: Labels, categories: Categories) -> float:
-    """Return the entropy of whole codes given the class, in bits."""
-    codes, total = np.packbits(bits, axis=1), 0.0
-    for rows in categories.slices:
-        counts = np.unique(codes[rows], axis=0, return_counts=True)[1]
-        total += float((counts * np.log2(counts.sum() / counts)).sum())
-    return total / categories.n_rows
-
-
 def sort_by_class(
     X: Array, labels: NDArray[np.intp]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the rows sorted by class, and the sizes of the classes.
-
-    Sums of floats depend on the order of their terms, and coordinate descent on that of
-    the classes. Neither the order of X nor the names of the classes has a say here:
-    rows are sorted by their bytes, and classes by their means, which keeps their order
-    whatever the units of X, and then by their rows.
-    """
+    """Return the rows sorted by class, and the sizes of the classes."""
+    # Sums of floats depend on the order of their terms, and coordinate descent on that
+    # of the classes. Neither the order of X nor the names of classes has a say here:
+    # rows are sorted by their bytes, and classes by their means, which keeps their
+    # order whatever the units of X, and then by their rows.
     rows = as_single(X) + np.float32(0)  # no negative zeros
     key = rows.view(f"V{rows.shape[1] * rows.itemsize}")[:, 0]
     order = np.argsort(key, kind="stable")
     rows, labels = rows[order], labels[order]
     classes = [rows[labels == label] for label in np.unique(labels)]
-    classes.sort(
-        key=lambda members: (
-            members.mean(axis=0, dtype=np.float64).tolist(),
-            members.tobytes(),
-        )
-    )
+    classes.sort(key=lambda x: (x.mean(axis=0, dtype=np.float64).tolist(), x.tobytes()))
     sizes = np.array([len(members) for members in classes], dtype=np.int64)
     return np.concatenate(classes), sizes
 
 
 #: What `Objective.terms` returns.
-TERMS = (
-    "intra",
-    "inter",
-    "regulariser",
-    "slack",
-    "intra_predicted",
-    "inter_predicted",
-)
+_TERMS = "intra inter regulariser slack intra_predicted inter_predicted"
+TERMS = tuple(_TERMS.split())
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Number of rows of each class, in the order of the rows.
+    """Number of rows of each class, in the order of the rows."""
 
-    With `even`, the rows of small classes weigh more in the pairs, so that all classes
-    have the same mass; otherwise each row has a mass of 1.
-    """
+    # With `even`, the rows of small classes weigh more in the pairs, so that all
+    # classes have the same mass; otherwise each row has a mass of 1.
 
     sizes: IntArray
     even: bool = False
@@ -373,29 +347,11 @@ class Categories:
         return [slice(start, start + size) for start, size in pairs]
 
     def sums(self, values: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
-        """Add the rows of each class; shape (n_classes, n_bits)."""
         totals: NDArray[Any] = np.add.reduceat(values, self.starts, axis=0, dtype=dtype)
         return totals
 
     def counts(self, labels: Labels) -> IntArray:
-        """Return the number of ones for each class and bit."""
         return self.sums(labels, np.int64)
-
-
-def pair_counts(
-    ones: IntArray, categories: Categories
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count the pairs of rows that differ, within classes and between them.
-
-    A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such pairs the
-    others are between classes. The paper's sums see every pair twice, and halve that.
-    A pair counts as much as the product of the masses of its rows.
-    """
-    mass = categories.row_masses[:, None]
-    zeros = categories.sizes[:, None] - ones
-    intra: NDArray[Any] = (mass * ones * (mass * zeros)).sum(axis=0)
-    N1, N0 = (mass * ones).sum(axis=0), (mass * zeros).sum(axis=0)
-    return intra, N1 * N0 - intra
 
 
 def hinge(scores: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -405,13 +361,12 @@ def hinge(scores: Float64Array) -> tuple[Float64Array, Float64Array]:
 
 @dataclass(frozen=True)
 class Objective:
-    """Eq. (1) for one bit, its sums brought to the scale of 1.
+    """Eq. (1) for one bit, its sums brought to the scale of 1."""
 
-    ``intra - lambda2 (inter - 1) + gamma |w|^2 + lambda1 slack``, where intra counts
-    pairs in units of their largest possible number, the sum of ``N_c^2 / 4``, inter in
-    units of ``N^2 / 4``, and slack is a weighted mean over the rows. It is never
-    negative. Where classes are `even`, ``N_c`` are their masses.
-    """
+    # ``intra - lambda2 (inter - 1) + gamma |w|^2 + lambda1 slack``, where intra counts
+    # pairs in units of their largest possible number, the sum of ``N_c^2 / 4``, inter
+    # in units of ``N^2 / 4``, and slack is a weighted mean over the rows. It is never
+    # negative. Where classes are `even`, ``N_c`` are their masses.
 
     categories: Categories
     gamma: float
@@ -429,7 +384,6 @@ class Objective:
         return self.categories.n_rows**2 / 4
 
     def pairs(self, intra: NDArray[Any], inter: NDArray[Any]) -> Float64Array:
-        """Return what two numbers of pairs cost."""
         shared = self.lambda2 * (1 - inter / self.most_inter)
         return np.asarray(intra / self.most_intra + shared)
 
@@ -448,7 +402,6 @@ class Objective:
     def terms(
         self, labels: Labels, scores: Float64Array, norms: Float64Array
     ) -> dict[str, Float64Array]:
-        """Return the terms of each bit, without their weights."""
         intra, inter = self._pair_terms(labels)
         predicted = self._pair_terms(scores > 0)
         if_one, if_zero = hinge(scores)
@@ -458,14 +411,19 @@ class Objective:
         return dict(zip(TERMS, (intra, inter, norms, slack, *predicted), strict=True))
 
     def value(self, terms: dict[str, Float64Array]) -> Float64Array:
-        """Add the terms of each bit up."""
         pairs = terms["intra"] + self.lambda2 * (1 - terms["inter"])
         return pairs + self.gamma * terms["regulariser"] + self.lambda1 * terms["slack"]
 
     def _pair_terms(self, labels: Labels) -> tuple[Float64Array, Float64Array]:
-        categories = self.categories
-        intra, inter = pair_counts(categories.counts(labels), categories)
-        return intra / self.most_intra, inter / self.most_inter
+        """Return the shares of pairs that differ, within classes and between them."""
+        # A class with n1 ones and n0 zeros has n0 n1 such pairs; of all N0 N1 such
+        # pairs the others are between classes. The paper's sums see every pair twice,
+        # and halve that. A pair counts as the product of the masses of its rows.
+        mass, ones = self.categories.row_masses[:, None], self.categories.counts(labels)
+        zeros = self.categories.sizes[:, None] - ones
+        intra: NDArray[Any] = (mass * ones * (mass * zeros)).sum(axis=0)
+        N1, N0 = (mass * ones).sum(axis=0), (mass * zeros).sum(axis=0)
+        return intra / self.most_intra, (N1 * N0 - intra) / self.most_inter
 
 
 #: Of the released code, which does them whether they help or not.
@@ -481,12 +439,10 @@ def initial_labels(
     init: str,
     by_image: bool,
 ) -> Labels:
-    """Return the sides of planes through the mean, with both values in every column.
-
-    They cut the principal components one after the other (lines 1 and 2 of algorithm
-    1); when there are fewer than bits, or with ``init='random'``, random combinations
-    of them.
-    """
+    """Return the sides of planes through the mean, with both values in every column."""
+    # They cut the principal components one after the other (lines 1 and 2 of algorithm
+    # 1); when there are fewer than bits, or with ``init='random'``, random combinations
+    # of them.
     n_axes = 0 if init == "random" else min(n_bits, Z.shape[1])
     mixed = Z @ rng.standard_normal((Z.shape[1], n_bits - n_axes))
     scores = np.hstack([Z[:, :n_axes], mixed])
@@ -503,12 +459,10 @@ def initial_labels(
 def simultaneous(
     labels: Labels, categories: Categories, lambda2: float, n_updates: int = _UPDATES
 ) -> Labels:
-    """Flip every label at once that seems better flipped, as the released code does.
-
-    A label agrees with others of its class and disagrees with other classes. A 0 flips
-    where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where both
-    hold, the whole class changes sides, and back in the next update.
-    """
+    """Flip every label at once that seems better flipped, as the released code does."""
+    # A label agrees with others of its class and disagrees with other classes. A 0
+    # flips where ``n1 > lambda (N1 - n1)``, a 1 where ``n0 > lambda (N0 - n0)``. Where
+    # both hold, the whole class changes sides, and back in the next update.
     share = lambda2 * float(((categories.sizes / categories.n_rows) ** 2).sum())
     sizes = categories.sizes[:, None]
     for _ in range(n_updates):
@@ -528,113 +482,75 @@ _SWEEPS = 10
 def improve(
     labels: Labels, scores: Float64Array, objective: Objective, *, by_image: bool
 ) -> Labels:
-    """Lower eq. (1) over the labels, for fixed hyperplanes; it cannot rise.
-
-    One class after the other gets the best labels that it can have while the others
-    keep theirs. Bits do not interact.
-    """
+    """Lower eq. (1) over the labels, for fixed hyperplanes; it cannot rise."""
+    # One class after the other gets the best labels that it can have while the others
+    # keep theirs. Bits do not interact.
     improved = np.empty_like(labels)
     for bits in line_spans(labels.shape[1], len(labels), least=1):
-        descent = _Descent(labels[:, bits], scores[:, bits], objective, by_image)
-        improved[:, bits] = descent.run()
+        some = labels[:, bits], scores[:, bits]
+        improved[:, bits] = _descended(*some, objective, by_image)
     return improved
 
 
-class _Descent:
-    """Coordinate descent over the (class, bit) cells, all bits at once.
+def _descended(
+    labels: Labels, scores: Float64Array, objective: Objective, by_image: bool
+) -> Labels:
+    """Return labels after coordinate descent over the (class, bit) cells."""
+    # The n1 ones of a cell belong to the rows with the n1 largest scores, however much
+    # ones and zeros weigh: the slack of a 1 falls with the score, that of a 0 rises. So
+    # the m + 1 values of n1 lead to the best of all 2^m labellings of m rows. Codes by
+    # category have the first and the last of them only.
+    # Each labelling is known by five sums: ones, their mass, pairs that differ, slack
+    # of ones and of zeros. `tables` holds them for the candidates of each class, `now`
+    # for its labels, and `total` for all classes.
+    categories, n = objective.categories, objective.categories.n_rows
 
-    The n1 ones of a cell belong to the rows with the n1 largest scores, however much
-    ones and zeros weigh: the slack of a 1 falls with the score, that of a 0 rises. So
-    the m + 1 values of n1 lead to the best of all 2^m labellings of m rows. Codes by
-    category have the first and the last of them only.
+    def counts(n1: NDArray[Any], m: int, mass: float) -> Float64Array:
+        return np.stack([n1, mass * n1, mass**2 * n1 * (m - n1)]).astype(np.float64)
 
-    Each labelling is known by five sums: ones, their mass, pairs that differ, slack of
-    ones and of zeros. `tables` holds them for the candidates of each class, `now` for
-    its labels, and `total` for all classes.
-    """
-
-    def __init__(
-        self, labels: Labels, scores: Float64Array, objective: Objective, by_image: bool
-    ) -> None:
-        self.labels, self.objective = labels, objective
-        if_one, if_zero = hinge(scores)
-        self.orders, self.tables, now = [], [], []
-        categories = objective.categories
-        for rows, mass in zip(categories.slices, categories.row_masses, strict=True):
-            order = np.argsort(-scores[rows], axis=0, kind="stable")
-            table = _candidates(order, if_one[rows], if_zero[rows], mass)
-            self.orders.append(order)
-            self.tables.append(table if by_image else table[:, [0, -1]])
-            now.append(_sums(labels[rows], if_one[rows], if_zero[rows], mass))
-        self.now = np.stack(now, axis=1)
-        self.total = self.now.sum(axis=1)
-
-    def run(self) -> Labels:
-        moved = np.zeros(self.now.shape[1:], bool)
-        for _ in range(_SWEEPS):
-            moves = np.array([self._settle(c) for c in range(len(moved))])
-            moved |= moves
-            if not moves.any():
-                break
-        return self._relabel(moved)
-
-    def _settle(self, c: int) -> NDArray[np.bool_]:
-        """Give class `c` its best target bits; return the bits that changed."""
-        table, others = self.tables[c], self.total - self.now[:, c]
-        costs = self._costs(others[:, None] + table)
-        best, bits = costs.argmin(axis=0), np.arange(costs.shape[1])
-        better: NDArray[np.bool_] = costs[best, bits] < self._costs(
-            others + self.now[:, c]
-        )
-        self.now[:, c, better] = table[:, best[better], bits[better]]
-        self.total = others + self.now[:, c]
-        return better
-
-    def _costs(self, sums: Float64Array) -> Float64Array:
+    def costs(sums: Float64Array) -> Float64Array:
         """Return what of eq. (1) depends on labels; infinite for a constant bit."""
         N1, mass, intra, loss1, loss0 = sums
-        n = self.objective.categories.n_rows  # and the mass of all rows
-        N0 = n - N1
-        pairs = self.objective.pairs(intra, mass * (n - mass) - intra)
-        slack = self.objective.slack(loss1, loss0, N1)
-        costs = pairs + self.objective.lambda1 * slack
-        return np.where((N1 > 0) & (N0 > 0), costs, np.inf)
+        pairs = objective.pairs(intra, mass * (n - mass) - intra)
+        slack = objective.slack(loss1, loss0, N1)
+        constant = (N1 <= 0) | (n - N1 <= 0)
+        return np.where(constant, np.inf, pairs + objective.lambda1 * slack)
 
-    def _relabel(self, moved: NDArray[np.bool_]) -> Labels:
-        labels = self.labels.copy()
-        for c, rows in enumerate(self.objective.categories.slices):
-            leading = np.arange(len(labels[rows]))[:, None] < self.now[0, c]
-            best = np.empty_like(leading)
-            np.put_along_axis(best, self.orders[c], leading, axis=0)
-            labels[rows] = np.where(moved[c], best, labels[rows])
-        return labels
-
-
-def _candidates(
-    order: NDArray[np.intp], if_one: Float64Array, if_zero: Float64Array, mass: float
-) -> Float64Array:
-    """Return the five sums for 0, 1, ... m ones, shape (5, m + 1, n_bits)."""
-    m, n_bits = order.shape
-    table = np.zeros((5, m + 1, n_bits))
-    table[:3] = _counts(np.arange(m + 1), m, mass)[:, :, None]
-    np.cumsum(np.take_along_axis(if_one, order, axis=0), axis=0, out=table[3, 1:])
-    zeros = np.take_along_axis(if_zero, order[::-1], axis=0)
-    table[4, :m] = np.cumsum(zeros, axis=0)[::-1]
-    return table
-
-
-def _sums(
-    labels: Labels, if_one: Float64Array, if_zero: Float64Array, mass: float
-) -> Float64Array:
-    """Return the five sums of these labels, shape (5, n_bits)."""
-    loss1 = np.where(labels, if_one, 0).sum(axis=0)
-    loss0 = np.where(labels, 0, if_zero).sum(axis=0)
-    return np.stack([*_counts(labels.sum(axis=0), len(labels), mass), loss1, loss0])
-
-
-def _counts(n1: NDArray[Any], m: int, mass: float) -> Float64Array:
-    """Return ones, their mass, and pairs that differ, of so many ones in m rows."""
-    return np.stack([n1, mass * n1, mass**2 * n1 * (m - n1)]).astype(np.float64)
+    labels, (if_one, if_zero) = labels.copy(), hinge(scores)
+    orders, tables, sums = [], [], []
+    for rows, mass in zip(categories.slices, categories.row_masses, strict=True):
+        one, zero, m = if_one[rows], if_zero[rows], rows.stop - rows.start
+        order = np.argsort(-scores[rows], axis=0, kind="stable")
+        table = np.zeros((5, m + 1, labels.shape[1]))  # for 0, 1, ... m ones
+        table[:3] = counts(np.arange(m + 1), m, mass)[:, :, None]
+        np.cumsum(np.take_along_axis(one, order, axis=0), axis=0, out=table[3, 1:])
+        zeros = np.take_along_axis(zero, order[::-1], axis=0)
+        table[4, :m] = np.cumsum(zeros, axis=0)[::-1]
+        orders.append(order)
+        tables.append(table if by_image else table[:, [0, -1]])
+        loss1 = np.where(labels[rows], one, 0).sum(axis=0)
+        loss0 = np.where(labels[rows], 0, zero).sum(axis=0)
+        sums.append([*counts(labels[rows].sum(axis=0), m, mass), loss1, loss0])
+    now = np.stack(sums, axis=1)
+    total, moved = now.sum(axis=1), np.zeros(now.shape[1:], bool)
+    for _ in range(_SWEEPS):
+        moves = np.zeros_like(moved)
+        for c, table in enumerate(tables):
+            others = total - now[:, c]
+            values = costs(others[:, None] + table)
+            best, bits = values.argmin(axis=0), np.arange(values.shape[1])
+            moves[c] = better = values[best, bits] < costs(others + now[:, c])
+            now[:, c, better] = table[:, best[better], bits[better]]
+            total = others + now[:, c]
+        moved |= moves
+        if not moves.any():
+            break
+    for c, rows in enumerate(categories.slices):
+        leading = np.arange(rows.stop - rows.start)[:, None] < now[0, c]
+        relabelled = np.empty_like(leading)
+        np.put_along_axis(relabelled, orders[c], leading, axis=0)
+        labels[rows] = np.where(moved[c], relabelled, labels[rows])
+    return labels
 
 
 #: The labels of a bit change the objective far more than this share.
@@ -647,11 +563,9 @@ def train(
     objective: Objective,
     start: Float64Array | None = None,
 ) -> Float64Array:
-    """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`.
-
-    An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
-    row. Hyperplanes are columns, with their constants in the last row.
-    """
+    """Minimise ``gamma |w|^2 + lambda1 slack`` for each column of `labels`."""
+    # An SVM halves the norm, so its C is ``lambda1 / (2 gamma)`` times the weight of a
+    # row. Hyperplanes are columns, with their constants in the last row.
     N1 = labels.sum(axis=0)
     weights = objective.row_weight(np.array([len(labels) - N1, N1]))
     costs = weights * (objective.lambda1 / (2 * objective.gamma))

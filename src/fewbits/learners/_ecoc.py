@@ -78,6 +78,7 @@ class ECOC(Learner):
     constraints: ClassVar = USUAL
     needs_labels = True
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)

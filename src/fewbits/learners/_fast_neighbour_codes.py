@@ -71,11 +71,10 @@ class FastNeighbourCodes(NeighbourLearner):
     n_iter : int, default=30
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
-        Stop when the mean objective of five iterations is no more than this share below
-        that of the five before; 0 disables early stopping.
+        Stop when the mean objective of five iterations is this share below that of the
+        five before, or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -94,7 +93,6 @@ class FastNeighbourCodes(NeighbourLearner):
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_iter_ : int
-        Number of iterations done.
     n_features_in_ : int
 
     Notes
@@ -244,7 +242,6 @@ class BlockHadamardMap(Map):
         return weights.reshape(n_series, n_rounds, self.size, self.width)
 
     def _inputs(self, V: Matrix, blocks: Matrix) -> list[Matrix]:
-        """Return what each round takes."""
         inputs = [padded(V, self.size)]
         for each in blocks[:-1]:
             inputs.append(one_round(inputs[-1], each))
@@ -260,7 +257,6 @@ def random_rotations(shape: tuple[int, ...], rng: RandomState) -> Float32Array:
 
 
 def padded(rows: Matrix, size: int) -> Matrix:
-    """Return a copy of rows with zeros behind them."""
     xp, shape = namespace(rows), (len(rows), size)
     wider = xp.zeros(shape, dtype=rows.dtype, device=rows.device)
     wider[:, : rows.shape[1]] = rows

@@ -36,6 +36,7 @@ class RotationLearner(IterativeLearner):
     n_bits: int
     batch_size: int | None
     uses_device = True
+    takes_sparse = True
 
     def _rotated(
         self,
@@ -45,10 +46,7 @@ class RotationLearner(IterativeLearner):
         rng: RandomState,
         Y: Labels | None = None,
     ) -> LinearEncoder:
-        """Return an encoder of the columns of `T` (rank, k), rotated.
-
-        They are in principal axes; None takes the first `n_bits` of these.
-        """
+        """Return an encoder of the columns of `T` (rank, k), rotated."""
         if T is None:
             k = min(self.n_bits, axes.rank)
             E, energy = axes.directions[:, :k], axes.scatter[:k].sum()
@@ -84,16 +82,14 @@ class ITQ(RotationLearner):
         Number of alternations between codes and rotation. 0 keeps the random rotation
         of the components, a baseline of its own.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`, which only estimates the
-        objective.
+        Stop when an iteration lowers the objective by this share or less; 0: never. Not
+        with `batch_size`, which only estimates the objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
         much; iterations are averaged over about one pass. At least twice as many as
         there are directions to rotate are taken. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -107,7 +103,6 @@ class ITQ(RotationLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -170,12 +165,11 @@ class ITQ(RotationLearner):
 def rotations(
     V: Rows, energy: float, batches: "Batches | None", state: Arrays
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of the rows `V` towards corners of a cube.
-
-    Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``, each
-    in turn and exactly, so it never rises. Yields R with the objective divided by the
-    number of entries of B, beginning after the R of `state`. `energy` is ``||V||^2``.
-    """
+    """Yield better and better rotations of the rows `V` towards corners of a cube."""
+    # Lowers ``||B - V R||^2`` over signs B and matrices R (k, b) with ``R R' = I``,
+    # each in turn and exactly, so it never rises. Yields R with the objective divided
+    # by the number of entries of B, beginning after the R of `state`. `energy` is
+    # ``||V||^2``.
     R, memory = state[0], state[1:]
     size = V.shape[0] * R.shape[1]
     while True:
@@ -187,12 +181,11 @@ def rotations(
 
 @dataclass(frozen=True)
 class Batches:
-    """Some rows for each iteration, shuffled anew for every pass over all.
+    """Some rows for each iteration, shuffled anew for every pass over all."""
 
-    About `size` of them, but no fewer than twice the columns of the rows: the products
-    of fewer rows, or of rows whose signs repeat, have no full rank, and leave a
-    rotation undetermined.
-    """
+    # About `size` of them, but no fewer than twice the columns of the rows: the
+    # products of fewer rows, or of rows whose signs repeat, have no full rank, and
+    # leave a rotation undetermined.
 
     size: int
     seed: int
@@ -220,11 +213,9 @@ class Batches:
 def sign_products(
     V: Rows, R: FeatureArray, batches: Batches | None = None, memory: Arrays = ()
 ) -> tuple[Float64Array, Arrays]:
-    """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64.
-
-    With `batches`, it is estimated from one of them and, by the `memory` of the last
-    call, those before. The memory for the next call comes with it.
-    """
+    """Return ``V' sign(V R)`` with sign(0) = 1, summed over blocks in float64."""
+    # With `batches`, it is estimated from one of them and, by the `memory` of the last
+    # call, those before. The memory for the next call comes with it.
     place, n = current_backend(), V.shape[0]
     blocks, t = iter(V), int(memory[1]) if memory else 0
     if batches is not None:

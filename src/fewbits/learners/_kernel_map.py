@@ -145,7 +145,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         )
 
     def _features(self, X: ArrayLike, *, reset: bool) -> Array:
-        features = validated(self, X, reset=reset)
+        features: Array = validated(self, X, reset=reset)
         check_values(features)
         return features
 

@@ -63,6 +63,7 @@ class LSH(Learner):
 
     constraints: ClassVar = USUAL
     is_nested = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)

@@ -123,10 +123,7 @@ class NeighbourTraining(Config):
 
 
 class NeighbourLearner(IterativeLearner):
-    """A learner that trains a map on the neighbours of its rows.
-
-    What it learns from are rows in a `Frame`; the map starts where `_start` says.
-    """
+    """A learner that trains a map on the neighbours of its rows."""
 
     uses_device = True
     #: Of fewer rows, none are held out: nothing would tell whether training gains.
@@ -190,15 +187,12 @@ class NeighbourLearner(IterativeLearner):
     def _encoder(
         self, trained: Map, frame: Frame, rows: Float32Array, rng: RandomState
     ) -> Encoder:
-        """Return the encoder of features that training led to."""
         return trained.encoder(frame)
 
     def _split(self, X: Array, numbers: IntArray) -> tuple[Frame, ValidationSplit]:
-        """Hold out the first of these rows for validation, but none of too few.
-
-        Axes of few rows hold what sets these apart, and later rows do not have: the
-        held-out ones take no part in them then, or they would look learnt, too.
-        """
+        """Hold out the first of these rows for validation, but none of too few."""
+        # Axes of few rows hold what sets these apart, and later rows do not have: the
+        # held-out ones take no part in them then, or they would look learnt, too.
         n, share = len(numbers), self._training.validation
         if not share or n < self._fewest:
             return self._framed(X, numbers, 0, numbers)
@@ -231,10 +225,7 @@ class NeighbourLearner(IterativeLearner):
         seeds: IntArray,
         start: Arrays,
     ) -> Iterator[tuple[Arrays, float]]:
-        """Yield the states after the iterations that follow `start`.
-
-        Each draws from its own seed, so that any can be the first.
-        """
+        """Yield the states after the iterations that follow `start`."""
         training.restore(start)
         rows, there = training.split.rows, training.split.rows_there
         chosen = anchors, self._training.n_neighbours, self._training.perplexity
@@ -291,11 +282,10 @@ class NeighbourCodes(NeighbourLearner):
     n_iter : int, default=30
         Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
     tol : float, default=0.0
-        Stop when the mean objective of five iterations is no more than this share below
-        that of the five before; 0 disables early stopping.
+        Stop when the mean objective of five iterations is this share below that of the
+        five before, or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -315,7 +305,6 @@ class NeighbourCodes(NeighbourLearner):
         Bits that are the same for all rows, as those without weights in a sparse map
         are; more than 0 gives a warning.
     n_iter_ : int
-        Number of iterations done.
     n_features_in_ : int
 
     Notes

@@ -38,7 +38,6 @@ class Frame(NamedTuple):
         return gathered
 
     def weights(self, W: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what weights of rows are as weights of centred features."""
         turned = W.astype(np.float64) if self.axes is None else self.axes @ W
         return turned * self.scale
 
@@ -50,7 +49,6 @@ def principal_frame(X: Readable) -> Frame:
 
 
 def plain_frame(X: Readable) -> Frame:
-    """Return rows of the features themselves."""
     mean = column_means(X)
     blocks = Rows(X, mean, keep=False)
     return Frame(mean, _unit(len(X), sum(float(np.vdot(b, b)) for b in blocks)))
@@ -67,8 +65,6 @@ def _unit(n: int, scatter: float) -> float:
 
 
 class Map(ABC):
-    """A map of rows to scores that training changes, on the current backend."""
-
     parameters: list[Matrix]  # changed in place by training
 
     @abstractmethod
@@ -100,18 +96,14 @@ class Map(ABC):
         """Do what is done after a step."""
 
     def kept(self) -> list[Matrix]:
-        """Return a copy of it."""
         return [namespace(each).asarray(each, copy=True) for each in self.arrays]
 
     def restore(self, kept: list[Matrix]) -> None:
-        """Go back to a copy."""
         for own, each in zip(self.arrays, kept, strict=True):
             own[...] = each
 
 
 class PlaneMap(Map):
-    """``V W + c``."""
-
     def __init__(self, weights: Float32Array, bias: Float32Array) -> None:
         self.weights, self.bias = (
             current_backend().put(weights),
@@ -126,7 +118,6 @@ class PlaneMap(Map):
         return [V.T @ by_scores, by_scores.sum(axis=0)]
 
     def of_features(self, frame: Frame) -> tuple[Float64Array, Float64Array]:
-        """Return weights and bias for features."""
         W = frame.weights(current_backend().get(self.weights))
         return W, current_backend().get(self.bias) - frame.mean @ W
 
@@ -154,11 +145,9 @@ class LinearMap(PlaneMap):
 
 
 def towards_tight(W: Matrix) -> Matrix:
-    """Return the way to a tight frame, whose singular values are all alike.
-
-    One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``, where m
-    is the mean of the squares.
-    """
+    """Return the way to a tight frame, whose singular values are all alike."""
+    # One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``, where
+    # m is the mean of the squares.
     n = min(W.shape)
     squares = namespace(W).dot(W.ravel(), W.ravel())
     size = max(float(squares) / n, float(np.finfo(np.float32).tiny))
@@ -217,11 +206,10 @@ class SparseLinearMap(PlaneMap):
 
 
 class NetworkMap(Map):
-    """A hidden layer with ReLU: ``relu(V A + a) O / sqrt(n_hidden) + c``.
+    """A hidden layer with ReLU: ``relu(V A + a) O / sqrt(n_hidden) + c``."""
 
-    It starts as a plane of the first inputs: two units pass the halves of each of them.
-    The other units are drawn, and what they are worth starts at 0.
-    """
+    # It starts as a plane of the first inputs: two units pass the halves of each of
+    # them. The other units are drawn, and what they are worth starts at 0.
 
     def __init__(
         self,
@@ -266,6 +254,5 @@ class NetworkMap(Map):
         )
 
     def _hidden(self, V: Matrix) -> Matrix:
-        """Return what the units give, scaled."""
         inputs = V @ self.inner + self.inner_bias
         return self.scale * inputs.clip(min=0)

@@ -39,11 +39,10 @@ _SCALE = 16.0
 
 
 class Training:
-    """A map in training, and all else that its next iteration depends on.
+    """A map in training, and all else that its next iteration depends on."""
 
-    `lengths` are those of the prefixes that must preserve neighbours, rising; the last
-    is all bits. The `rate` of the first step falls to 0 along half a cosine.
-    """
+    # `lengths` are those of the prefixes that must preserve neighbours, rising; the
+    # last is all bits. The `rate` of the first step falls to 0 along half a cosine.
 
     def __init__(
         self,
@@ -67,7 +66,6 @@ class Training:
         self.undone = False  # whether `best` went back to the start
 
     def iterate(self, graph: NeighbourGraph, rng: RandomState) -> float:
-        """Train for an iteration, and return its mean loss."""
         n_rows = _ANCHORS * (1 + _NEAR) + _FAR
         losses = []
         with threads_for(n_rows, self.split.rows.shape[1], self.lengths[-1]):
@@ -97,11 +95,10 @@ class Training:
         return loss.value
 
     def best(self, *, trusted: bool = False) -> Map:
-        """Return the map after the last iteration, or the start if that is better.
-
-        Steps get smaller until the end: an iteration amid them that finds more does so
-        by chance. Where no rows are held out, the end counts as better if `trusted`.
-        """
+        """Return the map after the last iteration, or the start if that is better."""
+        # Steps get smaller until the end: an iteration amid them that finds more does
+        # so by chance. Where no rows are held out, the end counts as better if
+        # `trusted`.
         if self.split.nearest is not None:
             trusted = self._start is None or self._pays(self._start)
         if self._start and not trusted:
@@ -115,11 +112,9 @@ class Training:
         return self.map
 
     def _pays(self, start: list[Matrix]) -> bool:
-        """Return whether held-out rows speak for what was trained.
-
-        It must find no less of them, beyond the error. What few rows teach is mostly
-        lost on others: it must be shown to find more, too.
-        """
+        """Return whether held-out rows speak for what was trained."""
+        # It must find no less of them, beyond the error. What few rows teach is mostly
+        # lost on others: it must be shown to find more, too.
         lost = self.recalls[0] - self.recalls[-1]
         if lost > self.split.error(self.recalls[0]):
             return False
@@ -139,7 +134,6 @@ class Training:
         return (*arrays, np.array(self.recalls))
 
     def restore(self, state: Arrays) -> None:
-        """Go on from there."""
         *arrays, recalls = state
         for own, kept in zip(self._arrays(), arrays, strict=True):
             own[...] = (
@@ -168,8 +162,6 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """The nearest rows of some rows."""
-
     n_rows: int
     anchors: IntArray  # (n_anchors,), the rows whose neighbours are known
     ids: IntArray  # (n_anchors, k), nearest first, themselves left out
@@ -179,13 +171,11 @@ class NeighbourGraph:
     def draw(
         self, n_anchors: int, n_near: int, n_far: int, rng: np.random.RandomState
     ) -> Batch:
-        """Draw anchors, near neighbours of each, and rows from anywhere.
-
-        The nearest quarter of the neighbours is taken whole, of the others the nearer
-        ones more often. All but the rows from anywhere count as anchors: the neighbours
-        of a row are near each other. They borrow the precision of the row that brought
-        them.
-        """
+        """Draw anchors, near neighbours of each, and rows from anywhere."""
+        # The nearest quarter of the neighbours is taken whole, of the others the nearer
+        # ones more often. All but the rows from anywhere count as anchors: the
+        # neighbours of a row are near each other. They borrow the precision of the row
+        # that brought them.
         drawn = rng.randint(len(self.anchors), size=n_anchors)
         k = self.ids.shape[1]
         first = np.arange(min(k, n_near // 4))
@@ -214,11 +204,7 @@ def neighbour_graph(
     *,
     there: Matrix | None = None,
 ) -> NeighbourGraph:
-    """Find the `k` nearest rows of the anchors among all rows.
-
-    Distances are those of float32 products: of two rows that are equally near within
-    rounding, either may be taken.
-    """
+    """Find the `k` nearest rows of the anchors among all rows."""
     place, k = current_backend(), min(k, len(X) - 1)
     V = place.put(X) if there is None else there
     return cached_step(
@@ -250,11 +236,9 @@ def _searched(
 
 
 def smallest(distances: Matrix, k: int) -> tuple[Matrix, Matrix]:
-    """Return the places of the `k` smallest numbers of each row, and those, rising.
-
-    The k-th smallest of the least numbers of groups is a bound that few others are
-    below: finding it and them takes less time than a partition of all.
-    """
+    """Return the places of the `k` smallest numbers of each row, and those, rising."""
+    # The k-th smallest of the least numbers of groups is a bound that few others are
+    # below: finding it and them takes less time than a partition of all.
     if not isinstance(distances, np.ndarray):
         values, ids = distances.topk(k, largest=False)
         return ids, values
@@ -291,19 +275,13 @@ def precisions(squared: Float32Array, perplexity: float) -> Float32Array:
 
 
 class LossAndGradients(NamedTuple):
-    """A loss and its gradients."""
-
     value: float
     grad_bits: Matrix  # (m, n_bits), by the bits, as -1 and 1
     grad_log_scale: Matrix  # (n_lengths,), by the logarithm of the scale of each
 
 
 def neighbour_probabilities(X: Matrix, batch: Batch) -> Matrix:
-    """Return the probability of each row of the batch as a neighbour of each anchor.
-
-    That is ``softmax(-precision |x_i - x_j|^2)``, without the anchor itself, as in
-    stochastic neighbour embedding (Hinton and Roweis, 2002).
-    """
+    """Return the probability of each row of the batch as a neighbour of each anchor."""
     squares = namespace(X).einsum("ij,ij->i", X, X)
     products = X[batch.anchors] @ X.T
     distances = (squares[batch.anchors, None] + squares - 2 * products).clip(min=0)
@@ -317,20 +295,7 @@ def divergence(
     lengths: Sequence[int],
     log_scale: Matrix,
 ) -> LossAndGradients:
-    """Return the cross-entropy of probabilities by vectors with those by codes.
-
-    The latter are ``softmax(scale * h_i'h_j / b)`` for the bits h as -1 and 1; the mean
-    is over the anchors and over the lengths, each of which takes a prefix of b bits.
-
-    Parameters
-    ----------
-    bits : ndarray or Tensor of shape (m, n_bits)
-        -1 and 1.
-    targets : ndarray or Tensor of shape (a, m)
-        Of `neighbour_probabilities`.
-    lengths : sequence of int
-        Rising; the last is the number of bits.
-    """
+    """Return the cross-entropy of probabilities by vectors with those by codes."""
     xp, mine = namespace(bits), bits[anchors]
     grad_bits, grad_log_scale = xp.zeros_like(bits), xp.zeros_like(log_scale)
     agreement, start, value = xp.zeros_like(targets), 0, 0.0
@@ -379,14 +344,13 @@ class QueryRecall(NamedTuple):
 
 
 class ValidationSplit:
-    """Training rows, and held-out rows that are searched among themselves.
+    """Training rows, and held-out rows that are searched among themselves."""
 
-    A later search ranks rows that were not learnt from for queries that were not
-    either: rows that were would be found too easily. Held-out rows are fewer than those
-    that are searched later, and the tenth nearest of few is farther away than codes
-    have to see: only as many count as 4,000 comparisons need, ten at most, and no more
-    than a twentieth of the rows.
-    """
+    # A later search ranks rows that were not learnt from for queries that were not
+    # either: rows that were would be found too easily. Held-out rows are fewer than
+    # those that are searched later, and the tenth nearest of few is farther away than
+    # codes have to see: only as many count as 4,000 comparisons need, ten at most, and
+    # no more than a twentieth of the rows.
 
     def __init__(self, rows: Float32Array, held_out: Float32Array) -> None:
         self.rows, self.held_out = rows, held_out  # both shuffled
@@ -407,11 +371,7 @@ class ValidationSplit:
         return self.nearest is not None and len(self.held_out) < _MANY
 
     def recall(self, map: Map, lengths: Sequence[int]) -> float:
-        """Return the share of them that codes find, a mean over the lengths.
-
-        It is 0 when nothing is held out. Ties are broken by place, which is a chance,
-        as rows are shuffled: their expectation takes ten times as long.
-        """
+        """Return the share of them that codes find, a mean over the lengths."""
         if self.nearest is None:
             return 0.0
         whole, recalls = codes_of(map, self._held_out_there), []
@@ -423,7 +383,6 @@ class ValidationSplit:
         return float(np.mean(recalls))
 
     def error(self, recall: float) -> float:
-        """Return the standard error of a recall."""
         n = 1 if self.nearest is None else self.nearest.size
         return float(np.sqrt(recall * (1 - recall) / n))
 

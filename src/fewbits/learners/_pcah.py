@@ -63,6 +63,7 @@ class PCAH(Learner):
 
     constraints: ClassVar = {"n_bits": [*N_BITS, None]}
     is_nested = True
+    takes_sparse = True
     uses_device = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:

@@ -44,16 +44,6 @@ _CONSTANT = 3.0  # large enough that 1/2 (b / 3)^2 is nothing beside eq. (4)
 _DEAD = 1e-12  # of the largest cost: below it a bit of an example does not matter
 
 
-class Start(NamedTuple):
-    """Components, the problem that they pose, and first projectors."""
-
-    x: Components
-    problem: Problem
-    A: Float64Array
-    a0: Float64Array
-    rng: RandomState
-
-
 class PiCoDesLearner(IterativeLearner):
     """A learner of projectors for linear classifiers."""
 
@@ -71,14 +61,24 @@ class PiCoDesLearner(IterativeLearner):
     }
     needs_labels = True
     uses_device = True
+    takes_sparse = True
 
-    def _start(self, X: Array, y: Any, *, line_search: bool = True) -> Start:
+    def _start(
+        self, X: Array, y: Any, *, line_search: bool = True
+    ) -> tuple[Problem, Float64Array, Float64Array, RandomState]:
+        """Return the problem, and the first projectors with their constants."""
         self.classes_, numbers = one_class_each(y, X, type(self).__name__)
         rng = check_random_state(self.random_state)
-        x = components(X, self.n_components or max(self.n_bits, LEAST_COMPONENTS))
+        axes = principal_axes(X)
+        n = self.n_components or max(self.n_bits, LEAST_COMPONENTS)
+        k = min(n, axes.rank)
+        # Scaled so that `C` means the same in any units.
+        P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
         problem = Problem(
-            x.rows,
+            np.concatenate(list(Rows(X, axes.mean, P))),
             numbers,
+            P,
+            axes.mean,
             len(self.classes_),
             self.lam,
             self.C,
@@ -86,10 +86,9 @@ class PiCoDesLearner(IterativeLearner):
             line_search=line_search,
             balanced=self.class_weight is not None,
         )
-        A, a0 = first_projectors(problem, self.n_bits, self.init, rng)
-        return Start(x, problem, A, a0, rng)
+        return problem, *first_projectors(problem, self.n_bits, self.init, rng), rng
 
-    def _describe(self, state: State) -> None:
+    def _encoder(self, problem: Problem, state: State) -> LinearEncoder:
         self.n_idle_classes_ = int(np.sum(~state.W.any(axis=1)))
         if self.n_idle_classes_:
             advice = "raise lam" if self.class_weight else "set class_weight='balanced'"
@@ -101,6 +100,8 @@ class PiCoDesLearner(IterativeLearner):
         bits = state.H > 0
         self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, ON_ROWS)
         self.n_different_bits_ = tell_equal_bits(bits, "take fewer bits")
+        W = problem.P @ state.A
+        return LinearEncoder(W, bias=state.a0 - problem.mean @ W)
 
 
 @dataclass(eq=False, repr=False)
@@ -142,8 +143,7 @@ class PiCoDes(PiCoDesLearner):
     tol : float, default=1e-3
         Stop when an iteration lowers the objective by no more than this share of it.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -164,7 +164,6 @@ class PiCoDes(PiCoDesLearner):
         Distinct bits, up to complement, on the training rows; a
         warning is given if they are half of the bits, or fewer.
     n_iter_ : int
-        Number of iterations done.
     n_features_in_ : int
 
     Warns
@@ -219,33 +218,53 @@ class PiCoDes(PiCoDesLearner):
     random_state: Any = None
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
-        first = self._start(X, y, line_search=bool(self.line_search))
-        state = first_state(first.problem, first.A, first.a0)
-        forecast = Forecast(self.n_iter, self.n_bits)
-        states = partial(descent, first.problem, forecast=forecast)
-        state = State(*self._run(states, state, X, first.problem.y))
-        self._describe(state)
-        return first.x.encoder(state.A, state.a0)
+        line_search = bool(self.line_search)
+        problem, A, a0, _ = self._start(X, y, line_search=line_search)
+        states = partial(descent, problem, self.n_iter)
+        start = first_state(problem, A, a0)
+        return self._encoder(problem, State(*self._run(states, start, X, problem.y)))
+
+
+#: Projectors that are timed, and minutes that are too few to warn of.
+_TIMED, _SHORT = 8, 1.0
 
 
 def descent(
-    problem: Problem, start: Arrays, *, forecast: Forecast
+    problem: Problem, n_iter: int, start: Arrays
 ) -> Iterator[tuple[State, float]]:
     """Yield ever better states with eq. (4), which never rises."""
-    state = State(*start)
+    state, n_bits, first = State(*start), len(start[1]), True
+    began = time.perf_counter()
     while True:
         state = learn_classifiers(problem, state)
-        forecast.classifiers_done()
-        state = learn_projectors(problem, state, forecast.projectors_done)
+        learnt = time.perf_counter()
+
+        def timed(n: int, learnt: float = learnt) -> None:
+            """Warn of a long fit in its first iteration, after some projectors."""
+            nonlocal first
+            if not first or n < min(_TIMED, n_bits):
+                return
+            first = False
+            seconds = time.perf_counter() - learnt
+            minutes = n_iter * (learnt - began + seconds * n_bits / n) / 60
+            if minutes >= _SHORT:
+                warn_user(
+                    f"PiCoDes takes about {minutes:.0f} minutes for {n_iter} "
+                    "iterations; RelaxedPiCoDes takes a small part of that"
+                )
+
+        state = learn_projectors(problem, state, timed)
         yield state, objective(problem, state)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The constants: features (N, n), classes (N,), and the two weights."""
+    """Features, ``x = P psi(f)`` of a mean squared length of 1, and constants."""
 
-    X: Float64Array
-    y: NDArray[np.int64]
+    X: Float64Array  # (N, n)
+    y: NDArray[np.int64]  # (N,)
+    P: Float64Array  # (n_features, n)
+    mean: Float64Array
     n_classes: int
     lam: float
     cost: float
@@ -260,10 +279,8 @@ class Problem:
 
     @cached_property
     def weights(self) -> tuple[Float64Array, Float64Array]:
-        """Weights (K,) of an error on an example of a class, and of one on another's.
-
-        All are 1 in the paper; `balanced`, both sides of a class weigh N / 2.
-        """
+        """Weights (K,) of errors on examples of a class, and of those on others."""
+        # All are 1 in the paper; `balanced`, both sides of a class weigh N / 2.
         ones = np.ones(self.n_classes)
         if not self.balanced:
             return ones, ones
@@ -287,7 +304,6 @@ class State(NamedTuple):
 
 
 def first_state(problem: Problem, A: Float64Array, a0: Float64Array) -> State:
-    """Return given projectors with classifiers that know nothing."""
     K, C = problem.n_classes, A.shape[1]
     H = (problem.X @ A + a0 > 0).astype(np.float64)
     return State(A, a0, H, np.zeros((K, C)), np.full(K, -1.0))
@@ -312,12 +328,10 @@ def hinge_sums(problem: Problem, M: Float64Array) -> Float64Array:
 
 
 def learn_classifiers(problem: Problem, state: State) -> State:
-    """Step 1: a linear SVM for each class, with the bits fixed.
-
-    The bits are centred, which changes no more than the meaning of b. LIBLINEAR stops
-    early, and holds back the constant a little; a classifier that does no better in
-    eq. (4) than the one before is not taken.
-    """
+    """Step 1: a linear SVM for each class, with the bits fixed."""
+    # The bits are centred, which changes no more than the meaning of b. LIBLINEAR stops
+    # early, and holds back the constant a little; a classifier that does no better in
+    # eq. (4) than the one before is not taken.
     labels = [problem.y == k for k in range(problem.n_classes)]
     mean = state.H.mean(axis=0)
     W, b = hinge_svms(
@@ -351,10 +365,8 @@ def _class_objectives(problem: Problem, state: State) -> Float64Array:
 def learn_projectors(
     problem: Problem, state: State, done: Callable[[int], None] = lambda _: None
 ) -> State:
-    """Step 2: one bit after the other, with the classifiers and other bits fixed.
-
-    `done` is told how many are.
-    """
+    """Step 2: one bit after the other, with the classifiers and other bits fixed."""
+    # `done` is told how many are.
     A, a0, H = state.A.copy(), state.a0.copy(), state.H.copy()
     M = state.margins
     for c, w in enumerate(state.W.T):
@@ -371,29 +383,17 @@ def learn_projectors(
 def projector(
     problem: Problem, deltas: Float64Array, bits: Float64Array, old: Hyperplane
 ) -> tuple[Float64Array, float, Float64Array] | None:
-    """Minimise eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``, by its hinge bound, eq. (6).
-
-    A positive delta is the price of a one, so the example should get a zero: eq. (6) as
-    printed has the sign the other way round. Returns None where the bound leads to
-    nothing better than the `bits` of the `old` projector, or to a bit that all examples
-    share.
-    """
-    costs = np.abs(deltas)
-    largest = costs.max()
-    if largest == 0:
-        return None
-    costs[costs < _DEAD * largest] = 0
-    ones = deltas < 0
+    """Minimise eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``, by its bound, eq. (6)."""
+    # A positive delta is the price of a one, so the example should get a zero: eq. (6)
+    # as printed has the sign the other way round. None where the bound leads to nothing
+    # better than the `bits` of the `old` projector, or to a bit that all share.
+    costs, ones = np.abs(deltas), deltas < 0
+    costs[costs < _DEAD * costs.max()] = 0
     matters = costs > 0
     if ones[matters].all() or not ones[matters].any():
         return None
-    a, a0 = hinge_svm(
-        problem.X,
-        ones,
-        problem.cost,
-        weights=costs / costs.mean(),
-        seed=problem.seed,
-    )
+    weights, seed = costs / costs.mean(), problem.seed
+    a, a0 = hinge_svm(problem.X, ones, problem.cost, weights=weights, seed=seed)
     if problem.line_search:
         a, a0 = best_between(problem.X, old, (a, a0), deltas)
     new = (problem.X @ a + a0 > 0).astype(np.float64)
@@ -405,14 +405,12 @@ def projector(
 def best_between(
     X: Float64Array, old: Hyperplane, new: Hyperplane, deltas: Float64Array
 ) -> Hyperplane:
-    """Return the hyperplane on the way from `old` to `new` that minimises eq. (5).
-
-    Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
-    in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
-    changes only where examples cross over, and sums over those, in the order of their
-    t, find its least value on the whole way. Places where all examples share the bit do
-    not count.
-    """
+    """Return the hyperplane on the way from `old` to `new` that minimises eq. (5)."""
+    # Along ``(1 - t) old + t new``, both of length 1, the score of an example is linear
+    # in t and changes sign once at most. So eq. (5), ``sum_i deltas_i 1[a'x_i > 0]``,
+    # changes only where examples cross over, and sums over those, in the order of their
+    # t, find its least value on the whole way. Places where all examples share the bit
+    # do not count.
     (w0, b0), (w1, b1) = _unit(*old), _unit(*new)
     s0, s1 = X @ w0 + b0, X @ w1 + b1
     crossing = np.flatnonzero((s0 > 0) != (s1 > 0))
@@ -439,29 +437,6 @@ def _unit(w: Float64Array, b: float) -> Hyperplane:
     return w / length, b / length
 
 
-@dataclass(frozen=True)
-class Components:
-    """``x = P psi(f)``: rows of a mean squared length of 1, and how they were made."""
-
-    rows: Float64Array
-    P: Float64Array  # (n_features, n)
-    mean: Float64Array
-
-    def encoder(self, A: Float64Array, a0: Float64Array) -> LinearEncoder:
-        """Return the map from features to ``1[a_c'x > 0]``."""
-        W = self.P @ A
-        return LinearEncoder(W, bias=a0 - self.mean @ W)
-
-
-def components(X: Array, n_components: int) -> Components:
-    """Return the principal components, the scale of the features taken out."""
-    axes = principal_axes(X)
-    k = min(n_components, axes.rank)
-    # Scaled so that `C` means the same in any units.
-    P = axes.directions[:, :k] * np.sqrt(len(X) / axes.scatter[:k].sum())
-    return Components(np.concatenate(list(Rows(X, axes.mean, P))), P, axes.mean)
-
-
 def first_projectors(
     problem: Problem, n_bits: int, init: str, rng: RandomState
 ) -> tuple[Float64Array, Float64Array]:
@@ -485,34 +460,3 @@ def first_projectors(
         for _ in range(_ITQ_ITERATIONS):
             (R,), _ = next(steps)
     return np.concatenate([R, np.zeros((n - k, n_bits))]), no_bias
-
-
-#: Projectors that are timed, and minutes that are too few to warn of.
-_TIMED, _SHORT = 8, 1.0
-
-
-class Forecast:
-    """Warns of a long fit in its first iteration, from its first projectors."""
-
-    def __init__(self, n_iter: int, n_bits: int) -> None:
-        self.n_iter, self.n_bits = n_iter, n_bits
-        self.began = self.learnt = time.perf_counter()
-        self.warned = False
-
-    def classifiers_done(self) -> None:
-        """Mark the end of the first step."""
-        self.learnt = time.perf_counter()
-
-    def projectors_done(self, n: int) -> None:
-        """Warn after some projectors, if the fit takes minutes."""
-        if self.warned or n < min(_TIMED, self.n_bits):
-            return
-        self.warned = True
-        seconds = time.perf_counter() - self.learnt
-        iteration = self.learnt - self.began + seconds * self.n_bits / n
-        minutes = self.n_iter * iteration / 60
-        if minutes >= _SHORT:
-            warn_user(
-                f"PiCoDes takes about {minutes:.0f} minutes for {self.n_iter} "
-                "iterations; RelaxedPiCoDes takes a small part of that"
-            )

@@ -94,8 +94,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
         Stop when an epoch lowers the objective by no more than this share of it, which
         includes not at all; 0 does all epochs.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -166,8 +165,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         training = self._config("training", RelaxedTraining)
-        first = self._start(X, y)
-        problem, A, a0 = first.problem, first.A, first.a0
+        problem, A, a0, rng = self._start(X, y)
         # The unit of temperatures: scores of a mean square of 1.
         squares = np.mean((problem.X @ A + a0) ** 2, axis=0)
         scale = 1 / np.sqrt(np.where(squares > 0, squares, 1.0))
@@ -180,14 +178,13 @@ class RelaxedPiCoDes(PiCoDesLearner):
         states = partial(
             epochs,
             problem,
-            first.rng,
+            rng,
             np.geomspace(*ends, self.n_iter).tolist(),
             training.batch_size,
             training.learning_rate,
         )
         best = State(*self._run(states, start, X, problem.y)[:5])
-        self._describe(best)
-        return first.x.encoder(best.A, best.a0)
+        return self._encoder(problem, best)
 
 
 def epochs(
@@ -198,11 +195,10 @@ def epochs(
     learning_rate: float,
     start: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield the best bits so far, and eq. (4) of those at the end of each epoch.
-
-    Behind the arrays of the best `State` stand the parameters, Adam's means and squares
-    of each, and two numbers: eq. (4) of the best bits, and the epochs that were done.
-    """
+    """Yield the best bits so far, and eq. (4) of those at the end of each epoch."""
+    # Behind the arrays of the best `State` stand the parameters, Adam's means and
+    # squares of each, and two numbers: eq. (4) of the best bits, and the epochs that
+    # were done.
     best, (least, n_done) = start[:5], start[-1]
     parameters = [each.copy() for each in start[5:9]]
     adam = Adam(parameters)
@@ -239,10 +235,8 @@ def gradients(
     rows: NDArray[np.int64],
     temperature: float,
 ) -> Parameters:
-    """Return a subgradient of eq. (4), its mean loss taken over `rows`.
-
-    Eq. (4) with ``1 / (1 + exp(-2 a_c'x / T))`` for ``1[a_c'x > 0]``.
-    """
+    """Return a subgradient of eq. (4), its mean loss taken over `rows`."""
+    # Eq. (4) with ``1 / (1 + exp(-2 a_c'x / T))`` for ``1[a_c'x > 0]``.
     A, a0, W, b = parameters
     X, y, own = problem.X[rows], problem.y[rows], np.arange(len(rows))
     soft = expit(2 / temperature * (X @ A + a0))

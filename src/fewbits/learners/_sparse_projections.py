@@ -86,16 +86,14 @@ class SparseProjections(IterativeLearner):
     n_iter : int, default=50
         Number of outer iterations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`, which only estimates the
-        objective.
+        Stop when an iteration lowers the objective by this share or less; 0: never. Not
+        with `batch_size`, which only estimates the objective.
     batch_size : int, default=None
         Rows per iteration, for data so large that a pass in every iteration is too
         much; iterations are averaged over about one pass. At least twice as many as
         there are directions to rotate are taken. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -110,7 +108,6 @@ class SparseProjections(IterativeLearner):
         Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows, most often since they kept no weight; a
         warning is given if there are any.
@@ -189,6 +186,7 @@ class SparseProjections(IterativeLearner):
         "beta": POSITIVE,
     }
     uses_device = True
+    takes_sparse = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -229,13 +227,11 @@ def sparse_matrices(
     beta: float,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B.
-
-    All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
-    leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
-    orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
-    They follow on Q and R in `state`, or on Q alone: there R is Rbar.
-    """
+    """Yield Q and the sparse R (n_features, n_bits) with eq. (3) per entry of B."""
+    # All matrices are the transposes of the paper's. The dense Rbar is ``P Q`` for the
+    # leading principal directions P (n_features, k) and a matrix Q (k, n_bits) with
+    # orthonormal rows; `V` walks over ``X P``, and `axes` holds the scatter of that X.
+    # They follow on Q and R in `state`, or on Q alone: there R is Rbar.
     Q, *before = state
     scatter = axes.scatter[:, None]
     W = axes.directions.astype(V.dtype, copy=False)
@@ -268,12 +264,11 @@ def sparse_matrices(
 
 
 class SparseStep:
-    """Thresholding of the dense matrix to `m` weights, section 4.1.
+    """Thresholding of the dense matrix to `m` weights, section 4.1."""
 
-    Once, eq. (11), or iterative hard thresholding that lowers ``||R X - Rbar X||^2``,
-    eq. (4): from the first thresholded matrix on it never rises if the step is at most
-    one over the largest eigenvalue of the paper's ``X X'``.
-    """
+    # Once, eq. (11), or iterative hard thresholding that lowers ``||R X - Rbar X||^2``,
+    # eq. (4): from the first thresholded matrix on it never rises if the step is at
+    # most one over the largest eigenvalue of the paper's ``X X'``.
 
     def __init__(
         self, m: int, solver: SparseSolver, axes: PrincipalAxes, dtype: DTypeLike
@@ -301,11 +296,9 @@ class SparseStep:
 
 
 def keep_largest(M: FeatureArray, m: int) -> FeatureArray:
-    """Return ``thr_m(M)``: the `m` entries largest in magnitude, the rest zero.
-
-    Of equal entries at the limit those of smaller row, then column, are kept, so the
-    count is exact.
-    """
+    """Return ``thr_m(M)``: the `m` entries largest in magnitude, the rest zero."""
+    # Of equal entries at the limit those of smaller row, then column, are kept, so the
+    # count is exact.
     if m >= M.size:
         return M
     magnitudes = np.abs(M).ravel()

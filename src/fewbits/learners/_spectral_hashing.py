@@ -70,6 +70,7 @@ class SpectralHashing(Learner):
 
     constraints: ClassVar = USUAL
     uses_device = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> EigenfunctionEncoder:
         components = principal_axes(X)
@@ -94,10 +95,8 @@ class SpectralHashing(Learner):
 def smoothest_modes(
     lengths: Float64Array, n_bits: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the axis and the mode of the `n_bits` smallest eigenvalues, rising.
-
-    Mode ``m >= 1`` of an axis of length ``R`` has the eigenvalue ``(pi m / R)^2``.
-    """
+    """Return the axis and the mode of the `n_bits` smallest eigenvalues, rising."""
+    # Mode ``m >= 1`` of an axis of length ``R`` has the eigenvalue ``(pi m / R)^2``.
     # Below the frequency (b + k) / sum(R), k axes have more than b modes in all: axis i
     # has floor(frequency * R_i).
     frequency = (n_bits + len(lengths)) / lengths.sum()

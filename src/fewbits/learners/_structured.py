@@ -96,6 +96,7 @@ class Hadamard(Learner):
 
     constraints: ClassVar = USUAL | {"n_rounds": [Interval(int, 1, MAX_ROUNDS)]}
     is_nested = True
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> HadamardEncoder:
         rng = check_random_state(self.random_state)
@@ -111,11 +112,9 @@ class Hadamard(Learner):
 
 
 def centred(encoder: AnyEncoder, mean: NDArray[np.float64]) -> AnyEncoder:
-    """Return an encoder without a bias as one that takes `mean` off its features.
-
-    Its own scores of the mean do as well as exact ones: they err by no more than the
-    scores of a row near the mean.
-    """
+    """Return an encoder without a bias as one that takes `mean` off its features."""
+    # Its own scores of the mean do as well as exact ones: they err by no more than the
+    # scores of a row near the mean.
     bias = -encoder.project(mean[None])[0]
     parts: dict[str, Any] = {**encoder.tensors(), "bias": bias}
     return type(encoder)(**parts | {"zero_bit": encoder.zero_bit})
@@ -147,11 +146,9 @@ class CBE(IterativeLearner):
     n_iter : int, default=10
         Number of alternations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -167,7 +164,6 @@ class CBE(IterativeLearner):
         has the targets of the last iteration. It never rises. Empty for a random
         matrix.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -216,6 +212,7 @@ class CBE(IterativeLearner):
         "penalty": [Interval(float, 1e-30, 1e30)],
         "rest": ["zero", "free"],
     }
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> CirculantEncoder:
         rng = check_random_state(self.random_state)
@@ -261,13 +258,11 @@ def circulants(
     free: bool,
     state: Arrays,
 ) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better spectra of first columns, and their objective.
-
-    They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
-    Outputs behind the last bit have targets of 0, or, where they are `free`, of what
-    they are: the objective with these is nowhere below that without them, and equal
-    where they are from, so that it, too, never rises.
-    """
+    """Yield better and better spectra of first columns, and their objective."""
+    # They have shape (n_blocks, d // 2 + 1), as those in `state`, which they follow on.
+    # Outputs behind the last bit have targets of 0, or, where they are `free`, of what
+    # they are: the objective with these is nowhere below that without them, and equal
+    # where they are from, so that it, too, never rises.
     (spectra,) = state
     pairs = np.where(np.arange(d // 2 + 1) * 2 % d == 0, 1, 2)  # f stands for -f, too
     n, energy = 0, np.zeros(d // 2 + 1)  # ``||X||^2`` at each frequency
@@ -276,7 +271,18 @@ def circulants(
         energy += np.sum(np.abs(rfft(block)) ** 2, axis=0)
     energy /= d
     while True:
-        c, behind = _correlations(rows, spectra, n_bits, d, free)
+        # X'B for targets of ``sign(X R')`` up to the last bit, behind it of 0 or of the
+        # outputs themselves.
+        c, behind = np.zeros_like(spectra), 0.0
+        for block in rows():
+            X = rfft(block)
+            for k, spectrum in enumerate(spectra):
+                scores = irfft(X * spectrum, d)
+                B = signs(scores)
+                last = slice(max(0, n_bits - k * d), None)
+                B[:, last] = scores[:, last] if free else 0
+                behind += float(np.sum(B[:, last] ** 2))
+                c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
         # The best of each frequency; a direction that does not matter stays.
         away = np.where(np.abs(c) > 0, c, spectra)
         away[away == 0] = 1
@@ -290,36 +296,10 @@ def circulants(
         yield (spectra,), total / (n * n_bits)
 
 
-def _correlations(
-    rows: Callable[[], Iterable[Float64Array]],
-    spectra: NDArray[np.complex128],
-    n_bits: int,
-    d: int,
-    free: bool,
-) -> tuple[NDArray[np.complex128], float]:
-    """Return X'B at each frequency for targets ``B``, and the squares behind the bits.
-
-    Targets are ``sign(X R')`` up to the last bit, then 0 or the outputs themselves.
-    """
-    c, behind = np.zeros_like(spectra), 0.0
-    for block in rows():
-        X = rfft(block)
-        for k, spectrum in enumerate(spectra):
-            scores = irfft(X * spectrum, d)
-            B = signs(scores)
-            last = slice(max(0, n_bits - k * d), None)
-            B[:, last] = scores[:, last] if free else 0
-            behind += float(np.sum(B[:, last] ** 2))
-            c[k] += np.sum(X.conj() * rfft(B), axis=0) / d
-    return c, behind
-
-
 def positive_root(p: Float64Array, q: Float64Array) -> Float64Array:
-    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0.
-
-    It is the only positive one, or 0. Newton's method comes down to it from above,
-    without passing it, since the curve is convex there.
-    """
+    """Return the largest real root of ``x^3 + p x - q`` for q of at least 0."""
+    # It is the only positive one, or 0. Newton's method comes down to it from above,
+    # without passing it, since the curve is convex there.
     p, q = np.broadcast_arrays(p, q)
     x = np.sqrt(np.maximum(-p, 0)) + np.cbrt(q)
     for _ in range(_NEWTON_STEPS):
@@ -350,11 +330,9 @@ class BilinearProjections(IterativeLearner):
     n_iter : int, default=5
         Number of alternations.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -370,7 +348,6 @@ class BilinearProjections(IterativeLearner):
         side was solved for; signs of the new scores would only lower it. It never
         rises. Empty for random matrices.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -415,6 +392,7 @@ class BilinearProjections(IterativeLearner):
     random_state: Any = None
 
     constraints: ClassVar = USUAL | {"learn": [bool]}
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> BilinearEncoder:
         rng = check_random_state(self.random_state)
@@ -455,11 +433,7 @@ def closest_rotation(C: FeatureArray) -> FeatureArray:
 
 
 def side_rotations(rows: Rows, sides: Arrays) -> Iterator[tuple[Arrays, float]]:
-    """Yield better and better rotations of both sides.
-
-    Raises ``sum tr(B_n' left' Z_n right)`` over signs B and each side in turn, exactly,
-    so it never falls. The signs are renewed before each side.
-    """
+    """Yield better and better rotations of both sides."""
     left, right = sides
     n_bits = left.shape[1] * right.shape[1]
     while True:
@@ -474,20 +448,18 @@ def _correlation(
     rows: Rows, left: FeatureArray, right: FeatureArray, *, of_left: bool
 ) -> Float64Array:
     """Return the matrix whose dot product with a side is the sum to be raised."""
-    C = np.zeros(left.shape if of_left else right.shape)
-    for block in rows:  # what it takes is gone when the next is made
-        C += _of_block(unit_rows(block), left, right, of_left=of_left)
+    C, (d1, d2) = (
+        np.zeros(left.shape if of_left else right.shape),
+        (len(left), len(right)),
+    )
+    for block in rows:
+        n, d = block.shape
+        Z = np.pad(unit_rows(block), ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
+        half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, right.shape[1])
+        B = signs(left.T @ half)  # (n, b1, b2)
+        if of_left:
+            C += np.tensordot(half, B, axes=([0, 2], [0, 2]))
+        else:
+            C += np.tensordot(left.T @ Z, B, axes=([0, 1], [0, 1]))
+        del Z, half, B  # before the next are made
     return C
-
-
-def _of_block(
-    block: FeatureArray, left: FeatureArray, right: FeatureArray, *, of_left: bool
-) -> Float64Array:
-    """Return what some rows add to it."""
-    (n, d), (d1, d2) = block.shape, (len(left), len(right))
-    Z = np.pad(block, ((0, 0), (0, d1 * d2 - d))).reshape(n, d1, d2)
-    half = (Z.reshape(n * d1, d2) @ right).reshape(n, d1, right.shape[1])
-    B = signs(left.T @ half)  # (n, b1, b2)
-    if of_left:
-        return np.tensordot(half, B, axes=([0, 2], [0, 2]))
-    return np.tensordot(left.T @ Z, B, axes=([0, 1], [0, 1]))

@@ -24,7 +24,7 @@ from fewbits.learners._core._iterative import (
     shared_steps,
 )
 from fewbits.learners._core._labels import indicator, one_class_each
-from fewbits.learners._core._parameters import Constraint, Interval, check
+from fewbits.learners._core._parameters import Constraint, Interval
 from fewbits.learners._itq import RotationLearner
 from fewbits.learners._linalg._orthogonal import PrincipalAxes, principal_axes
 
@@ -61,13 +61,12 @@ class SupervisedITQ(RotationLearner):
     n_iter : int, default=50
         Number of alternations between codes and rotation; 0 keeps a random rotation.
     tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Not with `batch_size`.
+        Stop when an iteration lowers the objective by this share or less; 0: never.
+        Not with `batch_size`.
     batch_size : int, default=None
         Rows per iteration, as in `ITQ`. None takes all rows.
     checkpoint : path or None, default=None
-        File to save progress to. If it exists, `fit` resumes from it and ends with the
-        same result as without the interruption; then it is deleted.
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
     verbose : bool, default=False
         Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
@@ -86,7 +85,6 @@ class SupervisedITQ(RotationLearner):
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises; with `batch_size` it is a batch's, and may.
     n_iter_ : int
-        Number of iterations done.
     n_dead_bits_ : int
         Bits that are the same for all rows; more than 0 gives a warning.
     n_features_in_ : int
@@ -208,11 +206,6 @@ class SupervisionScores:
         return one_line(self)
 
 
-def check_supervision(supervision: Any) -> None:
-    """Refuse what is neither a share nor "validated"."""
-    check("supervision", supervision, SUPERVISION)
-
-
 def supervision_of(
     learner: Any, X: Array, y: Any
 ) -> tuple[float, SupervisionScores | None]:
@@ -301,11 +294,12 @@ def _precisions(
     with warnings.catch_warnings():
         for message in _WARNED_ONCE:
             warnings.filterwarnings("ignore", f".*{message}")
-        encoder = child.fit(X[fold.learn], y[fold.learn]).encoder_
-    base = encoder.encode(X[fold.base])
+        rows = getattr(X, "matrix", X)  # of a sparse one, sparse
+        encoder = child.fit(rows[fold.learn], y[fold.learn]).encoder_
+    base = encoder.encode(rows[fold.base])
     precisions = np.full((2, max(map(len, fold.queries))), np.nan)
     for row, queries in zip(precisions, fold.queries, strict=True):
         relevance = same_label(y[queries], y[fold.base])
-        score = mean_average_precision(encoder.encode(X[queries]), base, relevance)
+        score = mean_average_precision(encoder.encode(rows[queries]), base, relevance)
         row[: len(queries)] = score.per_query
     return precisions

@@ -67,6 +67,7 @@ class Thresholding(Learner):
     threshold: str = "zero"
 
     constraints: ClassVar = {"threshold": ["zero", "mean", "median"]}
+    takes_sparse = True
 
     def _learn(self, X: Array, y: Any) -> SparseEncoder:
         n = X.shape[1]
@@ -89,11 +90,7 @@ class Thresholding(Learner):
 
 
 def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:
-    """Return the number of each column that `rank` others come before.
-
-    By radix selection: each walk counts the next digit of those numbers that agree with
-    the one looked for in all digits before.
-    """
+    """Return the number of each column that `rank` others come before."""
     n_columns = X.shape[1]
     columns = np.arange(n_columns) << _DIGIT_BITS
     keys_so_far, before = np.zeros(n_columns, np.uint64), np.full(n_columns, rank)

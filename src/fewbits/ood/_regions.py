@@ -11,7 +11,14 @@ from fewbits._checks import check_count, check_rate, generator, whole_number
 from fewbits._labels import as_classes
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, DistanceArray
-from fewbits.codes import as_codes, hamming_distances, hamming_topk, pack, unpack
+from fewbits.codes import (
+    as_codes,
+    hamming_distances,
+    hamming_topk,
+    pack,
+    smallest_distance,
+    unpack,
+)
 from fewbits.errors import ArgumentError, CodeError
 
 FloatArray = NDArray[np.float64]
@@ -176,8 +183,8 @@ def predicted_region(
     rate : float
         Share of random codes that may be accepted, between 0 and 1.
     ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of a random code; `bit_marginals` of known items
-        are nearer to the truth than equally likely codes, for which None stands.
+        Probability of a 1 for each bit of a random code; the shares of ones in known
+        items are nearer to the truth than equally likely codes, for which None stands.
     n_samples : int, default=20_000
         Samples for shares that must be estimated. Such a share is low enough if three
         standard errors more would be.
@@ -267,8 +274,8 @@ def covered_share(
     radius : int
         Largest Hamming distance that counts as near.
     ones : array-like of shape (n_bits,), default=None
-        Probability of a 1 for each bit of a random code, bits being independent; such
-        as `bit_marginals` of known items. None makes all codes equally likely.
+        Probability of a 1 for each bit of a random code, bits being independent. None
+        makes all codes equally likely.
     n_samples : int, default=20_000
         Number of samples, where the balls overlap and codes have more than 20 bits.
     random_state : int, Generator or None, default=0
@@ -312,36 +319,6 @@ def covered_share(
     radius = check_count(radius, "radius", 0)
     space = _Space(class_codes, n_bits, ones, n_samples, random_state)
     return space.coverage(min(radius, space.n_bits))
-
-
-def bit_marginals(codes: CodeArray, n_bits: int) -> FloatArray:
-    """Return the probability of a 1 for each bit, never exactly 0 or 1.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, n_bytes), dtype uint8
-        Packed codes of known items.
-    n_bits : int
-        Length of the codes.
-
-    Returns
-    -------
-    ndarray of shape (n_bits,), dtype float64
-        ``(ones + 1) / (n + 2)``, Laplace's rule: a bit that has never changed so far
-        may still do so.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bit_marginals(np.array([[0b10], [0b11]], np.uint8) << 6, 2)
-    array([0.75, 0.5 ])
-    """
-    codes = as_codes(codes, n_bits=n_bits)
-    step = max(1, (1 << 24) // n_bits)
-    ones = np.zeros(n_bits)
-    for start in range(0, len(codes), step):
-        ones += unpack(codes[start : start + step], n_bits).sum(axis=0, dtype=np.int64)
-    return (ones + 1) / (len(codes) + 2)
 
 
 class _Space:
@@ -399,7 +376,8 @@ class _Space:
         """Return the probability of all codes within `radius`."""
         total = float(self.uppers[radius])
         upper = min(1.0, total)
-        if 2 * radius < self._smallest_distance:
+        # Where no code lies in two balls.
+        if len(self.codes) == 1 or 2 * radius < self._smallest_distance:
             return Coverage(upper, 0.0, upper, "disjoint")
         if self.n_bits <= MAX_CUBE_BITS:
             return Coverage(float(self._counted[radius]), 0.0, upper, "counted")
@@ -421,9 +399,7 @@ class _Space:
 
     @cached_property
     def _smallest_distance(self) -> int:
-        if len(self.codes) == 1:
-            return 2 * self.n_bits + 1  # a single ball overlaps with none
-        return int(hamming_topk(self.codes, self.codes, 2).distances[:, 1].min())
+        return smallest_distance(self.codes)
 
     @cached_property
     def _counted(self) -> FloatArray:
@@ -482,46 +458,30 @@ class _Balls:
         counts = rng.multinomial(n_samples, self._weights)
         shares = []
         for start in range(0, len(counts), self._at_once):
-            span = slice(start, start + self._at_once)
-            which = start + np.repeat(np.arange(len(counts[span])), counts[span])
-            shares.append(1 / self._n_containing(self._sample(span, which, rng)))
+            flips = self._flips[start : start + self._at_once]
+            # P(at most k of the bits from j on differ) as [j, code, k].
+            tails = np.ones((self._n_bits + 1, len(flips), self._radius + 1))
+            for bit in range(self._n_bits - 1, -1, -1):
+                flip = flips[:, bit, None]
+                tails[bit] = (1 - flip) * tails[bit + 1]
+                tails[bit, :, 1:] += flip * tails[bit + 1, :, :-1]
+            row = np.repeat(np.arange(len(flips)), counts[start : start + len(flips)])
+            left = np.full(len(row), self._radius)
+            bits = unpack(self._codes[start + row], self._n_bits).astype(np.bool_)
+            for bit in range(self._n_bits):
+                # If this bit differs, the rest may differ in one bit less.
+                fewer = np.where(left > 0, tails[bit + 1, row, left - 1], 0)
+                chance = flips[row, bit] * fewer / tails[bit, row, left]
+                flipped = rng.random(len(row)) < chance
+                bits[:, bit] ^= flipped
+                left -= flipped
+            codes, step = pack(bits), max(1, _PAIRS // len(self._codes))
+            for first in range(0, len(codes), step):
+                distances = hamming_distances(codes[first : first + step], self._codes)
+                shares.append(1 / (distances <= self._radius).sum(axis=1))
         values = np.concatenate(shares)
         error = values.std(ddof=1) / np.sqrt(n_samples)
         return float(self._total * values.mean()), float(self._total * error)
-
-    def _sample(
-        self, span: slice, which: NDArray[np.int64], rng: np.random.Generator
-    ) -> CodeArray:
-        """Draw a code from each of the balls `which`, all of them in `span`."""
-        tails = self._tails(self._flips[span])
-        row, left = which - span.start, np.full(len(which), self._radius)
-        bits = unpack(self._codes[which], self._n_bits).astype(np.bool_)
-        for bit in range(self._n_bits):
-            # If this bit differs, the rest may differ in one bit less.
-            fewer = np.where(left > 0, tails[bit + 1, row, left - 1], 0)
-            chance = self._flips[which, bit] * fewer / tails[bit, row, left]
-            flipped = rng.random(len(which)) < chance
-            bits[:, bit] ^= flipped
-            left -= flipped
-        return pack(bits)
-
-    def _tails(self, flips: FloatArray) -> FloatArray:
-        """Return P(at most k of the bits from j on differ) as [j, code, k]."""
-        tails = np.ones((self._n_bits + 1, len(flips), self._radius + 1))
-        for bit in range(self._n_bits - 1, -1, -1):
-            flip = flips[:, bit, None]
-            tails[bit] = (1 - flip) * tails[bit + 1]
-            tails[bit, :, 1:] += flip * tails[bit + 1, :, :-1]
-        return tails
-
-    def _n_containing(self, codes: CodeArray) -> NDArray[np.int64]:
-        """Count the balls that each code lies in."""
-        counts = np.empty(len(codes), np.int64)
-        step = max(1, _PAIRS // len(self._codes))
-        for start in range(0, len(codes), step):
-            distances = hamming_distances(codes[start : start + step], self._codes)
-            counts[start : start + step] = (distances <= self._radius).sum(axis=1)
-        return counts
 
 
 def novelty_radius(

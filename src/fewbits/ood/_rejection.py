@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,8 @@ from fewbits._features import as_finite
 from fewbits._intervals import fewest_values, mean_limits
 from fewbits._labels import as_classes, as_groups
 from fewbits._repr import one_line
-from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.ood._scores import SCORES, LeftOut, Matrix, RejectionScore, identical_rows
+from fewbits.ood._scores import SCORES, Matrix, RejectionScore, identical_rows
 
 _FORMAT = "fewbits-rejection-1"
 _MOST_ITEMS, _GRID = 10_000, 1000
@@ -118,29 +117,18 @@ class Rejection:
                 "give either max_false_reject_rate or max_false_accept_rate"
             )
         if max_false_reject_rate is not None:
-            return self._at(self._holding_rejected(max_false_reject_rate))
+            rate = max_false_reject_rate
+            check_rate(rate, "max_false_reject_rate")
+            place = int(np.searchsorted(self.false_reject, rate, side="right")) - 1
+            if place < 0:
+                raise ArgumentError(
+                    f"max_false_reject_rate={rate:g} needs at least "
+                    f"{int(np.ceil(1 / rate)) - 1} known items, but {self.n_items} "
+                    "were learnt from, copies counted once"
+                )
+            return self._at(place)
         assert max_false_accept_rate is not None
-        # Limits that the false-accept rates of a new class stay below with a confidence
-        # of 95 %. They are nowhere lower than those that hold in expectation, (n r + 1)
-        # / (n + 1) of rates r over n classes (Angelopoulos et al., "Conformal Risk
-        # Control", 2024, theorem 1).
-        upper = self._limits(_BOTH)[1]
-        place = self._holding_accepted(max_false_accept_rate, upper)
-        interval = 0.0, float(upper[place])
-        return self._at(place)._replace(false_accept_interval=interval)
-
-    def _holding_rejected(self, rate: float) -> int:
-        check_rate(rate, "max_false_reject_rate")
-        place = int(np.searchsorted(self.false_reject, rate, side="right")) - 1
-        if place < 0:
-            needed = int(np.ceil(1 / rate)) - 1
-            raise ArgumentError(
-                f"max_false_reject_rate={rate:g} needs at least {needed} known items, "
-                f"but {self.n_items} were learnt from, copies counted once"
-            )
-        return place
-
-    def _holding_accepted(self, rate: float, upper: Matrix) -> int:
+        rate = max_false_accept_rate
         check_rate(rate, "max_false_accept_rate")
         needed = max(_FEWEST_CLASSES, fewest_values(rate, _BOTH))
         if self.n_classes < needed:
@@ -149,13 +137,19 @@ class Rejection:
                 f"classes, but {self.n_classes} were learnt from: hold "
                 "max_false_reject_rate instead"
             )
+        # Limits that the false-accept rates of a new class stay below with a confidence
+        # of 95 %. They are nowhere lower than those that hold in expectation, (n r + 1)
+        # / (n + 1) of rates r over n classes (Angelopoulos et al., "Conformal Risk
+        # Control", 2024, theorem 1).
+        upper = self._limits(_BOTH)[1]
         place = int(np.argmax(upper <= rate))
         if self.false_reject[place] >= 1:
             raise ArgumentError(
                 f"max_false_accept_rate={rate:g} would reject all known items: raise "
                 "it, or hold max_false_reject_rate instead"
             )
-        return place
+        interval = 0.0, float(upper[place])
+        return self._at(place)._replace(false_accept_interval=interval)
 
     def _limits(self, confidence: float) -> tuple[Matrix, Matrix]:
         rates, errors = self.false_accept, self.standard_errors
@@ -221,8 +215,8 @@ def learn_rejection(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 30, 1500)
     >>> X = np.eye(30)[y] * 5 + rng.normal(size=(1500, 30))
-    >>> found = learn_rejection(X, y).threshold(max_false_reject_rate=0.05)
-    >>> found.false_reject_rate <= 0.05, found.false_accept_rate < 0.5
+    >>> limit = learn_rejection(X, y).threshold(max_false_reject_rate=0.05)
+    >>> limit.false_reject_rate <= 0.05, limit.false_accept_rate < 0.5
     (True, True)
     """
     learner = SCORES[check_choice(score, "score", SCORES)]
@@ -236,61 +230,45 @@ def learn_rejection(
     firsts = np.unique(classes[order], return_index=True)[1]
     rows = np.union1d(order[:_MOST_ITEMS], order[firsts])
     X, classes = features[rows], classes[rows]
-    copies = _copies(X, None if numbers is None else numbers[rows])
+    copies = identical_rows(X)
+    if numbers is not None:  # groups that hold the same row are one
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = int(copies.max()) + 1
+        ends = copies, n + numbers[rows]
+        size = int(ends[1].max()) + 1
+        graph = coo_array((np.ones(len(rows), np.int8), ends), shape=(size, size))
+        together = connected_components(graph, directed=False)[1][copies]
+        copies = np.unique(together, return_inverse=True)[1].astype(np.int64)
     learnt, left_out = learner.learn(X, classes, copies)
-    return _with_rates(learnt, left_out, classes, copies)
-
-
-def _copies(X: Any, groups: IdArray | None) -> IdArray:
-    """Return the number of the group of each row, of given ones and identical rows.
-
-    Groups that hold the same row are one.
-    """
-    same = identical_rows(X)
-    if groups is None:
-        return same
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = int(same.max()) + 1
-    ends = same, n + groups
-    size = n + int(groups.max()) + 1
-    graph = coo_array((np.ones(len(same), np.int8), ends), shape=(size, size))
-    numbers = connected_components(graph, directed=False)[1][same]
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64, copy=False)
-
-
-def _with_rates(
-    score: RejectionScore, left_out: LeftOut, classes: IdArray, groups: IdArray
-) -> Rejection:
     shares = np.linspace(0, 1, _GRID)
     grid = [np.quantile(values, shares, method="nearest") for values in left_out]
     above = np.nextafter(max(part[-1] for part in grid), np.inf)
     thresholds = np.unique(np.concatenate([*grid, [above]]))
-    n_groups = int(groups.max()) + 1
-    below = _groups_below(left_out.known, groups, thresholds)
-    rejected = (below + 1) / (n_groups + 1)
-    order = np.argsort(classes, kind="stable")
-    ends = np.cumsum(np.bincount(classes))[:-1]
+    # How many groups lie below each threshold: of each, the share that does.
+    order = np.argsort(left_out.known, kind="stable")
+    portions = (1 / np.bincount(copies))[copies[order]]
+    total = np.concatenate([[0], np.cumsum(portions)])
+    below = total[np.searchsorted(left_out.known[order], thresholds)]
+    n_groups = int(copies.max()) + 1
+    ends_of_classes = np.cumsum(np.bincount(classes))[:-1]
+    by_class = left_out.unknown[np.argsort(classes, kind="stable")]
     accepted = np.stack(
         [
-            1 - np.searchsorted(np.sort(own), thresholds) / len(own)
-            for own in np.split(left_out.unknown[order], ends)
+            1 - np.searchsorted(np.sort(scores), thresholds) / len(scores)
+            for scores in np.split(by_class, ends_of_classes)
         ]
     )
-    errors = accepted.std(axis=0, ddof=1) / np.sqrt(len(accepted))
-    mean = accepted.mean(axis=0)
-    counts = n_groups, len(accepted)
-    return Rejection(score, thresholds, rejected, mean, errors, *counts)
-
-
-def _groups_below(values: Matrix, groups: IdArray, thresholds: Matrix) -> Matrix:
-    """Return how many groups lie below each threshold: of each, the share that does."""
-    order = np.argsort(values, kind="stable")
-    shares = (1 / np.bincount(groups))[groups[order]]
-    total = np.concatenate([[0], np.cumsum(shares)])
-    below: Matrix = total[np.searchsorted(values[order], thresholds)]
-    return below
+    return Rejection(
+        learnt,
+        thresholds,
+        (below + 1) / (n_groups + 1),
+        accepted.mean(axis=0),
+        accepted.std(axis=0, ddof=1) / np.sqrt(len(accepted)),
+        n_groups,
+        len(accepted),
+    )
 
 
 _OF_SCORE = ("mean", "scale", "weights")

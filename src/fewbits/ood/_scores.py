@@ -92,7 +92,10 @@ class RejectionScore(ABC):
         for penalty in _PENALTIES:
             ridge = _Ridge.fit(seen, classes, penalty)
             responses = ridge.left_out(groups)
-            area = _auroc(*responses)
+            order = np.sort(responses.unknown)
+            below = np.searchsorted(order, responses.known, side="left")
+            not_above = np.searchsorted(order, responses.known, side="right")
+            area = float((below + not_above).mean() / (2 * len(order)))
             if area > best:
                 best, weights, left_out = area, ridge.weights, responses
         assert left_out is not None
@@ -167,18 +170,14 @@ class RandomFeaturesScore(RejectionScore):
         lengths = np.linalg.norm(Z, axis=1, keepdims=True)
         directions = Z / np.where(lengths > 0, lengths, 1)  # of projections N(0, 1)
         phases = (np.arange(width) + 0.5) * (2 * np.pi / width)
-        seen: Matrix = directions @ (_SCALE * _signs(d, width)) + phases
+        # Signs that are the same in all versions of NumPy.
+        words = np.random.PCG64(0).random_raw(-(-d * width // 64)).astype("<u8")
+        bits = np.unpackbits(words.view(np.uint8), count=d * width)
+        signs = 2 * bits.reshape(d, width).astype(np.float64) - 1
+        seen: Matrix = directions @ (_SCALE * signs) + phases
         np.cos(seen, out=seen)
         seen *= np.sqrt(2)
         return seen
-
-
-def _signs(n_rows: int, n_columns: int) -> Matrix:
-    """Return -1 and 1 that are the same in all versions of NumPy."""
-    n_words = -(-n_rows * n_columns // 64)
-    words = np.random.PCG64(0).random_raw(n_words).astype("<u8")
-    bits = np.unpackbits(words.view(np.uint8), count=n_rows * n_columns)
-    return 2 * bits.reshape(n_rows, n_columns).astype(np.float64) - 1
 
 
 #: Scores by name; the first is the default.
@@ -196,12 +195,6 @@ def identical_rows(X: Any) -> IdArray:
     groups: dict[bytes, int] = {}
     numbers = [groups.setdefault(row.tobytes(), len(groups)) for row in rows]
     return np.array(numbers, np.int64)
-
-
-def _auroc(known: Matrix, unknown: Matrix) -> float:
-    order = np.sort(unknown)
-    below = np.searchsorted(order, known) + np.searchsorted(order, known, "right")
-    return float(below.mean() / (2 * len(order)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -238,53 +231,46 @@ class _Ridge:
         without them only the inverse changes there. Items of one group are left out
         together.
         """
-        responses = self.A @ self.weights
+        A, classes = self.A, self.classes
+        responses = A @ self.weights
         unknown = np.empty(len(responses))
         for c in range(self.weights.shape[1]):
-            own = np.flatnonzero(self.classes == c)
-            others = np.delete(responses[own], c, axis=1)
-            unknown[own] = self._without(own, others, c).max(axis=1)
-        known = self._without_groups(responses, groups)
+            members = np.flatnonzero(classes == c)
+            others = np.delete(responses[members], c, axis=1)
+            if len(members) <= A.shape[1]:
+                among = A[members] @ self.inverse @ A[members].T
+                without = np.linalg.solve(np.eye(len(members)) - among, others)
+            else:
+                weights = np.delete(self.weights, c, axis=1)
+                without = A[members] @ np.linalg.solve(self._left(members), weights)
+            unknown[members] = without.max(axis=1)
+        seen = A @ self.inverse
+        leverage = np.einsum("ij,ij->i", seen, A)
+        by_group = np.split(
+            np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]
+        )
+        together = []
+        for rows in by_group:
+            if len(rows) == 1:
+                continue
+            targets = np.zeros((len(rows), responses.shape[1]))
+            targets[np.arange(len(rows)), classes[rows]] = self.roots[rows, 0]
+            if len(rows) <= A.shape[1]:
+                among = seen[rows] @ A[rows].T
+                rest = responses[rows] - among @ targets
+                without = np.linalg.solve(np.eye(len(rows)) - among, rest)
+            else:
+                weights = self.weights - self.inverse @ (A[rows].T @ targets)
+                without = A[rows] @ np.linalg.solve(self._left(rows), weights)
+            together.append((rows, without.max(axis=1)))
+        responses[np.arange(len(A)), classes] -= leverage * self.roots[:, 0]
+        known = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
+        for rows, largest in together:
+            known[rows] = largest
         return LeftOut(known / self.roots[:, 0], unknown / self.roots[:, 0])
 
-    def _without_groups(self, responses: Matrix, groups: IdArray) -> Matrix:
-        """Return the largest response to each item, learnt without its group."""
-        seen = self.A @ self.inverse
-        sizes = np.bincount(groups)
-        by_group = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
-        together = [
-            (own, self._without_group(own, responses[own], seen[own]).max(axis=1))
-            for own in by_group
-            if len(own) > 1
-        ]
-        leverage = np.einsum("ij,ij->i", seen, self.A)
-        rows = np.arange(len(responses))
-        responses[rows, self.classes] -= leverage * self.roots[:, 0]
-        known: Matrix = responses.max(axis=1) / np.maximum(1 - leverage, _LEAST)
-        for own, found in together:
-            known[own] = found
-        return known
-
-    def _without_group(
-        self, own: IdArray, responses: Matrix, seen: Matrix
-    ) -> NDArray[Any]:
-        """Return responses to these items, learnt without them, whatever class."""
-        A = self.A[own]
-        targets = np.zeros_like(responses)
-        targets[np.arange(len(own)), self.classes[own]] = self.roots[own, 0]
-        if len(own) <= A.shape[1]:
-            among = seen @ A.T
-            rest = responses - among @ targets
-            return np.linalg.solve(np.eye(len(own)) - among, rest)
-        left = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
-        weights = self.weights - self.inverse @ (A.T @ targets)
-        return A @ np.linalg.solve(left, weights)
-
-    def _without(self, own: IdArray, responses: Matrix, c: int) -> NDArray[Any]:
-        """Return what other classes respond to items of class c, learnt without it."""
-        A = self.A[own]
-        if len(own) <= A.shape[1]:
-            among = A @ self.inverse @ A.T
-            return np.linalg.solve(np.eye(len(own)) - among, responses)
-        left = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
-        return A @ np.linalg.solve(left, np.delete(self.weights, c, axis=1))
+    def _left(self, rows: IdArray) -> Matrix:
+        """Return what solves for the inverse without some rows."""
+        A = self.A[rows]
+        left: Matrix = np.eye(A.shape[1]) - self.inverse @ (A.T @ A)
+        return left

@@ -3,23 +3,6 @@
 from fewbits.report._drawing import Drawing
 from fewbits.report._page import write_page
 from fewbits.report._taxonomy_page import write_taxonomy_page
-from fewbits.report._trees import (
-    code_heat_map,
-    codebook_picture,
-    dendrogram,
-    to_newick,
-    to_outline,
-    vector_heat_map,
-)
+from fewbits.report._trees import dendrogram
 
-__all__ = [
-    "Drawing",
-    "code_heat_map",
-    "codebook_picture",
-    "dendrogram",
-    "to_newick",
-    "to_outline",
-    "vector_heat_map",
-    "write_page",
-    "write_taxonomy_page",
-]
+__all__ = ["Drawing", "dendrogram", "write_page", "write_taxonomy_page"]

@@ -84,7 +84,20 @@ def picture(
     # Not all programs enlarge without smoothing; a picture large enough needs none.
     down, across = round(height / pixels.shape[0]), round(width / pixels.shape[1])
     enlarged = pixels.repeat(max(1, down), axis=0).repeat(max(1, across), axis=1)
-    source = b64encode(_encode_png(enlarged, palette)).decode()
+    # A PNG file with a palette (ISO/IEC 15948), eight bits for each pixel.
+    tall, wide = enlarged.shape
+    rows = np.zeros((tall, wide + 1), np.uint8)  # each begins with "not filtered"
+    rows[:, 1:] = enlarged
+    png = b"\x89PNG\r\n\x1a\n"
+    for kind, content in (
+        (b"IHDR", struct.pack(">IIBBBBB", wide, tall, 8, 3, 0, 0, 0)),
+        (b"PLTE", palette.tobytes()),
+        (b"IDAT", zlib.compress(rows.tobytes(), 9)),
+        (b"IEND", b""),
+    ):
+        checksum = struct.pack(">I", zlib.crc32(kind + content))
+        png += struct.pack(">I", len(content)) + kind + content + checksum
+    source = b64encode(png).decode()
     return element(
         "image",
         href=f"data:image/png;base64,{source}",
@@ -95,25 +108,3 @@ def picture(
         preserveAspectRatio="none",
         class_="pixels",
     )
-
-
-def _encode_png(pixels: Pixels, palette: Pixels) -> bytes:
-    """Return the bytes of a PNG file with a palette (ISO/IEC 15948)."""
-    height, width = pixels.shape
-    # Eight bits for each pixel, which are numbers in the palette.
-    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    rows = np.zeros((height, width + 1), np.uint8)  # each begins with "not filtered"
-    rows[:, 1:] = pixels
-    chunks = [
-        (b"IHDR", header),
-        (b"PLTE", palette.tobytes()),
-        (b"IDAT", zlib.compress(rows.tobytes(), 9)),
-        (b"IEND", b""),
-    ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    checksum = zlib.crc32(kind + content)
-    length = len(content)
-    return struct.pack(">I", length) + kind + content + struct.pack(">I", checksum)

@@ -43,7 +43,15 @@ class Pictures:
         """Return an image as a ``data:`` URI, and whether it is tiny; or None."""
         if row not in self._thumbnails:
             try:
-                self._thumbnails[row] = _thumbnail(self._items[row])
+                image = open_rgb(self._items[row])
+                from PIL import Image
+
+                tiny = max(image.size) <= _TINY
+                image.thumbnail((_SIZE, _SIZE), Image.Resampling.LANCZOS)
+                file, kind = BytesIO(), "png" if tiny else "jpeg"
+                image.save(file, kind.upper(), **({} if tiny else {"quality": 80}))
+                data = b64encode(file.getvalue()).decode()
+                self._thumbnails[row] = f"data:image/{kind};base64,{data}", tiny
             except FeatureError as error:
                 self._thumbnails[row] = None
                 self._reasons.append(str(error))
@@ -57,22 +65,6 @@ class Pictures:
             f"{len(self._reasons):,} of the {len(self._thumbnails):,} images that "
             f"belong on this page cannot be read: {self._reasons[0]}"
         ]
-
-
-def _thumbnail(item: Any) -> tuple[str, bool]:
-    """Return an image as a ``data:`` URI, and whether it is tiny."""
-    image = open_rgb(item)
-    from PIL import Image
-
-    tiny = max(image.size) <= _TINY
-    image.thumbnail((_SIZE, _SIZE), Image.Resampling.LANCZOS)
-    file = BytesIO()
-    if tiny:
-        image.save(file, "PNG")
-    else:
-        image.save(file, "JPEG", quality=80)
-    kind = "png" if tiny else "jpeg"
-    return f"data:image/{kind};base64,{b64encode(file.getvalue()).decode()}", tiny
 
 
 def map_section(
@@ -98,7 +90,11 @@ def _map(
     pictures: Pictures | None,
     classes: Sequence[str] | None,
 ) -> Html:
-    places, (width, height) = _places(code_map.coordinates)
+    # The same scale on both axes.
+    low, high = code_map.coordinates.min(axis=0), code_map.coordinates.max(axis=0)
+    scale = (_SIDE - 2 * _ROOM) / (float((high - low).max()) or 1.0)
+    width, height = (int(z) + 2 * _ROOM for z in (high - low) * scale)
+    places = (code_map.coordinates - low) * scale + _ROOM
     rows = code_map.rows.tolist()
     common, colours = [], [0] * len(rows)
     if classes is not None:
@@ -108,12 +104,20 @@ def _map(
         colours = [number.get(classes[row], _COLOURED) for row in rows]
     thumbnails = {}
     if pictures is not None:
-        for i in _apart(places):
+        chosen: list[int] = []  # whose pictures do not cover each other
+        for i, place in enumerate(places):
+            gaps = np.abs(places[chosen] - place).max(axis=1)
+            if (gaps >= _PICTURE).all() and len(chosen) < _MAX_PICTURES:
+                chosen.append(i)
+        for i in chosen:
             if (thumbnail := pictures.get(rows[i])) is not None:
                 thumbnails[i] = thumbnail[0]
     dots, images = [], []
     for i, row in enumerate(rows):
-        title = element("title", _name(row, words, classes))
+        parts = [] if words is None else [shortened(words[row], _LONGEST)]
+        if classes is not None and classes[row] not in parts:
+            parts.append(shortened(classes[row], _LONGEST))
+        title = element("title", ", ".join(parts) or f"item {row}")
         css = f" class-{colours[i]}" if colours[i] < _COLOURED else ""
         if i not in thumbnails:
             x, y = (round(float(z), 1) for z in places[i])
@@ -152,33 +156,6 @@ def _map(
     return element("figure", title, figure, class_="card")
 
 
-def _places(coordinates: FloatArray) -> tuple[FloatArray, tuple[int, int]]:
-    """Return places in a drawing, the same scale on both axes, and its size."""
-    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
-    scale = (_SIDE - 2 * _ROOM) / (float((high - low).max()) or 1.0)
-    width, height = (int(z) + 2 * _ROOM for z in (high - low) * scale)
-    return (coordinates - low) * scale + _ROOM, (width, height)
-
-
-def _apart(places: FloatArray) -> list[int]:
-    """Return points whose pictures do not cover each other, chosen in their order."""
-    chosen: list[int] = []
-    for i, place in enumerate(places):
-        gaps = np.abs(places[chosen] - place).max(axis=1)
-        if (gaps >= _PICTURE).all():
-            chosen.append(i)
-        if len(chosen) == _MAX_PICTURES:
-            break
-    return chosen
-
-
-def _name(row: int, words: Sequence[Any] | None, classes: Sequence[str] | None) -> str:
-    parts = [] if words is None else [shortened(words[row], _LONGEST)]
-    if classes is not None and classes[row] not in parts:
-        parts.append(shortened(classes[row], _LONGEST))
-    return ", ".join(parts) or f"item {row}"
-
-
 def histogram(
     title: str,
     series: Mapping[str, FloatArray],
@@ -188,17 +165,21 @@ def histogram(
     """Draw shares per bin, the first series filled, further ones as lines."""
     n_bins = len(next(iter(series.values())))
     highest = max(float(values.max()) for values in series.values()) or 1.0
-    shapes = [
-        _steps(values / highest, f"series-{i}", filled=i == 0)
-        for i, values in enumerate(series.values())
-    ]
+    base, shapes = _HEIGHT - _BOTTOM, []
+    for i, values in enumerate(series.values()):
+        path = f"M{_x(0, n_bins)} {base}"
+        for place, height in enumerate(values / highest, 1):
+            path += f"V{base - height * (base - _TOP):.1f}H{_x(place, n_bins)}"
+        # Plain colours for readers that do not apply the page's style to drawings.
+        paint = {"fill": "none" if i else "currentColor", "stroke": "currentColor"}
+        css = f"{'line' if i else 'area'} series-{i}"
+        shapes.append(element("path", d=f"{path}V{base}", class_=css, **paint))
     # The first and the last label stay inside.
     anchors = ["start", *["middle"] * (len(ticks) - 2), "end"]
     labels = [
         element("text", label, x=_x(place, n_bins), y=_HEIGHT - 6, text_anchor=anchor)
         for (place, label), anchor in zip(ticks.items(), anchors, strict=True)
     ]
-    base = _HEIGHT - _BOTTOM
     axis = element("path", d=f"M{_LEFT} {base}H{_WIDTH - _LEFT}", class_="axis")
     drawing = element(
         "svg",
@@ -214,21 +195,6 @@ def histogram(
     ]
     legend = join(keys) if len(keys) > 1 else ""
     return element("figure", element("figcaption", title, legend), drawing)
-
-
-def _steps(heights: FloatArray, css_class: str, filled: bool) -> Html:
-    """Draw one step per bin."""
-    n_bins = len(heights)
-    base = _HEIGHT - _BOTTOM
-    tops = base - heights * (base - _TOP)
-    path = [f"M{_x(0, n_bins)} {base}"]
-    for i, top in enumerate(tops):
-        path.append(f"V{top:.1f}H{_x(i + 1, n_bins)}")
-    path.append(f"V{base}")
-    kind = "area" if filled else "line"
-    # Plain colours for readers that do not apply the page's style to drawings.
-    paint = {"fill": "currentColor" if filled else "none", "stroke": "currentColor"}
-    return element("path", d="".join(path), class_=f"{kind} {css_class}", **paint)
 
 
 def _x(place: float, n_bins: int) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fewbits._checks import check_bits, check_choice
 from fewbits.analysis.bits import BitRanking, BitReport, ClassProfile, Extremes
 from fewbits.analysis.maps import CodeMap
-from fewbits.analysis.names import Names, Proposals, Word, name_bits
+from fewbits.analysis.names import Names, Proposals, name_bits
 from fewbits.errors import ArgumentError
 from fewbits.report._document import summary, table, write_document
 from fewbits.report._figures import Pictures, histogram, map_section
@@ -109,7 +109,22 @@ def write_page(
     True
     """
     check_choice(kind, "kind", _KINDS)
-    _check_sizes(report, extremes, ranking, maps)
+    widths = {"extreme items": len(extremes.ones.rows)}
+    if ranking is not None:
+        widths["a ranking"] = len(ranking.order)
+    for name, width in widths.items():
+        if width != report.n_bits:
+            raise ArgumentError(
+                f"the report is about {report.n_bits} bits, but there are {name} of "
+                f"{width}"
+            )
+    if max(side.rows.max() for side in extremes) >= report.n_codes:
+        raise ArgumentError("the extreme items are of a larger collection")
+    for code_map in maps:
+        if not len(code_map.rows):
+            raise ArgumentError("need a map of at least one item, got none")
+        if code_map.rows.max() >= report.n_codes:
+            raise ArgumentError("the map is of a larger collection")
     for name, values in (
         ("items", items),
         ("captions", captions),
@@ -149,44 +164,38 @@ def write_page(
     sections = [sheet.section(bit) for bit in shown]
     # Only now is it known which images could be read.
     unread = [] if pictures is None else pictures.notes()
+    lead = f"{report.n_codes:,} items, {report.n_bits} bits each"
+    if len(shown) < report.n_bits:
+        lead += f"; {len(shown)} of them are shown"
+        n_alike = len({other for bit in shown for other in sheet.alike.get(bit, ())})
+        if n_alike:
+            verb = "goes" if n_alike == 1 else "go"
+            lead += f", {n_alike} of the others {verb} with these"
+    legend = "Ones: share of the items in which the bit is 1; entropy in bits."
+    if ranking is not None:
+        what = "the bit itself" if ranking.information is None else "the class"
+        legend += (
+            " Stability: probability that a bit stays as it is when normal noise of "
+            f"{ranking.noise:g} standard deviations is added to its scores; any bit "
+            "whose scores are normal around 0 has "
+            f"{ranking.usual_stability:.1%}, whatever it means. Reliable information: "
+            f"information of the noisy bit about {what}, in bits; the best bits have "
+            "the most of it."
+        )
     write_document(
         path,
         title,
-        _lead(sheet, shown),
+        lead,
         _report_section(report, [*notes, *unread]),
         drawings,
         element("h2", "Bits at a glance"),
-        element("p", _glance_legend(ranking), class_="soft"),
+        element("p", legend, class_="soft"),
         sheet.overview(shown),
         _profile_table(profiles, names, shown),
         element("h2", "Bit by bit"),
         element("p", _bits_legend(sheet), class_="soft"),
         *sections,
     )
-
-
-def _check_sizes(
-    report: BitReport,
-    extremes: Extremes,
-    ranking: BitRanking | None,
-    maps: Sequence[CodeMap],
-) -> None:
-    widths = {"extreme items": len(extremes.ones.rows)}
-    if ranking is not None:
-        widths["a ranking"] = len(ranking.order)
-    for name, width in widths.items():
-        if width != report.n_bits:
-            raise ArgumentError(
-                f"the report is about {report.n_bits} bits, but there are {name} of "
-                f"{width}"
-            )
-    if max(side.rows.max() for side in extremes) >= report.n_codes:
-        raise ArgumentError("the extreme items are of a larger collection")
-    for code_map in maps:
-        if not len(code_map.rows):
-            raise ArgumentError("need a map of at least one item, got none")
-        if code_map.rows.max() >= report.n_codes:
-            raise ArgumentError("the map is of a larger collection")
 
 
 def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
@@ -202,6 +211,20 @@ def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
     }
     if report.separation is not None:
         metrics["separation of classes"] = _decimal(report.separation)
+    series = {"all pairs": report.distances}
+    if report.within is not None and report.between is not None:
+        series = {"within classes": report.within, "between": report.between}
+    series = {name: counted for name, counted in series.items() if counted.n_pairs}
+    distances = element("p", "There is no pair of items to compare.", class_="soft")
+    if series:
+        middle, last = report.n_bits // 2, report.n_bits
+        means = ", ".join(f"{name} {part.mean:.1f}" for name, part in series.items())
+        distances = histogram(
+            "Hamming distance",
+            {name: counted.shares for name, counted in series.items()},
+            {0.5: "0", middle + 0.5: str(middle), last + 0.5: f"{last}"},
+            f"mean distance {means}",
+        )
     counts: NDArray[np.int64] = np.histogram(report.balance, _BINS, (0, 1))[0]
     balance = histogram(
         "Bits by their share of ones",
@@ -211,7 +234,7 @@ def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
     )
     charts = element(
         "div",
-        element("div", _distance_chart(report), class_="card"),
+        element("div", distances, class_="card"),
         element("div", balance, class_="card"),
         class_="charts",
     )
@@ -221,23 +244,6 @@ def _report_section(report: BitReport, notes: Sequence[str]) -> Html:
 
 def _decimal(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.2f}"
-
-
-def _distance_chart(report: BitReport) -> Html:
-    series = {"all pairs": report.distances}
-    if report.within is not None and report.between is not None:
-        series = {"within classes": report.within, "between": report.between}
-    series = {name: counted for name, counted in series.items() if counted.n_pairs}
-    if not series:
-        return element("p", "There is no pair of items to compare.", class_="soft")
-    means = ", ".join(f"{name} {counted.mean:.1f}" for name, counted in series.items())
-    middle = report.n_bits // 2
-    return histogram(
-        "Hamming distance",
-        {name: counted.shares for name, counted in series.items()},
-        {0.5: "0", middle + 0.5: str(middle), report.n_bits + 0.5: f"{report.n_bits}"},
-        f"mean distance {means}",
-    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -367,46 +373,19 @@ class _Sheet:
             return element(
                 "p", f"no {rare}word is significant here", class_="words soft"
             )
-        return element("p", *map(_word, words), class_="words soft")
-
-
-def _word(word: Word) -> Html:
-    p_value = "< 1e-16" if word.p_value < 1e-16 else f"= {word.p_value:.1g}"
-    metrics = (
-        f" {_share(word.share)} against {_share(word.other_share)}, "
-        f"z = {word.z:.1f}, p {p_value} "
-    )
-    return element("span", element("b", text(word.word)), metrics)
+        shown = []
+        for word in words:
+            p_value = "< 1e-16" if word.p_value < 1e-16 else f"= {word.p_value:.1g}"
+            metrics = (
+                f" {_share(word.share)} against {_share(word.other_share)}, "
+                f"z = {word.z:.1f}, p {p_value} "
+            )
+            shown.append(element("span", element("b", text(word.word)), metrics))
+        return element("p", *shown, class_="words soft")
 
 
 def _share(value: float) -> str:
     return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.2%}"
-
-
-def _lead(sheet: _Sheet, shown: Sequence[int]) -> str:
-    report = sheet.report
-    lead = f"{report.n_codes:,} items, {report.n_bits} bits each"
-    if len(shown) == report.n_bits:
-        return lead
-    lead += f"; {len(shown)} of them are shown"
-    n_alike = len({other for bit in shown for other in sheet.alike.get(bit, ())})
-    verb = "goes" if n_alike == 1 else "go"
-    return f"{lead}, {n_alike} of the others {verb} with these" if n_alike else lead
-
-
-def _glance_legend(ranking: BitRanking | None) -> str:
-    legend = "Ones: share of the items in which the bit is 1; entropy in bits."
-    if ranking is None:
-        return legend
-    what = "the bit itself" if ranking.information is None else "the class"
-    return (
-        f"{legend} Stability: probability that a bit stays as it is when normal noise "
-        f"of {ranking.noise:g} standard deviations is added to its scores; any bit "
-        "whose scores are normal around 0 has "
-        f"{ranking.usual_stability:.1%}, whatever it means. Reliable information: "
-        f"information of the noisy bit about {what}, in bits; the best bits have the "
-        "most of it."
-    )
 
 
 def _bits_legend(sheet: _Sheet) -> str:
@@ -455,30 +434,21 @@ def _profile_table(
         return Html("")
     rows = []
     for profile in profiles:
-        telling = [b for b in profile.order[:_PROFILE_BITS].tolist() if profile.z[b]]
-        bits = [
-            element("li", *_profile_bit(profile, bit, names, bit in shown))
-            for bit in telling
-        ]
+        bits = []
+        for bit in profile.order[:_PROFILE_BITS].tolist():
+            if not profile.z[bit]:
+                continue
+            side = int(profile.z[bit] > 0)
+            inside, outside = profile.inside[bit], profile.outside[bit]
+            if not side:
+                inside, outside = 1 - inside, 1 - outside
+            link = element("a", str(bit), href=f"#bit-{bit}")
+            words = [link if bit in shown else str(bit), f" = {side}"]
+            if name := names.get(bit, ("", ""))[side]:
+                words += [" ", text(name)]
+            bits.append(element("li", *words, f" ({inside:.0%} / {outside:.0%})"))
         n_items = element("td", f"{profile.n_inside:,}", class_="number")
         rows.append([text(profile.label), n_items, element("ul", *bits)])
     header = ("class", "items", "its bits, and the share of items inside and outside")
     label = "What sets classes apart"
     return join([element("h2", label), table(header, rows, label)])
-
-
-def _profile_bit(
-    profile: ClassProfile, bit: int, names: Mapping[int, Names], link: bool
-) -> list[str]:
-    side = int(profile.z[bit] > 0)
-    inside, outside = profile.inside[bit], profile.outside[bit]
-    if not side:
-        inside, outside = 1 - inside, 1 - outside
-    number = element("a", str(bit), href=f"#bit-{bit}") if link else str(bit)
-    name = names.get(bit, ("", ""))[side]
-    return [
-        number,
-        f" = {side}",
-        *([" ", text(name)] if name else []),
-        f" ({inside:.0%} / {outside:.0%})",
-    ]

@@ -11,9 +11,7 @@ from fewbits._typing import CodeArray
 from fewbits.analysis.taxonomy import (
     Measured,
     Taxonomy,
-    TaxonomyAgreement,
     TaxonomyMetrics,
-    TreeAgreement,
     class_vectors,
     classes_per_bit,
     equivalent_bits,
@@ -104,7 +102,7 @@ def write_taxonomy_page(
     codes = as_codes(codes, n_bits)
     tree = taxonomy(codes, n_bits, names, linkage=linkage)
     agreement = other = groups = None
-    maps = [code_heat_map(codes, n_bits, tree.names, order=tree.order)]
+    maps = [code_heat_map(codes, n_bits, tree)]
     if paths is not None:
         agreement = tree_agreement(tree, paths, n_permutations=n_permutations)
         groups = [str(next(iter(path), "")) for path in paths]
@@ -115,7 +113,7 @@ def write_taxonomy_page(
             )
         real = vector_taxonomy(vectors, tree.names, linkage=linkage)
         other = taxonomy_agreement(tree, real, n_permutations=n_permutations)
-        maps.append(vector_heat_map(vectors, tree.names, order=tree.order))
+        maps.append(vector_heat_map(vectors, tree))
     bits = classes_per_bit(codes, n_bits, tree.names)
     bit_rows = []
     for group in equivalent_bits(codes, n_bits):
@@ -123,6 +121,47 @@ def write_taxonomy_page(
         on, off = (text(", ".join(side), _LISTED) for side in (bit.on, bit.off))
         bit_rows.append([str(group), f"{bit.balance:.0%}", on, off])
     header = ["bits", "ones", "on", "off"]
+    statistics: list[tuple[str, Measured]] = []
+    if agreement is not None:
+        statistics += [
+            ("known tree: cophenetic correlation", agreement.cophenetic),
+            ("known tree: correlation of distances", agreement.distances),
+        ]
+        statistics += [
+            (
+                f"known tree: purity, {level.n_groups} groups of "
+                f"{level.n_classes} classes",
+                level.purity,
+            )
+            for level in agreement.purity
+        ]
+    if other is not None:
+        statistics += [
+            ("classifiers: cophenetic correlation", other.cophenetic),
+            ("classifiers: rank correlation of distances", other.distances),
+        ]
+    agreements = Html("")
+    if statistics:
+        columns = ["agreement with", "value", "by chance", "p"]
+        cells = [
+            [name, f"{m.value:.3f}", f"{m.chance:.3f}", f"{m.p_value:.3g}"]
+            for name, m in statistics
+        ]
+        shown = table(columns, cells, ", ".join(columns))
+        agreements = element("section", element("h2", "Agreement"), shown)
+    newick = element(
+        "details",
+        element("summary", "The tree in Newick format"),
+        element("p", element("bdi", to_newick(tree)), class_="soft"),
+        class_="card",
+    )
+    drawn = element(
+        "section",
+        element("h2", "The tree"),
+        element("p", f"{tree.method} linkage", class_="soft"),
+        _figure(dendrogram(tree, groups, width=_CARD)),
+        newick,
+    )
     metrics = {
         "different codes": f"{len(np.unique(codes, axis=0)):,}",
         "smallest distance": f"{tree.distances.min():.0f}",
@@ -134,13 +173,13 @@ def write_taxonomy_page(
         title,
         f"{len(codes):,} classes, {n_bits} bits each",
         summary("The codes", [*map(text, _notes(codes, n_bits, tree))], metrics),
-        _agreement_section(agreement, other),
-        _tree_section(tree, groups),
+        agreements,
+        drawn,
         element("h2", "All pairs of classes"),
         element("p", "In the order of the tree; dark means similar.", class_="soft"),
         element("div", *map(_figure, maps), class_="charts maps"),
         element("h2", "The codebook"),
-        _figure(codebook_picture(codes, n_bits, tree.names, order=tree.order)),
+        _figure(codebook_picture(codes, n_bits, tree)),
         element("h2", "Bit by bit"),
         element("p", _BITS, class_="soft"),
         table(header, bit_rows, ", ".join(header)),
@@ -159,55 +198,6 @@ def _notes(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Iterator[str]:
         yield f"{tree.names[first[pair]]} and {tree.names[second[pair]]} share a code"
     if (more := int((tree.distances == 0).sum()) - 8) > 0:
         yield f"{more:,} more pairs of classes share a code"
-
-
-def _agreement_section(
-    known: TreeAgreement | None, other: TaxonomyAgreement | None
-) -> Html:
-    rows: list[tuple[str, Measured]] = []
-    if known is not None:
-        rows += [
-            ("known tree: cophenetic correlation", known.cophenetic),
-            ("known tree: correlation of distances", known.distances),
-        ]
-        rows += [
-            (
-                f"known tree: purity, {level.n_groups} groups of "
-                f"{level.n_classes} classes",
-                level.purity,
-            )
-            for level in known.purity
-        ]
-    if other is not None:
-        rows += [
-            ("classifiers: cophenetic correlation", other.cophenetic),
-            ("classifiers: rank correlation of distances", other.distances),
-        ]
-    if not rows:
-        return Html("")
-    header = ["agreement with", "value", "by chance", "p"]
-    cells = [
-        [name, f"{m.value:.3f}", f"{m.chance:.3f}", f"{m.p_value:.3g}"]
-        for name, m in rows
-    ]
-    label = ", ".join(header)
-    return element("section", element("h2", "Agreement"), table(header, cells, label))
-
-
-def _tree_section(tree: Taxonomy, groups: Sequence[str] | None) -> Html:
-    newick = element(
-        "details",
-        element("summary", "The tree in Newick format"),
-        element("p", element("bdi", to_newick(tree)), class_="soft"),
-        class_="card",
-    )
-    return element(
-        "section",
-        element("h2", "The tree"),
-        element("p", f"{tree.method} linkage", class_="soft"),
-        _figure(dendrogram(tree, groups, width=_CARD)),
-        newick,
-    )
 
 
 def _figure(drawing: Drawing) -> Html:

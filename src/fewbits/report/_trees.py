@@ -1,16 +1,16 @@
 """A taxonomy and its codes as drawings and as text."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_count
-from fewbits._typing import CodeArray, IdArray
-from fewbits.analysis.taxonomy import Taxonomy, class_bits, class_vectors
-from fewbits.codes import hamming_distances
+from fewbits._typing import CodeArray
+from fewbits.analysis.taxonomy import Taxonomy, class_vectors
+from fewbits.codes import hamming_distances, unpack
 from fewbits.errors import ArgumentError
 from fewbits.report._drawing import Drawing, picture
 from fewbits.report.html import Html, element, shortened
@@ -29,7 +29,6 @@ _LARGEST_CELL, _BOOK_WIDTH, _BOOK_HEIGHT = 14, 560, 1200
 _NAMES_BESIDE, _ABOVE_BITS = 240, 20
 _READABLE_CELL = 8  # pixels that a row needs for a name beside it
 _PALETTE = np.array([[234, 229, 219], [31, 95, 168]], np.uint8)
-_ROUNDING = 1e-9
 
 
 def dendrogram(
@@ -91,7 +90,13 @@ def dendrogram(
     parts.append(element("text", f"height ({tree.unit})", x=span, y=axis - 8))
     path = f"M{_MARGIN} {axis}H{span - _MARGIN}"
     parts.append(element("path", d=path, class_="axis"))
-    for height in _ticks(float(tree.linkage[-1, 2])):
+    # Round heights, 0 among them, of which there are at most six.
+    tallest, ticks = float(tree.linkage[-1, 2]), [0.0]
+    if tallest > 0:
+        power = 10 ** np.floor(np.log10(tallest))
+        step = next(s * power for s in (0.2, 0.5, 1, 2) if tallest / (s * power) < 6)
+        ticks = [float(f"{i * step:.12g}") for i in range(int(tallest / step) + 1)]
+    for height in ticks:
         tick = float(across(np.float64(height)))
         parts.append(element("path", d=f"M{tick} {axis}v-4", class_="axis"))
         parts.append(
@@ -125,101 +130,25 @@ def dendrogram(
     )
 
 
-def _ticks(highest: float) -> list[float]:
-    """Return round heights, 0 among them, of which there are at most six."""
-    if not highest > 0:
-        return [0.0]
-    power = 10 ** np.floor(np.log10(highest))
-    step = next(s * power for s in (0.2, 0.5, 1, 2) if highest / (s * power) < 6)
-    return [float(f"{i * step:.12g}") for i in range(int(highest / step) + 1)]
-
-
-def code_heat_map(
-    codes: CodeArray,
-    n_bits: int,
-    names: Sequence[Any] | None = None,
-    *,
-    order: ArrayLike | None = None,
-) -> Drawing:
+def code_heat_map(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Drawing:
     """Draw the inner products of all pairs of class codes, as -1 and +1, over n_bits.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_classes, n_bytes), dtype uint8
-    n_bits : int
-    names : sequence of length n_classes, default=None
-        Shown beside rows and columns of up to 70 classes.
-    order : array-like of shape (n_classes,), dtype int, default=None
-        Classes from top to bottom, such as `Taxonomy.order`.
-
-    Returns
-    -------
-    Drawing
-        The scale goes from the least alike pair to a class with itself.
-
-    Raises
-    ------
-    CodeError
-        When the codes are not packed codes of `n_bits` bits.
-    ArgumentError
-        When there are too few or too many classes, names are not one per class, or the
-        order is none.
-
-    References
-    ----------
     Figure 2 of Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional
-    Binary Codes", NeurIPS 2021.
-
-    Examples
-    --------
-    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
-    >>> code_heat_map(codes, 3).description
-    'Inner products of 3 class codes, from -1.00 to 1.00'
+    Binary Codes", NeurIPS 2021. The scale goes from the least alike pair to a class
+    with itself; names are shown beside rows and columns of up to 70 classes.
     """
-    words, _ = class_bits(codes, n_bits, names)
     products = 1 - 2 * hamming_distances(codes, codes) / n_bits
-    return _heat_map(words, products, order, "Inner products of {} class codes")
+    return _heat_map(tree, products, "Inner products of {} class codes")
 
 
-def vector_heat_map(
-    vectors: ArrayLike,
-    names: Sequence[Any] | None = None,
-    *,
-    order: ArrayLike | None = None,
-) -> Drawing:
-    """Draw the cosines of all pairs of class vectors, such as a classifier's rows.
-
-    Parameters
-    ----------
-    vectors : array-like of shape (n_classes, n_features)
-        Finite, none of zeros only.
-    names, order
-        As in `code_heat_map`; give both the same order to compare them.
-
-    Returns
-    -------
-    Drawing
-
-    Raises
-    ------
-    FeatureError
-        When the vectors are no such matrix.
-    ArgumentError
-        As for `code_heat_map`.
-
-    Examples
-    --------
-    >>> vector_heat_map([[1, 0], [0, 2], [3, 0]]).description
-    'Cosines of 3 class vectors, from 0.00 to 1.00'
-    """
-    words, unit = class_vectors(vectors, names)
-    return _heat_map(words, unit @ unit.T, order, "Cosines of {} class vectors")
+def vector_heat_map(vectors: ArrayLike, tree: Taxonomy) -> Drawing:
+    """Draw the cosines of all pairs of class vectors, such as a classifier's rows."""
+    unit = class_vectors(vectors)[1]
+    return _heat_map(tree, unit @ unit.T, "Cosines of {} class vectors")
 
 
-def _heat_map(
-    names: Sequence[str], values: FloatArray, order: ArrayLike | None, title: str
-) -> Drawing:
-    rows = _as_order(order, len(names))
+def _heat_map(tree: Taxonomy, values: FloatArray, title: str) -> Drawing:
+    names, rows = tree.names, tree.order
     low, high = float(values.min()), float(values.max())
     shades = (values[np.ix_(rows, rows)] - low) / (high - low if high > low else 1.0)
     pixels = (shades.clip(0, 1) * (_SHADES - 1)).round().astype(np.uint8)
@@ -254,48 +183,9 @@ def _heat_map(
     return Drawing(size, size + _SCALE, description, tuple(parts))
 
 
-def _as_order(order: ArrayLike | None, n: int) -> IdArray:
-    """Return every class once, in the order given or in that of their numbers."""
-    rows = np.arange(n) if order is None else np.asarray(order)
-    if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(n)):
-        raise ArgumentError(f"an order must hold each of {n} classes once")
-    return rows.astype(np.int64)
-
-
-def codebook_picture(
-    codes: CodeArray,
-    n_bits: int,
-    names: Sequence[Any] | None = None,
-    *,
-    order: ArrayLike | None = None,
-) -> Drawing:
-    """Draw a codebook: a row for each class, a column for each bit, dark where it is 1.
-
-    Parameters
-    ----------
-    codes, n_bits, names
-        As in `fewbits.analysis.taxonomy.class_bits`; names are shown beside up to 150
-        classes.
-    order : array-like of shape (n_classes,), dtype int, default=None
-        Classes from top to bottom, such as `Taxonomy.order`.
-
-    Returns
-    -------
-    Drawing
-
-    Raises
-    ------
-    CodeError, ArgumentError
-        As in `fewbits.analysis.taxonomy.class_bits`, and when the order is none.
-
-    Examples
-    --------
-    >>> codes = np.array([[0b100], [0b101], [0b111]], np.uint8) << 5
-    >>> codebook_picture(codes, 3, ["cat", "lynx", "trout"]).description
-    'Codes of 3 classes, 3 bits each'
-    """
-    words, bits = class_bits(codes, n_bits, names)
-    rows = _as_order(order, len(bits))
+def codebook_picture(codes: CodeArray, n_bits: int, tree: Taxonomy) -> Drawing:
+    """Draw a codebook: a row for each class, a column for each bit, ones dark."""
+    bits, words, rows = unpack(codes, n_bits), tree.names, tree.order
     cell = min(_LARGEST_CELL, _BOOK_HEIGHT / len(rows))
     across = min(_LARGEST_CELL, _BOOK_WIDTH / n_bits)
     width, height = round(across * n_bits), round(cell * len(rows))
@@ -330,28 +220,8 @@ def to_newick(tree: Taxonomy) -> str:
     """Return a taxonomy in the Newick format, which programs for phylogenies read.
 
     Branches are half as long as the difference of heights, so that the way from one
-    class to another is as long as the height where they meet.
-
-    Parameters
-    ----------
-    tree : Taxonomy
-
-    Returns
-    -------
-    str
-        On one line; names in quotes.
-
-    References
-    ----------
-    Olsen, "Interpretation of the 'Newick's 8:45' Tree Format Standard", 1990.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.analysis.taxonomy import taxonomy
-    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
-    >>> print(to_newick(taxonomy(codes, 3, ["cat", "lynx", "trout"])))
-    (('cat':0.5,'lynx':0.5):0.75,'trout':1.25);
+    class to another is as long as the height where they meet. Olsen, "Interpretation
+    of the 'Newick's 8:45' Tree Format Standard", 1990.
     """
     names = (" ".join(name.split()).replace("'", "''") for name in tree.names)
     parts = [f"'{name}'" for name in names]
@@ -365,56 +235,3 @@ def to_newick(tree: Taxonomy) -> str:
         parts.append(f"({','.join(branches)})")
         heights.append(height)
     return f"{parts[-1]};"
-
-
-def to_outline(tree: Taxonomy) -> str:
-    """Return a taxonomy as indented lines: a height, and below it what meets there.
-
-    Merges at the height of the one above are shown as one.
-
-    Parameters
-    ----------
-    tree : Taxonomy
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.analysis.taxonomy import taxonomy
-    >>> codes = np.array([[0b000], [0b001], [0b111]], np.uint8) << 5
-    >>> print(to_outline(taxonomy(codes, 3, ["cat", "lynx", "trout"])))
-    2.5
-      1
-        cat
-        lynx
-      trout
-    """
-    n, heights = len(tree.names), tree.linkage[:, 2]
-    lines = []
-    waiting = [(2 * n - 2, 0)]  # not recursive: a tree may be as deep as it is large
-    while waiting:
-        node, depth = waiting.pop()
-        leaf = node < n
-        line = shortened(tree.names[node], 300) if leaf else f"{heights[node - n]:.4g}"
-        lines.append("  " * depth + line)
-        below = [(child, depth + 1) for child in _meeting(tree, node)]
-        waiting += reversed(below)
-    return "\n".join(lines)
-
-
-def _meeting(tree: Taxonomy, node: int) -> Iterator[int]:
-    """Yield what meets at the height of `node`."""
-    n = len(tree.names)
-    if node < n:
-        return
-    height = tree.linkage[node - n, 2]
-    waiting = [int(child) for child in tree.linkage[node - n, 1::-1]]
-    while waiting:
-        child = waiting.pop()
-        if child >= n and tree.linkage[child - n, 2] >= height - _ROUNDING:
-            waiting += [int(below) for below in tree.linkage[child - n, 1::-1]]
-        else:
-            yield child

@@ -179,7 +179,7 @@ RecallBody = body_like(
 RowsBody = body_like(
     "RowsBody",
     Collection.add,
-    "data images codes ids progress",
+    "data images codes ids skip_unreadable progress",
     codes=(
         Annotated[str | None, Field(description="A column with packed codes.")],
         None,

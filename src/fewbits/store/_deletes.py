@@ -1,11 +1,14 @@
-"""Files of deleted rows: their places, or a bit for each row where that is shorter."""
+"""Deleted rows of a segment: their positions, or a bit for each row where shorter."""
 
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._formats import check_kind
+from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import REPAIR, SegmentEntry
@@ -18,66 +21,135 @@ _START = len(_MAGIC) + 16 + _HEAD.itemsize  # of a token and the head
 Mask = NDArray[np.bool_]
 
 
+class Deletes:
+    """Which of some rows are deleted, in the form that a file has. A value.
+
+    To look a row up or to delete one more takes no mask of all rows.
+
+    Parameters
+    ----------
+    n_rows, n_deleted : int
+    content : ndarray
+        Rising positions, uint32; or a bit for each row, uint8, the highest first.
+    """
+
+    def __init__(self, n_rows: int, n_deleted: int, content: NDArray[Any]) -> None:
+        self.n_rows, self.n_deleted, self.content = n_rows, n_deleted, content
+
+    @classmethod
+    def none(cls, n_rows: int) -> Self:
+        return cls(n_rows, 0, np.empty(0, np.uint32))
+
+    @property
+    def is_packed(self) -> bool:
+        return bool(self.content.dtype == np.uint8)
+
+    def has(self, positions: IdArray) -> Mask:
+        """Return whether the row at each position, from 0 on, is deleted."""
+        mask: Mask
+        if self.is_packed:
+            bits = self.content[positions >> 3] >> (7 - (positions & 7)).astype("u1")
+            mask = (bits & 1) == 1
+        elif self.n_deleted:
+            nearest = np.searchsorted(self.content, positions.astype(np.uint32))
+            nearest = np.minimum(nearest, self.n_deleted - 1)
+            mask = self.content[nearest] == positions
+        else:
+            mask = np.zeros(len(positions), np.bool_)
+        return mask
+
+    def adding(self, positions: IdArray) -> Self:
+        """Return these and more, which rise and are not deleted yet."""
+        n_deleted = self.n_deleted + len(positions)
+        if self.is_packed:
+            bits = self.content.copy()
+        elif 4 * n_deleted <= self.n_rows // 8:
+            more = positions.astype(np.uint32)
+            at = np.searchsorted(self.content, more)
+            return type(self)(self.n_rows, n_deleted, np.insert(self.content, at, more))
+        else:
+            bits = np.packbits(~self._mask)
+        flags = np.uint8(128) >> (positions & 7).astype(np.uint8)
+        np.bitwise_or.at(bits, positions >> 3, flags)
+        return type(self)(self.n_rows, n_deleted, bits)
+
+    @cached_property
+    def live(self) -> Mask | None:
+        """Mask of the rows that are not deleted, read-only; None for all."""
+        if not self.n_deleted:
+            return None
+        live = self._mask
+        live.setflags(write=False)
+        return live
+
+    @property
+    def _mask(self) -> Mask:
+        if self.is_packed:
+            mask: Mask = np.unpackbits(self.content, count=self.n_rows) == 0
+        else:
+            mask = np.ones(self.n_rows, np.bool_)
+            mask[self.content] = False
+        return mask
+
+
 def write_deletes(
-    disk: Disk, segment: SegmentEntry, number: int, live: Mask
+    disk: Disk, segment: SegmentEntry, number: int, deletes: Deletes
 ) -> SegmentEntry:
     """Write which rows are deleted as of one manifest, and return its segment."""
-    n_live = int(np.count_nonzero(live))
+    n_live = deletes.n_rows - deletes.n_deleted
     deleted = replace(segment, n_live=n_live, deletes=number)
-    places = np.flatnonzero(~live).astype("<u4")
-    packed = 4 * len(places) > len(live) // 8
-    head = np.array([(len(live), len(places), packed)], _HEAD)
-    body = np.packbits(~live) if packed else places
-    data = _MAGIC + segment.token.encode() + head.tobytes() + body.tobytes()
+    head = np.array([(deletes.n_rows, deletes.n_deleted, deletes.is_packed)], _HEAD)
+    data = _MAGIC + segment.token.encode() + head.tobytes() + deletes.content.tobytes()
     write_file(disk, deleted.deletes_name, sealed(data))
     return deleted
 
 
-def read_live(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Mask | None:
-    """Return which rows of a segment are not deleted, None for all.
+def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> Deletes:
+    """Return which rows of a segment are deleted.
 
     One that `mends` puts a flipped bit back: what comes out must match the checksum,
     and leave as many rows as the manifest says. Raises ArtefactError where the file is
-    damaged or gone.
+    damaged or gone, NewerFormatError where it is of a newer kind.
     """
     if segment.deletes is None:
-        return None
+        return Deletes.none(segment.n_rows)
     path = disk.folder / segment.deletes_name
     try:
-        data: bytes | None = bytes(disk.map(segment.deletes_name))
+        data: Any = memoryview(disk.map(segment.deletes_name))
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):
         data = mended_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    live = _parsed(data[:-4], segment)
-    if live is None:
+    is_ours = check_kind(path, bytes(data[: len(_MAGIC)]), _MAGIC)
+    deletes = _parsed(data[:-4], segment) if is_ours else None
+    if deletes is None:
         raise ArtefactError(
             f"{path} is damaged: it is not about the segment that it is named after; "
             f"{REPAIR}"
         )
-    live.setflags(write=False)
-    return live
+    return deletes
 
 
-def _parsed(data: bytes, segment: SegmentEntry) -> Mask | None:
-    if len(data) < _START or not data.startswith(_MAGIC + segment.token.encode()):
+def _parsed(data: Any, segment: SegmentEntry) -> Deletes | None:
+    start = _MAGIC + segment.token.encode()
+    if len(data) < _START or bytes(data[: len(start)]) != start:
         return None
-    head: Any = np.frombuffer(data, _HEAD, 1, len(_MAGIC) + 16)[0]
-    body = data[_START:]
-    n_deleted = segment.n_rows - segment.n_live
-    if head["n_rows"] != segment.n_rows or head["n_deleted"] != n_deleted:
+    head: Any = np.frombuffer(data, _HEAD, 1, len(start))[0]
+    n_rows, n_deleted = segment.n_rows, segment.n_rows - segment.n_live
+    if head["n_rows"] != n_rows or head["n_deleted"] != n_deleted:
         return None
+    # A copy, so that the file can be removed while this is held.
+    body = np.frombuffer(bytes(data[_START:]), np.uint8)
     if head["packed"]:
-        if len(body) != -(-segment.n_rows // 8):
-            return None
-        deleted = np.unpackbits(np.frombuffer(body, np.uint8), count=segment.n_rows)
-        live = deleted == 0
-    else:
-        places = np.frombuffer(body[: len(body) // 4 * 4], "<u4")
-        if len(body) != 4 * n_deleted or (places >= segment.n_rows).any():
-            return None
-        live = np.ones(segment.n_rows, np.bool_)
-        live[places] = False
-    return live if int(np.count_nonzero(live)) == segment.n_live else None
+        fits = len(body) == -(-n_rows // 8)
+        fits = fits and int(np.bitwise_count(body).sum()) == n_deleted
+        return Deletes(n_rows, n_deleted, body) if fits else None
+    if len(body) != 4 * n_deleted:
+        return None
+    positions = body.view("<u4").astype(np.uint32, copy=False)
+    rises = bool((positions[1:] > positions[:-1]).all())
+    if not rises or (positions[-1:] >= n_rows).any():
+        return None
+    return Deletes(n_rows, n_deleted, positions)

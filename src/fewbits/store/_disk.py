@@ -36,6 +36,9 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
     def make_folder(self) -> None:
         """Make the folder where it is not there."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -50,18 +53,18 @@ class Disk:
 
     def create(self, name: str) -> OutFile:
         """Begin a file, or raise FileExistsError where there is one of this name."""
-        return _RealFile(self.folder / name)
+        return _RealFile(self._path(name))
 
     def publish(self, draft: str, name: str) -> None:
         """Rename a file, or raise FileExistsError where the new name is taken."""
-        source, target = self.folder / draft, self.folder / name
+        source, target = self._path(draft), self._path(name)
         if os.name != "posix":
-            source.rename(target)  # refuses to replace there
+            os.rename(source, target)  # refuses to replace there
             return
         try:
             os.link(source, target)
         except OSError as error:
-            if isinstance(error, FileExistsError) or target.exists():
+            if isinstance(error, FileExistsError) or os.path.exists(target):
                 raise
             os.rename(source, target)  # a file system without hard links
         else:
@@ -69,7 +72,7 @@ class Disk:
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        (self.folder / name).unlink()
+        os.unlink(self._path(name))
 
     def sync_folder(self) -> None:
         """Put the names of files on the disk."""
@@ -77,14 +80,14 @@ class Disk:
 
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
-        with open(self.folder / name, "rb") as file:
+        with open(self._path(name), "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
-        return (self.folder / name).stat().st_size
+        return os.stat(self._path(name)).st_size
 
     @contextmanager
     def note(self, name: str, content: bytes) -> Iterator[None]:
@@ -104,11 +107,11 @@ class Disk:
         An exclusive lock makes the file where there is none. A shared one needs no
         right to write, and raises FileNotFoundError where there is no file.
         """
-        path = self.folder / name
+        path = self._path(name)
         lock = FileLock.attempt(path, shared=shared)
         if lock is not None and shared and not lock.still_names(path):
             lock.release()
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return lock
 
 
@@ -124,7 +127,7 @@ def write_file(disk: Disk, name: str, data: Any, *, sync: bool = True) -> None:
 
 
 class _RealFile:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         self._descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
 

@@ -63,17 +63,13 @@ def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdA
     return np.where(ids[middle] == keys, middle, -1)
 
 
-def same_texts(here: Any, ids: Any) -> Same:
-    """Return what compares rows of an Arrow array of texts with some ids."""
+def equal_texts(texts: Any, ids: Any, wanted: IdArray) -> NDArray[np.bool_]:
+    """Compare an Arrow array of texts with those of another at some positions."""
+    import pyarrow.compute as pc
 
-    def same(rows: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-        import pyarrow.compute as pc
-
-        equal = pc.equal(here.take(rows), ids.take(wanted))
-        mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
-        return mask
-
-    return same
+    equal = pc.equal(texts, ids.take(wanted))
+    mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
+    return mask
 
 
 class IdIndex:
@@ -130,6 +126,8 @@ class IdIndex:
             self._checked(at)
             equal = self._keys[at] == keys[wanted]
             at, wanted = at[equal], wanted[equal]
+            if not len(wanted):
+                break
             places = self._rows[at].astype(np.int64)
             if (places >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")

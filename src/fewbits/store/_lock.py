@@ -27,7 +27,7 @@ class FileLock:
         self._owner = os.getpid()
 
     @classmethod
-    def attempt(cls, path: Path, *, shared: bool) -> Self | None:
+    def attempt(cls, path: str | Path, *, shared: bool) -> Self | None:
         """Return a lock on a file, or None when another has it."""
         cloexec = getattr(os, "O_CLOEXEC", 0)
         flags = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
@@ -49,7 +49,7 @@ class FileLock:
         """True where this process took the lock, not the one it was forked from."""
         return self._owner == os.getpid()
 
-    def still_names(self, path: Path) -> bool:
+    def still_names(self, path: str | Path) -> bool:
         """Return whether the locked file is still the one of this path."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(path))

@@ -10,16 +10,21 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self
 
-from fewbits.errors import ArtefactError
+from fewbits._formats import check_changeable, check_readable
+from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
-FORMAT = 1
+FORMAT = 2
+#: Names in its lists of features that are known, see FORMAT.md.
+FEATURES = frozenset({"implicit-rows"})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -100,6 +105,7 @@ class FileEntry:
 
     n_bytes: int
     crc: int
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,11 @@ class SegmentEntry:
         Whether ids rise with the rows, so that they need no index.
     deletes : int or None
         The number in the name of the file that says which rows are deleted.
+    has_rows : bool
+        Whether its file has the column `_row`: none is written where rows count on from
+        the first.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     token: str
@@ -134,6 +145,18 @@ class SegmentEntry:
     id_range: tuple[int, int] | None
     ids_rise: bool
     deletes: int | None = None
+    has_rows: bool = True
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def features(self) -> set[str]:
+        """The `FEATURES` that a reader of its files must know."""
+        return set() if self.has_rows else {"implicit-rows"}
+
+    @property
+    def is_dense(self) -> bool:
+        """True where the numbers of the rows count on from the first."""
+        return self.last - self.first + 1 == self.n_rows
 
     @property
     def sums_name(self) -> str:
@@ -187,6 +210,10 @@ class Manifest:
         The next sequence number, and the next id where none is given.
     segments : tuple of SegmentEntry
         By rising sequence numbers.
+    writer_features : tuple of str
+        What a program that changes the rows must know.
+    unknown : dict
+        What a newer fewbits has added, which stays as it is.
     """
 
     number: int
@@ -196,6 +223,8 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    writer_features: tuple[str, ...] = ()
+    unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def n_live(self) -> int:
@@ -209,10 +238,27 @@ class Manifest:
         """Return the next state."""
         return replace(self, number=self.number + 1, segments=segments, **changes)
 
+    @property
+    def reader_features(self) -> list[str]:
+        """What a program that reads the rows must know."""
+        return sorted({name for segment in self.segments for name in segment.features})
+
+    @property
+    def is_changeable(self) -> bool:
+        """True where this version knows what a change has to take care of."""
+        return FEATURES.issuperset(self.writer_features)
+
+    def check_changeable(self, folder: Path) -> None:
+        """Raise NewerFormatError where only a newer fewbits may change the rows."""
+        check_changeable(folder, self.writer_features, FEATURES)
+
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
         content = {
+            **self.unknown,
             "format": FORMAT,
+            "reader_features": self.reader_features,
+            "writer_features": self.writer_features,
             "number": self.number,
             "n_bits": self.n_bits,
             "bit_order": "msb",
@@ -222,14 +268,15 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
-        body = "\n" + json.dumps(content, ensure_ascii=False, default=vars)[1:]
+        body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
     def from_bytes(cls, data: Any, name: str) -> Self:
         """Return the state that a file holds.
 
-        Raises ArtefactError where it is damaged, or of another version.
+        Raises ArtefactError where it is damaged, NewerFormatError where it needs a
+        newer fewbits.
         """
         data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
@@ -239,26 +286,43 @@ class Manifest:
             )
         try:
             content = json.loads(data)
-            if content["format"] == FORMAT:
-                return cls(
-                    number=_count(content["number"]),
-                    schema=_schema(content["schema"]),
-                    n_bits=_count(content["n_bits"], 1),
-                    fingerprint=_text(content["fingerprint"]),
-                    next_row=_count(content["next_row"]),
-                    next_id=_count(content["next_id"], most=1 << 63),
-                    segments=_segments(content["segments"]),
-                )
+            check_readable(name, content, FORMAT, FEATURES)
+            return cls(
+                number=_count(content["number"]),
+                schema=_schema(content["schema"]),
+                n_bits=_count(content["n_bits"], 1),
+                fingerprint=_text(content["fingerprint"]),
+                next_row=_count(content["next_row"]),
+                next_id=_count(content["next_id"], most=1 << 63),
+                segments=_segments(content["segments"]),
+                writer_features=tuple(content.get("writer_features", ())),
+                unknown=_unknown(content, _FIELDS),
+            )
+        except NewerFormatError:
+            raise
         except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
-        raise OtherFormatError(
-            f"{name} was written in format {content['format']}, this version reads "
-            f"format {FORMAT}: install a newer fewbits"
-        )
 
 
-class OtherFormatError(ArtefactError):
-    """A file is intact, but of another version: nothing of it is repaired."""
+#: The fields that this version knows, of a manifest, a segment and a file.
+_FIELDS = {each.name for each in fields(Manifest)} - {"unknown"} | {
+    "sha256",
+    "format",
+    "reader_features",
+    "bit_order",
+}
+_OF_SEGMENT = {each.name for each in fields(SegmentEntry)} - {"unknown"}
+_OF_FILE = {each.name for each in fields(FileEntry)} - {"unknown"}
+
+
+def plain_entry(entry: SegmentEntry | FileEntry) -> dict[str, Any]:
+    """Return what JSON says of a segment or a file."""
+    values = vars(entry)
+    return {**values["unknown"], **{k: v for k, v in values.items() if k != "unknown"}}
+
+
+def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in known}
 
 
 def _digest(body: bytes) -> str:
@@ -302,9 +366,13 @@ def _segment(entry: Any) -> SegmentEntry:
     n_rows = _count(entry["n_rows"], 1)
     rows = _file(entry["rows"])
     first = _count(entry["first"])
-    # Each row has at least a number of 8 bytes, an id and a code.
+    # Each row has at least an id of 8 bytes, or its end, and a code.
     if 9 * n_rows > rows.n_bytes:
         raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
+    last = _count(entry["last"], first + n_rows - 1)
+    has_rows = bool(entry.get("has_rows", True))
+    if not has_rows and last != first + n_rows - 1:
+        raise ValueError("it does not say which rows a segment has")
     limits = entry["id_range"]
     deletes = entry["deletes"]
     return SegmentEntry(
@@ -312,12 +380,14 @@ def _segment(entry: Any) -> SegmentEntry:
         n_rows=n_rows,
         n_live=_count(entry["n_live"], 0, n_rows),
         first=first,
-        last=_count(entry["last"], first + n_rows - 1),
+        last=last,
         rows=rows,
         vectors=None if entry["vectors"] is None else _file(entry["vectors"]),
         id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
+        has_rows=has_rows,
+        unknown=_unknown(entry, _OF_SEGMENT),
     )
 
 
@@ -326,7 +396,11 @@ def _id(value: Any) -> int:
 
 
 def _file(entry: Any) -> FileEntry:
-    return FileEntry(_count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1))
+    return FileEntry(
+        _count(entry["n_bytes"]),
+        _count(entry["crc"], 0, (1 << 32) - 1),
+        _unknown(entry, _OF_FILE),
+    )
 
 
 def newest_number(disk: Disk) -> int:
@@ -358,13 +432,19 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+    manifest = _parsed(bytes(disk.map(name)), str(disk.folder / name))
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
             f"{REPAIR}"
         )
     return manifest
+
+
+@lru_cache(8)
+def _parsed(data: bytes, name: str) -> Manifest:
+    """Read a manifest once, as each change asks for the same few several times."""
+    return Manifest.from_bytes(data, name)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -382,6 +462,7 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     The copy is for `repair` alone. It is written after the manifest is on the disk, so
     that a copy without its manifest means that the manifest got lost.
     """
+    manifest.check_changeable(disk.folder)
     data = manifest.to_bytes()
     disk.sync_folder()
     draft = draft_name()
@@ -392,8 +473,16 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
-def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
+def collect(
+    disk: Disk,
+    newest: Manifest,
+    new: Set[str] = frozenset(),
+    *,
+    is_durable: bool = False,
+) -> None:
     """Remove the files that neither the newest state nor a held one names.
+
+    Those that are `new`, for a state to come, stay.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -404,13 +493,16 @@ def collect(disk: Disk, newest: Manifest, *, is_durable: bool = False) -> None:
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number:
+    if numbers[-1] > newest.number or not newest.is_changeable:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
         held = [n for n in older if n not in locks]
-        kept = _needed(disk, newest, held)
+        try:
+            kept = _needed(disk, newest, held) | new
+        except NewerFormatError:  # what a held state needs is not known
+            return
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import read_live, write_deletes
+from fewbits.store._deletes import Deletes, read_deletes, write_deletes
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
@@ -130,6 +130,7 @@ def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
 
 def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     """Publish a state of all that is intact. The caller holds the store's lock."""
+    _check_changeable(disk)
     manifest, damages, top = newest_readable(disk)
     report = verified(disk, manifest, damages)
     if manifest is not None and report.is_intact:
@@ -203,6 +204,17 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     )
 
 
+def _check_changeable(disk: Disk) -> None:
+    """Refuse a folder in which a newer fewbits has written any state."""
+    names = disk.names()
+    for kind in ("manifest", "copy"):
+        for number in manifest_numbers(names, kind):
+            name = f"{kind}-{number:06d}.json"
+            with contextlib.suppress(ArtefactError, FileNotFoundError):
+                state = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+                state.check_changeable(disk.folder)
+
+
 def _older_number(disk: Disk, drop_rows: bool) -> int:
     """Return the number of the newest state whose manifest can be read."""
     for number in reversed(manifest_numbers(disk.names())):
@@ -240,6 +252,7 @@ def _mended(
     except ArtefactError:
         sums, is_whole = _mended_sums(disk, entry), False
     contents = []
+    schemas = segment_schemas(base, has_rows=entry.has_rows)
     for i, (name, file) in enumerate(entry.arrow_files):
         data = disk.map(name)
         content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
@@ -247,7 +260,7 @@ def _mended(
             raise ArtefactError(f"{name} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
         path = str(disk.folder / name)
-        only_batch(content, segment_schemas(base)[i], entry.n_rows, path)
+        only_batch(content, schemas[i], entry.n_rows, path)
         if content is not data:
             is_whole = False
             before = block_sums(data[: file.n_bytes])
@@ -266,17 +279,17 @@ def _mended(
 
     is_flipped = False
     try:
-        live = read_live(disk, entry)
+        deletes = read_deletes(disk, entry)
     except ArtefactError:
         is_flipped = True
         try:
-            live = read_live(disk, entry, mends=True)
+            deletes = read_deletes(disk, entry, mends=True)
         except ArtefactError:
             return mended, n_mended, True
     if is_whole and not is_flipped:
         return entry, n_mended, False
-    if live is not None:
-        mended = _with_deletes(disk, base.number + 1, mended, live)
+    if deletes.n_deleted:
+        mended = _with_deletes(disk, base.number + 1, mended, deletes)
     return mended, n_mended + is_flipped, False
 
 
@@ -289,11 +302,11 @@ def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
 
 
 def _with_deletes(
-    disk: Disk, number: int, entry: SegmentEntry, live: Any
+    disk: Disk, number: int, entry: SegmentEntry, deletes: Deletes
 ) -> SegmentEntry:
     with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
         disk.remove(replace(entry, deletes=number).deletes_name)
-    return write_deletes(disk, entry, number, live)
+    return write_deletes(disk, entry, number, deletes)
 
 
 def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
@@ -301,15 +314,15 @@ def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
     source = Stored(Part(disk, state, state.segments[place]))
     for later in state.segments[place + 1 :]:
         source.delete(_living_ids(Part(disk, state, later)))
-    if source.live is None:
+    if not source.deletes.n_deleted:
         return source.part.entry
-    return _with_deletes(disk, state.number, source.part.entry, source.live)
+    return _with_deletes(disk, state.number, source.part.entry, source.deletes)
 
 
 def _living_ids(part: Part) -> Any:
     import pyarrow as pa
 
-    return part.ids.take(pa.array(part.live_places()))
+    return part.ids.take(pa.array(part.live_positions()))
 
 
 def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:

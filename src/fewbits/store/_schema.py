@@ -49,13 +49,13 @@ def checked_schema(schema: Any, n_bits: int) -> Any:
 
 
 def file_schema(
-    schema: Any, n_bits: int, fingerprint: str, *, vectors: bool = False
+    schema: Any, n_bits: int, fingerprint: str, *, rows: bool, vectors: bool = False
 ) -> Any:
-    """Return the schema of a segment's file of rows, or of vectors."""
+    """Return the schema of a segment's file of rows or of vectors."""
     import pyarrow as pa
 
     fields = [field for field in schema if (field.name in OF_VECTORS) == vectors]
-    if not vectors:
+    if rows:
         fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
     notes = {
         b"fewbits.n_bits": str(n_bits).encode(),

@@ -6,8 +6,8 @@ its codes.
 """
 
 import contextlib
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
+from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk, write_file
-from fewbits.store._ids import IdIndex, keys_of
+from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
     SegmentEntry,
     draft_name,
+    plain_entry,
     rows_name,
     vectors_name,
 )
@@ -42,6 +44,7 @@ from fewbits.store._sums import (
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
+_MANY = 64  # rows for each that is asked for: where there are fewer, all are read
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
@@ -72,6 +75,7 @@ class ArrowFile:
         self._base = buffer.address
         self._batch = only_batch(buffer, schema, n_rows, self.path)
         self._whole: dict[str, Any] = {}  # columns all of whose bytes are checked
+        self._fields: dict[tuple[str, ...], Any] = {}  # schemas of some columns
 
     def column(self, name: str) -> Any:
         """Return a column after checking all of its bytes."""
@@ -107,23 +111,28 @@ class ArrowFile:
         matrix: NDArray[Any] = self.checked.bytes[start : start + n_bytes].view(dtype)
         return matrix.reshape(self.n_rows, width)
 
-    def take(self, schema: Any, rows: IdArray) -> Any:
-        """Return some rows of the columns of a schema, in any order; they may repeat.
+    def take(self, names: Sequence[str], positions: IdArray) -> Any:
+        """Return some columns at some positions, in any order; they may repeat.
 
         Of a large column only the blocks that they lie in are checked, unless it is of
         a nested type, or one of categories.
         """
         import pyarrow as pa
 
-        columns, names = [], schema.names
+        columns = []
         for name in names:
             column = self._whole.get(name)
             if column is None:
                 column = self.unchecked(name)
-                if column.nbytes <= _SMALL or not self._check_rows(name, rows):
+                if column.nbytes <= _SMALL or not self._check_rows(name, positions):
                     column = self.column(name)
             columns.append(column)
-        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), rows)
+        schema = self._fields.get(key := tuple(names))
+        if schema is None:
+            known = self._batch.schema
+            schema = pa.schema([known.field(name) for name in names])
+            self._fields[key] = schema
+        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), positions)
         for name, column in zip(names, taken.columns, strict=True):
             if name not in self._whole:
                 self._valid(column)
@@ -259,10 +268,11 @@ class SomeNumbers:
         return numbers
 
 
-def segment_schemas(manifest: Manifest) -> tuple[Any, Any]:
+def segment_schemas(manifest: Manifest, *, has_rows: bool) -> tuple[Any, Any]:
     """Return the schemas of a segment's files, of rows and of vectors."""
     of = manifest.schema, manifest.n_bits, manifest.fingerprint
-    return file_schema(*of), file_schema(*of, vectors=True)
+    vectors = file_schema(*of, rows=False, vectors=True)
+    return file_schema(*of, rows=has_rows), vectors
 
 
 def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
@@ -290,7 +300,10 @@ def write_segment(
     files, names = [], [rows_name(token)]
     if any(name in OF_VECTORS for name in table.column_names):
         names.append(vectors_name(token))
-    for name, schema in zip(names, segment_schemas(manifest), strict=False):
+    first, last = (table[ROW][at].as_py() for at in (0, -1))
+    has_rows = last - first + 1 != len(table)
+    schemas = segment_schemas(manifest, has_rows=has_rows)
+    for name, schema in zip(names, schemas, strict=False):
         columns = [_one_chunk(table[field.name]) for field in schema]
         batch = pa.RecordBatch.from_arrays(columns, schema=schema)
         file = disk.create(name)
@@ -303,7 +316,7 @@ def write_segment(
             file.close()
         n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
-    numbers, ids = table[ROW], _one_chunk(table[ID])
+    ids = _one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
         keys = ids.to_numpy()
@@ -313,12 +326,13 @@ def write_segment(
         token=token,
         n_rows=len(table),
         n_live=len(table),
-        first=numbers[0].as_py(),
-        last=numbers[len(table) - 1].as_py(),
+        first=first,
+        last=last,
         rows=files[0].entry,
         vectors=files[1].entry if len(files) > 1 else None,
         id_range=id_range,
         ids_rise=rises,
+        has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
@@ -352,7 +366,7 @@ def write_sums(
     disk: Disk, entry: SegmentEntry, files: list[FileSums], number: int
 ) -> None:
     """Write the file of sums of a segment that is new in the state of a number."""
-    facts = {**asdict(entry), "number": number}
+    facts = {**plain_entry(entry), "number": number}
     write_file(disk, entry.sums_name, sums_bytes(files, facts))
 
 
@@ -378,6 +392,150 @@ def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
     data, width = disk.map(entry.ids_name), 4 if entry.id_range is None else 8
     path = str(disk.folder / entry.ids_name)
     return IdIndex.from_bytes(data, entry.n_rows, width, entry.token, path)
+
+
+class SegmentFiles:
+    """The files of a segment, each opened when something in it is asked for.
+
+    They never change, so that all states with the segment share them. Of ids and row
+    numbers, only the blocks in which the few that are asked for lie are read.
+    """
+
+    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
+        self._disk, self._manifest, self._entry = disk, manifest, entry
+        self._deletes: tuple[int | None, Deletes] | None = None  # the last read
+
+    def deletes(self, entry: SegmentEntry) -> Deletes:
+        """Return which rows are deleted in a state with this entry."""
+        last = self._deletes
+        if last is None or last[0] != entry.deletes:
+            self._deletes = last = entry.deletes, read_deletes(self._disk, entry)
+        return last[1]
+
+    @cached_property
+    def _sums(self) -> list[FileSums]:
+        return read_sums(self._disk, self._entry)
+
+    @cached_property
+    def rows(self) -> ArrowFile:
+        return self._file(0)
+
+    @cached_property
+    def vectors(self) -> ArrowFile | None:
+        return None if self._entry.vectors is None else self._file(1)
+
+    def _file(self, number: int) -> ArrowFile:
+        name, _ = self._entry.arrow_files[number]
+        entry = self._entry
+        schema = segment_schemas(self._manifest, has_rows=entry.has_rows)[number]
+        return ArrowFile(self._disk, name, self._sums[number], schema, entry.n_rows)
+
+    @cached_property
+    def row_numbers(self) -> IdArray:
+        """Permanent numbers of all rows, which rise."""
+        if not self._entry.has_rows:
+            return np.arange(self._entry.first, self._entry.last + 1)
+        numbers: IdArray = self.rows.column(ROW).to_numpy()
+        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
+            raise ArtefactError(
+                f"{self.rows.path} is damaged: its rows are not in order"
+            )
+        return numbers
+
+    def check_entry(self) -> None:
+        """Raise where the rows are not what the manifest says of them."""
+        entry, rows = self._entry, self.row_numbers
+        wrong = (
+            "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
+        )
+        if entry.id_range is not None:
+            ids = self.rows.column(ID).to_numpy()
+            if entry.id_range != (ids.min(), ids.max()):
+                wrong = "the smallest and the largest id"
+            elif entry.ids_rise and not (ids[1:] > ids[:-1]).all():
+                wrong = "the order of ids"
+        if wrong:
+            raise ArtefactError(
+                f"{self.rows.path} is damaged: its manifest says otherwise of {wrong}"
+            )
+
+    def rows_at(self, positions: IdArray) -> IdArray:
+        if self._entry.is_dense:
+            return self._entry.first + positions
+        if "row_numbers" in self.__dict__:
+            return self.row_numbers[positions]
+        return SomeNumbers(self.rows, ROW).take(positions)
+
+    def positions_of(self, rows: IdArray) -> IdArray:
+        if self._entry.is_dense:
+            return rows - self._entry.first
+        if "row_numbers" not in self.__dict__ and self._are_few(rows):
+            return self._among_rising(ROW, rows)
+        return np.searchsorted(self.row_numbers, rows)
+
+    @cached_property
+    def id_numbers(self) -> SomeNumbers | None:
+        return SomeNumbers.of(self.rows, ID)
+
+    def find(self, ids: Any) -> IdArray:
+        """Return the position of each id of an Arrow array, -1 where it never was."""
+        keys = keys_of(ids)
+        if self._entry.id_range is None:
+            return self._look_up(keys, self._same_texts(ids))
+        low, high = self._entry.id_range
+        near = np.flatnonzero((keys >= low) & (keys <= high))
+        positions = np.full(len(keys), -1, np.int64)
+        if len(near) and self._entry.ids_rise and self._are_few(near):
+            positions[near] = self._among_rising(ID, keys[near])
+        elif len(near):
+            positions[near] = self._look_up(keys[near], None)
+        return positions
+
+    def _are_few(self, numbers: IdArray) -> bool:
+        return len(numbers) * _MANY < self._entry.n_rows
+
+    def _same_texts(self, ids: Any) -> Same:
+        """Return what compares ids here with some of an array."""
+
+        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+            import pyarrow as pa
+
+            if not self._are_few(positions):
+                texts = self.rows.column(ID).take(pa.array(positions))
+            else:
+                texts = self.rows.take([ID], positions).column(0)
+            return equal_texts(texts, ids, wanted)
+
+        return same
+
+    def _among_rising(self, name: str, numbers: IdArray) -> IdArray:
+        start = self.rows.values_start(name)
+        return among_rising(
+            self.rows.unchecked(name).to_numpy(),
+            numbers,
+            lambda at: self.rows.checked.check_blocks((start + 8 * at) // BLOCK),
+        )
+
+    def _look_up(self, keys: Any, same: Same | None) -> IdArray:
+        try:
+            return self._index.find(keys, same)
+        except ArtefactError:
+            # Whatever the matter with the file is, the ids themselves are there.
+            self.__dict__["_index"] = self._sorted_ids()
+            return self._index.find(keys, same)
+
+    @cached_property
+    def _index(self) -> IdIndex:
+        if has_index(self._entry):
+            with contextlib.suppress(ArtefactError, OSError):
+                return read_index(self._disk, self._entry)
+        return self._sorted_ids()
+
+    def _sorted_ids(self) -> IdIndex:
+        keys = keys_of(self.rows.column(ID))
+        if self._entry.ids_rise:
+            return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
+        return IdIndex.of(keys)
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:

@@ -3,7 +3,8 @@
 import contextlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,8 @@ from numpy.typing import NDArray
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.store._deletes import read_live
+from fewbits.store._deletes import Deletes
 from fewbits.store._disk import Disk
-from fewbits.store._ids import IdIndex, among_rising, keys_of, same_texts
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import (
@@ -26,18 +26,10 @@ from fewbits.store._schema import (
     ROW,
     VECTOR,
 )
-from fewbits.store._segment import (
-    ArrowFile,
-    SomeNumbers,
-    has_index,
-    read_derived,
-    read_index,
-    read_sums,
-    segment_schemas,
-)
-from fewbits.store._sums import BLOCK, FileSums
+from fewbits.store._segment import SegmentFiles, read_derived
 
-_MANY = 64  # rows for each id: where there are fewer, all ids are read
+#: Segments that are open, by their tokens, which name the same files for ever.
+Opened: TypeAlias = WeakValueDictionary[str, SegmentFiles]
 
 
 class Int8Parts(NamedTuple):
@@ -53,13 +45,19 @@ class Int8Parts(NamedTuple):
 class Part:
     """The rows of one segment, as they are in one state of the collection.
 
-    Everything is read when it is asked for, and checked before. A place counts the
+    Everything is read when it is asked for, and checked before. A position counts the
     rows, deleted ones included.
     """
 
-    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        manifest: Manifest,
+        entry: SegmentEntry,
+        files: SegmentFiles | None = None,
+    ) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
-        self._schemas: dict[tuple[str, ...], Any] = {}  # of some columns
+        self.files = files or SegmentFiles(disk, manifest, entry)
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
@@ -80,38 +78,24 @@ class Part:
         return self._entry.n_live
 
     @cached_property
+    def deletes(self) -> Deletes:
+        """Which rows are deleted."""
+        return self.files.deletes(self._entry)
+
+    @property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return read_live(self._disk, self._entry)
+        return self.deletes.live
 
-    def live_places(self) -> IdArray:
-        """Return the places of the rows that are not deleted."""
+    def live_positions(self) -> IdArray:
+        """Return the positions of the rows that are not deleted."""
         return (
             np.arange(self.n_rows) if self.live is None else np.flatnonzero(self.live)
         )
 
-    # The files, each opened when something in it is asked for.
-
-    @cached_property
-    def _sums(self) -> list[FileSums]:
-        return read_sums(self._disk, self._entry)
-
-    @cached_property
-    def _rows(self) -> ArrowFile:
-        return self._file(0)
-
-    @cached_property
-    def _vectors(self) -> ArrowFile | None:
-        return None if self._entry.vectors is None else self._file(1)
-
-    def _file(self, number: int) -> ArrowFile:
-        name, _ = self._entry.arrow_files[number]
-        schema = segment_schemas(self._manifest)[number]
-        return ArrowFile(self._disk, name, self._sums[number], schema, self.n_rows)
-
     def _column(self, name: str) -> Any:
         """Return any column, checked."""
-        file = self._vectors if name in OF_VECTORS else self._rows
+        file = self.files.vectors if name in OF_VECTORS else self.files.rows
         if file is None:
             raise KeyError(name)
         return file.column(name)
@@ -129,33 +113,40 @@ class Part:
         return self._bytes_of(CORRECTION)
 
     def _bytes_of(self, name: str) -> CodeArray:
-        width = self._rows.column(name).type.byte_width
-        return self._rows.matrix(name, np.uint8, width)
+        width = self.files.rows.column(name).type.byte_width
+        return self.files.rows.matrix(name, np.uint8, width)
 
-    @cached_property
-    def sequence(self) -> IdArray:
+    @property
+    def rows(self) -> range | IdArray:
+        """Permanent numbers of the rows, a range where they count on from the first."""
+        entry = self._entry
+        return (
+            range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
+        )
+
+    @property
+    def row_numbers(self) -> IdArray:
         """Permanent numbers of the rows, rising within and between parts."""
-        numbers: IdArray = self._rows.column(ROW).to_numpy()
-        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
-            raise ArtefactError(
-                f"{self._rows.path} is damaged: its rows are not in order"
-            )
-        return numbers
+        return self.files.row_numbers
 
-    @cached_property
+    def rows_at(self, positions: IdArray) -> IdArray:
+        """Return the permanent numbers of the rows at some positions."""
+        return self.files.rows_at(positions)
+
+    def positions_of(self, rows: IdArray) -> IdArray:
+        """Return the positions of rows of this part by their permanent numbers."""
+        return self.files.positions_of(rows)
+
+    @property
     def ids(self) -> Any:
         """Ids, an Arrow array of int64 or large_string."""
-        return self._rows.column(ID)
+        return self.files.rows.column(ID)
 
-    @cached_property
-    def _id_numbers(self) -> SomeNumbers | None:
-        return SomeNumbers.of(self._rows, ID)
-
-    def ids_at(self, rows: IdArray) -> NDArray[Any]:
-        """Return the ids of some rows, int64, or objects that are texts; see `take`."""
-        if self._id_numbers is not None:
-            return self._id_numbers.take(rows)
-        texts = self._rows.take(self._schema_of([ID]), rows).column(0).to_pylist()
+    def ids_at(self, positions: IdArray) -> NDArray[Any]:
+        """Return the ids at some positions, int64, or objects that are texts."""
+        if self.files.id_numbers is not None:
+            return self.files.id_numbers.take(positions)
+        texts = self.files.rows.take([ID], positions).column(0).to_pylist()
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
@@ -175,11 +166,11 @@ class Part:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
         if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ROW: self._rows.unchecked(ROW)}).select([])
-        columns = [self._rows.column(name) for name in names]
+            return pa.table({ID: self.files.rows.unchecked(ID)}).select([])
+        columns = [self.files.rows.column(name) for name in names]
         return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
-    def take(self, names: Sequence[str], rows: IdArray) -> Any:
+    def take(self, names: Sequence[str], positions: IdArray) -> Any:
         """Return some rows of some columns, which may repeat, as an Arrow table.
 
         Of most types, only the blocks in which these rows lie are read and checked.
@@ -188,31 +179,20 @@ class Part:
         ----------
         names : sequence of str
             The user's columns, or ``_id``.
-        rows : ndarray of int64
-            Places in the part.
+        positions : ndarray of int64
         """
         import pyarrow as pa
 
         if not names:
-            return pa.table({ROW: pa.array(rows)}).select([])
-        return pa.Table.from_batches([self._rows.take(self._schema_of(names), rows)])
-
-    def _schema_of(self, names: Sequence[str]) -> Any:
-        """Return the fields of some columns."""
-        import pyarrow as pa
-
-        key = tuple(names)
-        if key not in self._schemas:
-            known = self._manifest.schema
-            self._schemas[key] = pa.schema([known.field(name) for name in names])
-        return self._schemas[key]
+            return pa.table({ID: pa.array(positions)}).select([])
+        return pa.Table.from_batches([self.files.rows.take(names, positions)])
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
         import pyarrow as pa
 
-        names = [ROW, *self._manifest.schema.names]
-        return pa.table({name: self._column(name) for name in names})
+        columns = {name: self._column(name) for name in self._manifest.schema.names}
+        return pa.table({ROW: pa.array(self.row_numbers), **columns})
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -220,7 +200,7 @@ class Part:
 
         Call `check_vectors` before reading rows of it: this checks nothing.
         """
-        if self._vectors is None:
+        if self.files.vectors is None:
             return None
         values, *blocks = (self._matrix(name) for name in self._vector_columns)
         if not blocks:
@@ -232,9 +212,9 @@ class Part:
         return [n for n in (VECTOR, BLOCKS) if n in self._manifest.schema.names]
 
     def _matrix(self, name: str) -> NDArray[Any]:
-        assert self._vectors is not None
-        kind = self._vectors.unchecked(name).type
-        return self._vectors.matrix(
+        assert self.files.vectors is not None
+        kind = self.files.vectors.unchecked(name).type
+        return self.files.vectors.matrix(
             name, kind.value_type.to_pandas_dtype(), kind.list_size
         )
 
@@ -246,7 +226,7 @@ class Part:
         ArtefactError
             When one differs from what was written.
         """
-        file = self._vectors
+        file = self.files.vectors
         if file is None:
             return
         for name in self._vector_columns:
@@ -280,64 +260,31 @@ class Part:
         ids : pyarrow.Array
             Of the type of `ids`.
         """
-        places = self._find(ids)
-        if self.live is not None:
-            places[(places >= 0) & ~self.live[places]] = -1
-        return places
+        positions = self.files.find(ids)
+        there = np.flatnonzero(positions >= 0)
+        positions[there[self.deletes.has(positions[there])]] = -1
+        return positions
 
-    def _find(self, ids: Any) -> IdArray:
-        """Return the place of each id, deleted or not."""
-        keys = keys_of(ids)
-        if self._entry.id_range is None:
-            # The ids themselves are read only where a key is there.
-            return self._look_up(keys, lambda *at: same_texts(self.ids, ids)(*at))
-        low, high = self._entry.id_range
-        near = np.flatnonzero((keys >= low) & (keys <= high))
-        places = np.full(len(keys), -1, np.int64)
-        if not len(near):
-            return places
-        if self._entry.ids_rise and len(near) * _MANY < self.n_rows:
-            start = self._rows.values_start(ID)
-            places[near] = among_rising(
-                self._rows.unchecked(ID).to_numpy(),
-                keys[near],
-                lambda rows: self._rows.checked.check_blocks(
-                    (start + 8 * rows) // BLOCK
-                ),
-            )
-        else:
-            places[near] = self._look_up(keys[near], None)
-        return places
 
-    def _look_up(self, keys: Any, same: Any) -> IdArray:
-        try:
-            return self._index.find(keys, same)
-        except ArtefactError:
-            # Whatever the matter with the file is, the ids themselves are there.
-            self.__dict__["_index"] = self._sorted_ids()
-            return self._index.find(keys, same)
-
-    @cached_property
-    def _index(self) -> IdIndex:
-        if has_index(self._entry):
-            with contextlib.suppress(ArtefactError, OSError):
-                return read_index(self._disk, self._entry)
-        return self._sorted_ids()
-
-    def _sorted_ids(self) -> IdIndex:
-        keys = keys_of(self.ids)
-        if self._entry.ids_rise:
-            return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
-        return IdIndex.of(keys)
+def parts_of(disk: Disk, manifest: Manifest, opened: Opened) -> tuple[Part, ...]:
+    """Return the parts of a state, over files that are open already where they are."""
+    parts = tuple(
+        Part(disk, manifest, entry, opened.get(entry.token))
+        for entry in manifest.segments
+    )
+    opened.update((part.entry.token, part.files) for part in parts)
+    return parts
 
 
 class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected."""
 
-    def __init__(self, disk: Disk, manifest: Manifest, lock: FileLock) -> None:
+    def __init__(
+        self, disk: Disk, manifest: Manifest, lock: FileLock, opened: Opened
+    ) -> None:
         self._manifest = manifest
         self._lock = lock  # keeps the files from being removed
-        self.parts = tuple(Part(disk, manifest, each) for each in manifest.segments)
+        self.parts = parts_of(disk, manifest, opened)
 
     def __enter__(self) -> Self:
         return self

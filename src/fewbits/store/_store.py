@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from fewbits._checks import check_count
-from fewbits.errors import ArgumentError, ArtefactError, LockedError
+from fewbits.errors import ArgumentError, ArtefactError, LockedError, NewerFormatError
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
@@ -35,7 +36,7 @@ from fewbits.store._manifest import (
 from fewbits.store._memory import MemoryDisk
 from fewbits.store._repair import Repaired, repaired
 from fewbits.store._schema import checked_schema
-from fewbits.store._snapshot import Snapshot
+from fewbits.store._snapshot import Opened, Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
 from fewbits.store._writer import FULL, Writer
 
@@ -53,6 +54,7 @@ class Store:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
+        self._opened: Opened = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Store({str(self._disk.folder)!r})"
@@ -66,6 +68,7 @@ class Store:
         n_bits: int,
         fingerprint: str,
         number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         """Begin an empty collection.
 
@@ -83,6 +86,8 @@ class Store:
             Of the encoder that codes are from.
         number : int, default=0
             Of the first, empty state; those of others follow.
+        next_id : int, default=0
+            The first id that is given to a row without one.
 
         Raises
         ------
@@ -107,16 +112,21 @@ class Store:
         2
         """
         disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
-        return cls._create(disk, schema, n_bits, fingerprint, number)
+        return cls._create(disk, schema, n_bits, fingerprint, number, next_id)
 
     @classmethod
     def _create(
-        cls, disk: Disk, schema: Any, n_bits: int, fingerprint: str, number: int = 0
+        cls,
+        disk: Disk,
+        schema: Any,
+        n_bits: int,
+        fingerprint: str,
+        number: int = 0,
+        next_id: int = 0,
     ) -> Self:
         check_count(n_bits, "n_bits")
-        first = Manifest(
-            number, checked_schema(schema, n_bits), n_bits, fingerprint, 0, 0, ()
-        )
+        schema = checked_schema(schema, n_bits)
+        first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
         disk.make_folder()
         disk.sync_parent()
         store = cls(disk)
@@ -168,10 +178,13 @@ class Store:
         return [n for n in older if self._is_whole(n, names)] + [newest]
 
     def _is_whole(self, number: int, names: set[str]) -> bool:
-        with contextlib.suppress(ArtefactError, FileNotFoundError):
+        try:
             manifest = read_manifest(self._disk, number)
-            return manifest.next_row > 0 and manifest.names() <= names
-        return False
+        except NewerFormatError:
+            return True  # it is there, though `snapshot` refuses it
+        except (ArtefactError, FileNotFoundError):
+            return False
+        return manifest.next_row > 0 and manifest.names() <= names
 
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
@@ -217,7 +230,7 @@ class Store:
         manifest = read_manifest(self._disk, number)
         # What the newest state lacks is damage, which is found when it is read.
         if is_newest or manifest.names() <= set(self._disk.names()):
-            return Snapshot(self._disk, manifest, lock)
+            return Snapshot(self._disk, manifest, lock, self._opened)
         lock.release()
         return None
 
@@ -244,7 +257,7 @@ class Store:
         check_count(segment_bytes, "segment_bytes")
         with (
             self._locked(inf if timeout is None else timeout) as lock,
-            Writer(self._disk, lock, segment_bytes) as writer,
+            Writer(self._disk, lock, segment_bytes, self._opened) as writer,
         ):
             yield writer
 
@@ -297,14 +310,6 @@ class Store:
             return writer.rewrite(
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
-
-    def collect(self) -> None:
-        """Remove the files of states that are no longer held, as a commit does.
-
-        While a writer is open, this is left to it.
-        """
-        with contextlib.suppress(LockedError, OSError), self._locked(0.0):
-            collect(self._disk, newest_manifest(self._disk))
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
-from fewbits.errors import ArtefactError
+from fewbits._formats import check_kind
+from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.store._disk import OutFile
-from fewbits.store._manifest import REPAIR, FileEntry
+from fewbits.store._manifest import REPAIR, FileEntry, plain_entry
 
 BLOCK = 1 << 16
 Sums = NDArray[np.uint32]
@@ -129,8 +130,11 @@ class CheckedBytes:
         blocks = blocks[~self._good[blocks]]
         if not len(blocks):
             return
-        blocks = np.unique(blocks)
-        for run in np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1):
+        runs = [blocks]
+        if len(blocks) > 1:
+            blocks = np.unique(blocks)
+            runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+        for run in runs:
             first, last = int(run[0]), int(run[-1]) + 1
             sums = block_sums(self.bytes[first * BLOCK : last * BLOCK])
             bad = np.flatnonzero(sums != self._sums[first:last])
@@ -192,7 +196,7 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
 
     The facts are what the first manifest with the segment says of it, for other tools.
     """
-    text = json.dumps(facts).encode()
+    text = json.dumps(facts, default=plain_entry).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
     return sealed(data + b"".join(file.to_bytes() for file in files))
 
@@ -200,7 +204,8 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
 def parse_sums(data: Any, path: str) -> list[FileSums]:
     """Return the sums of the files of a segment, of rows and of vectors.
 
-    Raises ArtefactError where they are damaged.
+    Raises ArtefactError where they are damaged, NewerFormatError where they are of a
+    newer kind.
     """
     data = bytes(data)
     if not is_sealed(data):
@@ -209,11 +214,13 @@ def parse_sums(data: Any, path: str) -> list[FileSums]:
     end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
     files, rest = [], memoryview(data)[end:-4]
     try:
-        if not data.startswith(_MAGIC) or end > len(data) or not rest:
+        if not check_kind(path, data, _MAGIC) or end > len(data) or not rest:
             raise ValueError("it holds no sums")
         while rest:
             file, rest = FileSums.from_bytes(rest)
             files.append(file)
+    except NewerFormatError:
+        raise
     except ValueError as error:
         raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
     return files

@@ -9,12 +9,11 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import read_live
+from fewbits.store._deletes import read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
-    OtherFormatError,
     SegmentEntry,
     copy_name,
     has_segments,
@@ -23,6 +22,7 @@ from fewbits.store._manifest import (
     newest_number,
 )
 from fewbits.store._segment import (
+    SegmentFiles,
     bytes_of_offset,
     has_index,
     only_batch,
@@ -153,8 +153,6 @@ def _state(disk: Disk, name: str, number: int) -> tuple[Manifest | None, list[Da
         manifest = Manifest.from_bytes(disk.map(name), path)
     except FileNotFoundError:
         return None, [Damage(path, "it is missing")]
-    except OtherFormatError:
-        raise
     except ArtefactError as error:
         return None, [_damage_of(path, error)]
     if manifest.number != number:
@@ -182,9 +180,16 @@ def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Re
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        damages = [*damages, *_of_arrow(disk, manifest, entry)]
+        of_files = _of_arrow(disk, manifest, entry)
+        if not of_files:
+            try:
+                SegmentFiles(disk, manifest, entry).check_entry()
+            except ArtefactError as error:
+                path = str(disk.folder / entry.arrow_files[0][0])
+                of_files = [_damage_of(path, error)]
+        damages = [*damages, *of_files]
         try:
-            read_live(disk, entry)
+            read_deletes(disk, entry)
         except ArtefactError as error:
             damage = _damage_of(str(disk.folder / entry.deletes_name), error)
             effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"
@@ -225,7 +230,7 @@ def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damag
         path = str(disk.folder / entry.sums_name)
         damages.append(_damage_of(path, error))
         sums = [None] * 2
-    schemas = segment_schemas(manifest)
+    schemas = segment_schemas(manifest, has_rows=entry.has_rows)
     for (name, file), known, schema in zip(
         entry.arrow_files, sums, schemas, strict=False
     ):

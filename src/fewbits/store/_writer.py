@@ -17,15 +17,15 @@ from fewbits._checks import check_count
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _merge_plan as policy
-from fewbits.store._deletes import write_deletes
+from fewbits.store._deletes import Deletes, write_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._ids import (
     IdIndex,
     as_ids,
     check_once,
     checked_ids,
+    equal_texts,
     keys_of,
-    same_texts,
 )
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
@@ -38,7 +38,7 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID, ROW, checked_schema, conforming
 from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Part
+from fewbits.store._snapshot import Opened, Part, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -54,11 +54,12 @@ class Writer:
     Made by `Store.writer`, used in a ``with`` block.
     """
 
-    def __init__(self, disk: Disk, lock: FileLock, full: int) -> None:
+    def __init__(self, disk: Disk, lock: FileLock, full: int, opened: Opened) -> None:
         self._disk, self._lock, self._full = disk, lock, full
+        self._opened = opened
         self._base = newest_manifest(disk)
-        self._failed = False
-        collect(disk, self._base)
+        self._base.check_changeable(disk.folder)
+        self._failed = self._is_durable = False
         self._begin()
 
     def __enter__(self) -> Self:
@@ -75,9 +76,10 @@ class Writer:
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
         try:
-            if self._lock.is_own and self._fresh:
-                with contextlib.suppress(OSError):
-                    collect(self._disk, self._base)
+            if self._lock.is_own:
+                self._sources.clear()
+                with contextlib.suppress(OSError, ArtefactError):
+                    self._collect()
         finally:
             self._lock.release()
 
@@ -183,7 +185,7 @@ class Writer:
         self._check_usable()
         sizes = [source.size for source in self._sources]
         groups = policy.everything(sizes, self._full)
-        is_whole = all(source.live is None for source in self._sources)
+        is_whole = all(source.n_live == source.n_rows for source in self._sources)
         if not self._changed() and is_whole and len(groups) == len(self._sources):
             return self._base.number
         return self._commit(groups, groups, whole=True)
@@ -192,11 +194,15 @@ class Writer:
         self,
         function: Callable[[Any], Any],
         *,
+        ids: Any = None,
         schema: Any = None,
         n_bits: int | None = None,
         fingerprint: str | None = None,
     ) -> int:
-        """Replace all rows by what a function makes of them, see `Store.rewrite`.
+        """Replace rows by what a function makes of them, see `Store.rewrite`.
+
+        Where the columns stay and `ids` says which rows change, an Arrow array, only
+        their segments are made anew.
 
         Returns
         -------
@@ -213,21 +219,17 @@ class Writer:
             n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
             fingerprint=base.fingerprint if fingerprint is None else fingerprint,
         )
-        try:
-            state = rewritten(self._disk, base, function, target, self._full)
-            with self._failing():
-                publish(self._disk, state)
-            self._base = state
-            self._begin()
-        finally:
-            with contextlib.suppress(OSError, ArtefactError):
-                collect(self._disk, newest_manifest(self._disk))
+        parts = self.parts
+        if ids is not None and target == base:
+            parts = [part for part in parts if (part.find(ids) >= 0).any()]
+        state = rewritten(self._disk, base, parts, function, target, self._full)
+        self._publish(state)
         return state.number
 
     @property
     def parts(self) -> list[Part]:
         """The segments of the state that was committed last."""
-        return [Part(self._disk, self._base, entry) for entry in self._base.segments]
+        return list(parts_of(self._disk, self._base, self._opened))
 
     def keep_derived(self, part: Part, pieces: Iterable[Any] | None) -> bool:
         """Keep what was derived from the codes of a committed segment beside it.
@@ -257,11 +259,9 @@ class Writer:
             return False
         return True
 
-    def _begin(self, sources: "Iterable[Source] | None" = None) -> None:
+    def _begin(self) -> None:
         base = self._base
-        if sources is None:
-            sources = [Stored(Part(self._disk, base, e)) for e in base.segments]
-        self._sources: list[Source] = list(sources)
+        self._sources: list[Source] = [Stored(part) for part in self.parts]
         self._fresh: set[str] = set()  # tokens of segments in no manifest
         self._next_row, self._next_id = base.next_row, base.next_id
 
@@ -307,9 +307,9 @@ class Writer:
 
     def _check_new(self, ids: Any) -> None:
         for source in self._sources:
-            places = source.find(ids)
-            if (places >= 0).any():
-                known = ids[int(np.argmax(places >= 0))].as_py()
+            there = source.find(ids) >= 0
+            if there.any():
+                known = ids[int(np.argmax(there))].as_py()
                 raise ArgumentError(
                     f"there is an item with id {known!r} already: upsert replaces it"
                 )
@@ -371,24 +371,33 @@ class Writer:
         whole: bool = False,
     ) -> int:
         """Commit, without compacting when the disk is full or a segment damaged."""
+        if self._is_durable:  # which left what the state before it needed
+            with contextlib.suppress(OSError):
+                self._collect()
         try:
             manifest = self._prepared(groups, compacts=True, whole=whole)
         except (OSError, ArtefactError) as error:
             if whole or not _is_avoidable(error):
                 raise
-            collect(self._disk, self._base)
+            self._collect()
             manifest = self._prepared(fewest, compacts=False)
+        self._publish(manifest)
+        return manifest.number
+
+    def _publish(self, manifest: Manifest) -> None:
         with self._failing():
             publish(self._disk, manifest)
-        parts = {s.part.entry: s for s in self._sources if isinstance(s, Stored)}
         self._base = manifest
-        self._begin(
-            parts.get(entry) or Stored(Part(self._disk, manifest, entry))
-            for entry in manifest.segments
-        )
-        with contextlib.suppress(OSError):
-            collect(self._disk, manifest, is_durable=True)
-        return manifest.number
+        self._is_durable = True
+        self._begin()
+
+    def _collect(self) -> None:
+        """Remove what is neither new, nor of a state that is the newest or read."""
+        newest = newest_manifest(self._disk) if self._failed else self._base
+        durable = self._is_durable and not self._failed
+        entries = [s.part.entry for s in self._sources if isinstance(s, Stored)]
+        new = {name for e in entries for name in (*e.names(), e.ids_name)}
+        collect(self._disk, newest, new, is_durable=durable)
 
     def _prepared(
         self, groups: list[policy.Group], *, compacts: bool, whole: bool = False
@@ -409,15 +418,15 @@ class Writer:
     def _stays(self, source: "Source", compacts: bool, whole: bool) -> bool:
         if isinstance(source, Given):
             return False
-        is_cleared = whole and source.live is not None
+        is_cleared = whole and source.n_live < source.n_rows
         return not (compacts and (source.size.is_half_dead or is_cleared))
 
     def _kept(self, source: "Source") -> SegmentEntry:
         assert isinstance(source, Stored)
         entry = source.part.entry
-        if not source.changed or source.live is None:
+        if not source.changed:
             return entry
-        return write_deletes(self._disk, entry, self._base.number + 1, source.live)
+        return write_deletes(self._disk, entry, self._base.number + 1, source.deletes)
 
 
 def _is_avoidable(error: Exception) -> bool:
@@ -431,56 +440,49 @@ class Source(ABC):
 
     def __init__(self, n_rows: int, n_live: int, n_bytes: int) -> None:
         self.n_rows, self.n_live, self.n_bytes = n_rows, n_live, n_bytes
-        self._mask: NDArray[np.bool_] | None = None
+        self.changed = False  # True where rows were deleted from it
 
-    @property
-    def changed(self) -> bool:
-        """True where rows were deleted from it."""
-        return self._mask is not None
-
-    @property
-    def live(self) -> NDArray[np.bool_] | None:
-        """Mask of the rows that are not deleted, None for all."""
-        return self._mask
+    @cached_property
+    def deletes(self) -> Deletes:
+        """Which rows are deleted."""
+        return Deletes.none(self.n_rows)
 
     @abstractmethod
     def rows(self) -> Any:
         """Return all rows as a table, deleted ones included."""
 
     @abstractmethod
-    def places(self, ids: Any) -> IdArray:
-        """Return the places of ids, -1 where they are not, perhaps of deleted rows."""
+    def positions(self, ids: Any) -> IdArray:
+        """Return the positions of ids, -1 where they are not, deleted rows included."""
 
     @property
     def size(self) -> policy.Size:
         return policy.Size(self.n_rows, self.n_live, self.n_bytes)
 
     def find(self, ids: Any) -> IdArray:
-        """Return the places of ids, -1 where they are not or are deleted."""
+        """Return the positions of ids, -1 where they are not or are deleted."""
         if not self.n_live:
             return np.full(len(ids), -1, np.int64)
-        places = self.places(ids)
-        if (live := self.live) is not None:
-            places[(places >= 0) & ~live[places]] = -1
-        return places
+        positions = self.positions(ids)
+        there = np.flatnonzero(positions >= 0)
+        positions[there[self.deletes.has(positions[there])]] = -1
+        return positions
 
     def delete(self, ids: Any) -> int:
         """Delete rows by their ids and return how many there were."""
-        places = np.unique(self.find(ids))
-        places = places[places >= 0]
-        if len(places):
-            before = self.live
-            mask = np.ones(self.n_rows, np.bool_) if before is None else before.copy()
-            mask[places] = False
-            self._mask = mask
-            self.n_live -= len(places)
-        return len(places)
+        positions = np.unique(self.find(ids))
+        positions = positions[positions >= 0]
+        if len(positions):
+            self.deletes = self.deletes.adding(positions)
+            self.n_live -= len(positions)
+            self.changed = True
+        return len(positions)
 
     def living(self) -> Any:
         """Return the rows that are not deleted."""
         import pyarrow as pa
 
-        live = self.live
+        live = self.deletes.live
         return self.rows() if live is None else self.rows().filter(pa.array(live))
 
 
@@ -491,15 +493,15 @@ class Stored(Source):
         super().__init__(part.n_rows, part.n_live, part.entry.n_bytes)
         self.part = part
 
-    @property
-    def live(self) -> NDArray[np.bool_] | None:
-        return self.part.live if self._mask is None else self._mask
+    @cached_property
+    def deletes(self) -> Deletes:
+        return self.part.deletes
 
     def rows(self) -> Any:
         return self.part.whole()
 
-    def places(self, ids: Any) -> IdArray:
-        return self.part.find(ids)
+    def positions(self, ids: Any) -> IdArray:
+        return self.part.files.find(ids)
 
 
 class Given(Source):
@@ -524,9 +526,12 @@ class Given(Source):
     def _index(self) -> IdIndex:
         return IdIndex.of(keys_of(self._ids))
 
-    def places(self, ids: Any) -> IdArray:
-        same = None if ids.type == "int64" else same_texts(self._ids, ids)
-        return self._index.find(keys_of(ids), same)
+    def positions(self, ids: Any) -> IdArray:
+        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+            return equal_texts(self._ids.take(positions), ids, wanted)
+
+        is_number = ids.type == "int64"
+        return self._index.find(keys_of(ids), None if is_number else same)
 
 
 def _owned(table: Any) -> Any:
@@ -562,11 +567,12 @@ def _joined(tables: list[Any]) -> Any:
 def rewritten(
     disk: Disk,
     base: Manifest,
+    parts: list[Part],
     change: Callable[[Any], Any],
     target: Manifest,
     full: int,
 ) -> Manifest:
-    """Write all live rows as a function makes them, and return the state of these.
+    """Write live rows of parts as a function makes them, and return the new state.
 
     `change` makes a table one with as many rows and, if any, the same ids; `target` is
     the state before, with the new schema, width and fingerprint; a segment has at most
@@ -585,23 +591,27 @@ def rewritten(
             segments.append(write_segment(disk, target, table, new_token()))
             waiting.clear()
 
-    for table in _batches(disk, base):
-        rows = _changed(table, change, target)
-        if sum(each.nbytes for each in waiting) + rows.nbytes > full:
+    changing = {part.entry: part for part in parts}
+    for entry in base.segments:
+        if entry not in changing:
             write()
-        waiting.append(rows)
+            segments.append(entry)
+            continue
+        for table in _batches(changing[entry]):
+            rows = _changed(table, change, target)
+            if sum(each.nbytes for each in waiting) + rows.nbytes > full:
+                write()
+            waiting.append(rows)
     write()
     return target.following(tuple(segments))
 
 
-def _batches(disk: Disk, base: Manifest) -> Iterator[Any]:
+def _batches(part: Part) -> Iterator[Any]:
     import pyarrow as pa
 
-    for entry in base.segments:
-        part = Part(disk, base, entry)
-        whole, places = part.whole(), part.live_places()
-        for start in range(0, len(places), _BATCH):
-            yield whole.take(pa.array(places[start : start + _BATCH]))
+    whole, positions = part.whole(), part.live_positions()
+    for start in range(0, len(positions), _BATCH):
+        yield whole.take(pa.array(positions[start : start + _BATCH]))
 
 
 def _changed(table: Any, change: Callable[[Any], Any], target: Manifest) -> Any:

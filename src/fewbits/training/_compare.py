@@ -306,7 +306,7 @@ class MethodComparison:
 
 
 def compare(
-    methods: Methods | None,
+    learners: Methods | None,
     bits: int | Sequence[int] | None,
     data: Any,
     *,
@@ -333,7 +333,7 @@ def compare(
 
     Parameters
     ----------
-    methods : str, Learner, or sequence or mapping of them, or None
+    learners : str, Learner, or sequence or mapping of them, or None
         Names as `fewbits.training.METHODS` has them, or learners, of which clones are
         fitted; a mapping names them otherwise. None takes lsh, a random rotation, itq,
         additive, neighbours, and with a target additive with corrections.
@@ -429,7 +429,7 @@ def compare(
     source = checked_labels(data if isinstance(data, Input) else read(data, columns=()))
     seed = check_seed(random_state)
     target = _target(recall, bytes, latency)
-    named = _usual(target, seed) if methods is None else _named(methods)
+    named = _usual(target, seed) if learners is None else _named(learners)
     learners = _learners(named, parameters or {}, seed)
     planned = list(_planned(learners, _lengths(bits, target), source))
     X = features_of(source, backbone, progress)
@@ -463,8 +463,6 @@ def compare(
 
 
 class _Target(NamedTuple):
-    """Bounds of what is chosen, None where there is none."""
-
     recall: float | None
     bytes: int | None
     latency: float | None
@@ -519,10 +517,8 @@ def _target(
 
 
 def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
-    """Return what is compared unless methods are named.
-
-    Signs of a random rotation find as much as what is learnt, ranked again by scores.
-    """
+    """Return what is compared unless methods are named."""
+    # Signs of a random rotation find as much as what is learnt, ranked again by scores.
     usual: dict[str, str | Learner] = {
         "lsh": "lsh",
         "random rotation": ITQ(n_iter=0, random_state=seed),
@@ -536,7 +532,6 @@ def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
 
 
 def _named(methods: Methods) -> dict[str, str | Learner]:
-    """Return what is compared by name."""
     if isinstance(methods, Mapping):
         return {name: _method(method) for name, method in methods.items()}
     several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
@@ -619,8 +614,6 @@ def _with_length(name: str, learner: Learner) -> str:
 
 
 class _Row(NamedTuple):
-    """Scores, and what only the choice of this row may look at."""
-
     scores: MethodScores
     learner: Learner | None
     others: Interval | None
@@ -856,7 +849,7 @@ class _Trial:
         return (
             f"{best.scores.described()}: recall@{self.k} {best.others} on "
             f"{len(self.others):,} other queries among {len(self.base):,} items, "
-            f"{best.scores.bytes_per_item:,} bytes an item, {best.others_ms:.3g} ms of "
+            f"{_bytes(best.scores.bytes_per_item)} an item, {best.others_ms:.3g} ms of "
             "processor time a query"
         )
 
@@ -870,7 +863,7 @@ class _Trial:
         return (
             f"nothing reaches {self.target.described(self.k)}: the nearest is "
             f"{row.described()} with a recall@{self.k} of {interval}, "
-            f"{row.bytes_per_item:,} bytes an item and {row.query_ms:.3g} ms a "
+            f"{_bytes(row.bytes_per_item)} an item and {row.query_ms:.3g} ms a "
             f"query{few}"
         )
 
@@ -889,7 +882,7 @@ class _Trial:
             scan = min(fitting, key=lambda row: row.bytes_per_item)
             return [
                 f"{scan.method} meet the target without any code, with a recall@"
-                f"{self.k} of {scan.recall:.3f} in {scan.bytes_per_item:,} bytes and "
+                f"{self.k} of {scan.recall:.3f} in {_bytes(scan.bytes_per_item)} and "
                 f"{scan.query_ms:.3g} ms a query: keep the vectors"
             ]
         if reached and scans[0].query_ms <= best.query_ms:
@@ -927,11 +920,13 @@ class _Trial:
         return same_label(self.query_labels, self.base_labels)
 
 
-def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> float:
-    """Return the processor time of one query, the shortest of several.
+def _bytes(count: int) -> str:
+    return f"{count:,} byte" + "s" * (count != 1)
 
-    Other work on the machine only delays.
-    """
+
+def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> float:
+    """Return the processor time of one query, the shortest of several."""
+    # Other work on the machine only delays.
     times = []
     for row in range(min(len(X), _TIMED)):
         start = _clock()

@@ -13,7 +13,6 @@ Points = Sequence[tuple[float, float]]
 
 
 def lines_drawing(lines: Mapping[str, Points], x: str, y: str) -> Drawing:
-    """Draw a line with its name for each method; `x` is logarithmic."""
     points = [point for line in lines.values() for point in line]
     left, right = _span([math.log2(bits) for bits, _ in points])
     low, high = _span([value for _, value in points])
@@ -49,7 +48,6 @@ def lines_drawing(lines: Mapping[str, Points], x: str, y: str) -> Drawing:
 
 
 def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
-    """Return drawings in two columns, a single one as it is."""
     if len(drawings) == 1:
         return drawings[0]
     parts = [

@@ -277,15 +277,13 @@ def _with_classes(
     facts: Mapping[str, Any],
     groups: Any,
 ) -> Learnt:
-    """Add what a learner chose itself, and the classes of a deep one.
-
-    Class codes are those learnt for the classes, or the centres that the loss pulls
-    their items to, or else the bitwise majority of the codes of the items that it was
-    trained on. The rows that it held out calibrate probabilities; with several labels
-    an item they set the score thresholds. All rows teach rejection, unless their
-    features were trained on the classes: such a backbone would make new ones look too
-    far.
-    """
+    """Add what a learner chose itself, and the classes of a deep one."""
+    # Class codes are those learnt for the classes, or the centres that the loss pulls
+    # their items to, or else the bitwise majority of the codes of the items that it was
+    # trained on. The rows that it held out calibrate probabilities; with several labels
+    # an item they set the score thresholds. All rows teach rejection, unless their
+    # features were trained on the classes: such a backbone would make new ones look too
+    # far.
     words = [k for k, v in learner.get_params(deep=False).items() if isinstance(v, str)]
     values = {name: getattr(learner, f"{name}_", None) for name in words}
     numbers = {name: x for name, x in values.items() if isinstance(x, int | float)}
@@ -317,8 +315,11 @@ def _with_classes(
                 facts["label_threshold"] = label_threshold(book, scores, truth)
             else:
                 calibration = calibrate(book, scores, np.asarray(labels)[held_out])
+    encoder, names = learner.encoder_, facts.get("feature_names")
+    if names is not None and extractor is None:
+        encoder = encoder.with_feature_names(names)
     return Learnt(
-        learner.encoder_,
+        encoder,
         facts,
         None if extractor is None else extractor.id,
         None if extractor is None else extractor.fingerprint,
@@ -335,10 +336,7 @@ def _is_trained_backbone(learner: Any) -> bool:
 
 
 def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
-    """Return the majority of each class among the items that were not held out.
-
-    All items of a class that has none but these.
-    """
+    """Return the majority of each class among the items that were not held out."""
     encoder = learner.encoder_
     classes, Y = indicator(labels, features, type(learner).__name__)
     pairs = Y.tocsc()
@@ -358,7 +356,6 @@ def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Code
 
 
 def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) -> Learnt:
-    """Take packed codes as they are."""
     if parameters:
         raise ArgumentError(f"{PACKED} has no parameter {next(iter(parameters))!r}")
     dtype = getattr(source.values, "dtype", None)
@@ -386,7 +383,6 @@ def _packed(source: Input, n_bits: int | None, parameters: Mapping[str, Any]) ->
 def features_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Any:
-    """Return the features that `learn` would learn from."""
     extractor = backbone_of(source, backbone, progress)
     if extractor is None:
         return source.values
@@ -396,7 +392,6 @@ def features_of(
 def backbone_of(
     source: Input, backbone: str | None, progress: Progress | None = None
 ) -> Backbone | None:
-    """Return the backbone of the items, None where they are features."""
     name = backbone or DEFAULT_BACKBONES[source.kind]
     if source.kind == "vectors" and name is not None:
         raise ArgumentError(f"vectors need no backbone, got {name!r}")
@@ -469,10 +464,7 @@ def _check_groups(groups: Any, n: int, deep: bool, labels: Any) -> None:
 
 
 def _warn_of_codes(learner: Any, features: Any, labels: Any) -> None:
-    """Warn of defects of the codes of a sample of the training items.
-
-    `labels` are those that the codes were learnt from, None if the method uses none.
-    """
+    """Warn of defects of the codes of a sample of the training items."""
     encoder = learner.encoder_
     inner = getattr(learner, "learner_", learner)  # behind a kernel map
     is_plain = isinstance(inner, AdditiveCodes) and not inner.correction
@@ -525,11 +517,9 @@ def _check_same_items(learner: Any, X: Any, y: Any) -> None:
 
 
 def _check_same_features(extractor: Backbone, X: Any, features: Any) -> None:
-    """Refuse a backbone other than the learner's, or with other preprocessing.
-
-    Compares features of a few images if X holds their pixels, from 0 to 255 or from 0
-    to 1. Normalised images cannot be inverted and are not compared.
-    """
+    """Refuse a backbone other than the learner's, or with other preprocessing."""
+    # Compares features of a few images if X holds their pixels, from 0 to 255 or from 0
+    # to 1. Normalised images cannot be inverted and are not compared.
     if np.ndim(X) != 4 or np.shape(X)[1] != 3:
         return
     images = np.asarray(X)
@@ -615,10 +605,7 @@ def given_codebook(
 
 
 def _named_alike(book: Codebook, classes: Any) -> Codebook:
-    """Return a codebook whose names have the type of the classes: text or integers.
-
-    Labels of one column are read as text, and the columns of a matrix are numbers.
-    """
+    """Return a codebook whose names have the type of the classes: text or integers."""
     names = book.names.tolist()
     kinds = {type(name) for name in classes.tolist()}
     if kinds == {str}:

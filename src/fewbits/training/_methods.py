@@ -130,7 +130,6 @@ DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_devic
 
 
 def has_torch() -> bool:
-    """Return whether deep methods can be learnt."""
     return find_spec("torch") is not None
 
 
@@ -140,12 +139,7 @@ def make_learner(
     random_state: int | None,
     parameters: Mapping[str, Any],
 ) -> Learner:
-    """Return an untrained learner from names of a method and its parameters.
-
-    Settings in groups are named ``training.batch_size``. Deep methods with a loss also
-    take its parameters, as ``loss.gamma``, and those of a control that is named, as
-    ``control.mode``.
-    """
+    """Return an untrained learner from names of a method and its parameters."""
     make, allowed = _constructor(method), parameters_of(method)
     settings = dict(parameters)
     if n_bits is not None:
@@ -219,11 +213,7 @@ def _composed(method: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def decomposed(method: str, learner: Learner) -> dict[str, Any]:
-    """Return the parameters of a learner as they are typed.
-
-    Leaves out the loss that a method is named after, and defaults of a loss and a
-    control.
-    """
+    """Return the parameters of a learner as they are typed."""
     groups = learner.configs
     parameters = {
         name.replace("__", "."): value
@@ -248,7 +238,6 @@ def _spelled(part: str, made: Any) -> dict[str, Any]:
 
 
 def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
-    """Return the parts of a method: for each part, its choices by name."""
     if method in _DEEP_CLASSES or method not in DEEP_METHODS:
         return {}
     from fewbits.learners.deep import CONTROLS
@@ -276,13 +265,7 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_parameters(learner: Learner) -> dict[str, Any]:
-    """Return the parameters that are not the default, as they are typed.
-
-    Examples
-    --------
-    >>> changed_parameters(learners.ITQ(n_bits=8, random_state=0, n_iter=5))
-    {'n_bits': 8, 'n_iter': 5, 'random_state': 0}
-    """
+    """Return the parameters that are not the default, as they are typed."""
     method = method_of(learner)
     usual = decomposed(method, _constructor(method)())
     spelled = decomposed(method, learner)
@@ -291,19 +274,12 @@ def changed_parameters(learner: Learner) -> dict[str, Any]:
 
 
 def what_makes(method: str) -> type[Learner]:
-    """Return the class of the learner of a method, whatever its loss."""
     made: Any = _constructor(method)
     return cast("type[Learner]", made.func if isinstance(made, partial) else made)
 
 
 def method_of(learner: Learner) -> str:
-    """Return the name of a learner's method, or else that of its type.
-
-    Examples
-    --------
-    >>> method_of(learners.ITQ(n_bits=8))
-    'itq'
-    """
+    """Return the name of a learner's method, or else that of its type."""
     kind = type(learner)
     names = {known: name for name, known in METHODS.items()}
     if kind in names:
@@ -318,20 +294,11 @@ def method_of(learner: Learner) -> str:
 
 
 def decides_length(method: str) -> bool:
-    """Return whether a method determines the length of its codes."""
     return "n_bits" not in parameters_of(method)
 
 
 def parameters_of(method: str) -> list[str]:
-    """Return the names of a method's parameters, those of its parts included.
-
-    Leaves out the loss of a method that is named after it.
-
-    Examples
-    --------
-    >>> parameters_of("hadamard")
-    ['n_bits', 'n_rounds', 'random_state']
-    """
+    """Return the names of a method's parameters, those of its parts included."""
     if method == PACKED:
         return ["n_bits"]
     groups = what_makes(method).configs
@@ -355,13 +322,7 @@ def parameters_of(method: str) -> list[str]:
 def own_parameters(
     methods: Iterable[str], parameters: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the parameters of each method: those of all, and its own.
-
-    Examples
-    --------
-    >>> own_parameters(["itq", "sp"], {"n_iter": 9, "sp.density": 0.1})
-    {'itq': {'n_iter': 9}, 'sp': {'n_iter': 9, 'density': 0.1}}
-    """
+    """Return the parameters of each method: those of all, and its own."""
     parts: dict[str, dict[str, Any]] = {name: {} for name in methods}
     for name, value in parameters.items():
         method, dot, rest = name.partition(".")
@@ -395,7 +356,7 @@ class Description:
     Attributes
     ----------
     method : str
-        As ``fewbits fit --method`` takes it.
+        As ``fewbits fit --learner`` takes it.
     name : str
         In full, with the authors and the year of the paper.
     summary : str
@@ -498,10 +459,7 @@ def _of_deep(method: str) -> dict[str, tuple[str, str]]:
 
 
 def _documented(made: Any) -> dict[str, tuple[str, str]]:
-    """Return the documentation of a class's parameters, inherited ones included.
-
-    For each, its type and its text.
-    """
+    """Return the documentation of a class's parameters, inherited ones included."""
     known: dict[str, tuple[str, str]] = {}
     for kind in inspect.getmro(made):
         sections = _SECTION.split(inspect.cleandoc(kind.__doc__ or ""))

@@ -111,14 +111,28 @@ def correlate(codes: CodeArray, n_bits: int) -> _Correlation:
     largest, pair, total, squares = 0.0, None, 0.0, float(m)
     for i, first in enumerate(tiles):
         for second in tiles[i:]:
-            values = _absolute(codes, ones, first, second)
+            # |r| for the pairs; 0 for a bit with itself or a constant one.
+            n, a, b = len(codes), ones[first], ones[second]
+            joint = np.zeros((len(a), len(b)))  # codes in which both bits are set
+            for rows in spans(n, _CORRELATED_ROWS):
+                left = _bits(codes[rows], first)
+                right = left if first == second else _bits(codes[rows], second)
+                joint += left.T @ right  # exact: no count of a block reaches 2^24
+            # Whole numbers below 2^53, so r is exact up to its own rounding.
+            covariance = n * joint - np.outer(a, b)
+            scale = np.sqrt(np.outer(a * (n - a), b * (n - b)))
+            values = np.zeros(scale.shape)
+            np.divide(np.abs(covariance), scale, out=values, where=scale > 0)
+            if first == second:
+                np.fill_diagonal(values, 0)
+            values = np.minimum(values, 1)
             weight = 1 if first == second else 2  # pairs of other tiles come twice
             total += weight * values.sum()
             squares += weight * np.square(values).sum()
             if values.max() > largest:
-                a, b = np.unravel_index(values.argmax(), values.shape)
-                largest = float(values[a, b])
-                pair = first.start + int(a), second.start + int(b)
+                i_best, j_best = np.unravel_index(values.argmax(), values.shape)
+                largest = float(values[i_best, j_best])
+                pair = first.start + int(i_best), second.start + int(j_best)
     if m < 2:
         return _Correlation(np.nan, None, np.nan, float(m))
     # The eigenvalues sum to the trace, m; their squares to those of all entries.
@@ -147,32 +161,6 @@ def estimate_effective_bits(
     spread = correlate(kept, k).effective_bits
     mean_square = (k / spread - 1) / (k - 1)
     return float(m / (1 + (m - 1) * mean_square))
-
-
-def _absolute(
-    codes: CodeArray, ones: FloatArray, first: slice, second: slice
-) -> FloatArray:
-    """Return |r| for a tile of pairs; 0 for a bit with itself or a constant one."""
-    n = len(codes)
-    a, b = ones[first], ones[second]
-    # Whole numbers below 2^53, so r is exact up to its own rounding.
-    covariance = n * _joint(codes, first, second) - np.outer(a, b)
-    scale = np.sqrt(np.outer(a * (n - a), b * (n - b)))
-    values = np.zeros(scale.shape)
-    np.divide(np.abs(covariance), scale, out=values, where=scale > 0)
-    if first == second:
-        np.fill_diagonal(values, 0)
-    return np.minimum(values, 1)
-
-
-def _joint(codes: CodeArray, first: slice, second: slice) -> FloatArray:
-    """Count the codes in which both bits are set."""
-    counts = np.zeros((first.stop - first.start, second.stop - second.start))
-    for rows in spans(len(codes), _CORRELATED_ROWS):
-        left = _bits(codes[rows], first)
-        right = left if first == second else _bits(codes[rows], second)
-        counts += left.T @ right  # exact: no count of a block reaches 2^24
-    return counts
 
 
 def _bits(codes: CodeArray, tile: slice) -> NDArray[np.float32]:

@@ -242,9 +242,14 @@ def rank_bits(
         names, classes = np.zeros(1), np.zeros(len(scores), np.int64)
     else:
         names, classes = as_classes(labels, len(scores))
-    spread = _spread(scores)
+    n, sums, squares = len(scores), *np.zeros((2, scores.shape[1]))
+    for block in _score_blocks(scores):
+        sums += block.sum(axis=0, dtype=np.float64)
+    for block in _score_blocks(scores):
+        squares += np.square(block - sums / n).sum(axis=0)
+    spread = np.sqrt(squares / n)
     deviation = noise * spread
-    n, items = len(scores), np.zeros(len(names))
+    items = np.zeros(len(names))
     # Ones of each class and bit, those expected under noise, and ones that stay ones.
     ones, noisy = np.zeros((2, len(names), len(spread)))
     kept = np.zeros(len(spread))
@@ -291,17 +296,6 @@ def _information(sizes: FloatArray, ones: FloatArray) -> FloatArray:
     # Rounding must not make it negative.
     difference = entropy((ones.sum(axis=0) / n).clip(0, 1)) - within
     return np.asarray(difference.clip(0))
-
-
-def _spread(scores: Array) -> FloatArray:
-    """Return the standard deviation of each bit's scores."""
-    n, sums = len(scores), np.zeros(scores.shape[1])
-    for block in _score_blocks(scores):
-        sums += block.sum(axis=0, dtype=np.float64)
-    squares = np.zeros_like(sums)
-    for block in _score_blocks(scores):
-        squares += np.square(block - sums / n).sum(axis=0)
-    return np.sqrt(squares / n)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -270,11 +270,33 @@ def _sentences(report: BitReport, class_sizes: IdArray | None) -> Iterator[str]:
             f"{len(rare)} of {report.n_bits} bits {verb} the same value in over "
             f"{1 - _RARE:.0%} of the codes: {_listed(rare)}"
         )
-    yield from _correlated(report, report.n_bits - len(constant))
+    n, n_varying = report.n_correlated, report.n_bits - len(constant)
+    if n_varying >= 2 and n <= 2 * n_varying:
+        yield f"{n} codes are too few to judge the correlations of {n_varying} bits"
+    elif n_varying >= 2:
+        if report.most_correlated and _CORRELATED < report.largest_correlation < 1:
+            yield (
+                f"bits {_listed(report.most_correlated)} are nearly the same: "
+                f"|r| = {report.largest_correlation:.2f}"
+            )
+        if _relative_spread(report.effective_bits, n_varying, n) < 1 / 2:
+            yield _spread(report.effective_bits, n_varying)
     if report.n_shared > _SHARED * report.n_codes:
         yield _sharing(report.n_codes, report.n_shared, report.largest_group)
-    if class_sizes is not None and report.separation is not None:
-        yield from _classes(class_sizes, report.separation)
+    if (sizes := class_sizes) is None or report.separation is None:
+        return
+    if len(sizes) == 1 and np.isnan(report.separation):
+        yield "all items are of one class, so there is no distance between classes"
+    elif sizes.max() == 1:
+        yield "every class has one item, so there is no distance within classes"
+    elif alone := int((sizes == 1).sum()):
+        verb = "has" if alone == 1 else "have"
+        yield f"{alone} of {len(sizes)} classes {verb} one item and no distance within"
+    if report.separation < _SEPARATED:
+        yield (
+            "items of a class are hardly nearer to each other than to others: "
+            f"in {report.separation:.0%} of comparisons, where chance gives 50%"
+        )
 
 
 def _constant(bits: Sequence[int], n_bits: int) -> Iterator[str]:
@@ -290,27 +312,6 @@ def _alike(kind: str, groups: Sequence[Sequence[int]]) -> Iterator[str]:
     if more := len(groups[_LISTED:]):
         what = "group of bits is" if more == 1 else "groups of bits are"
         yield f"{more} more {what} always {kind}"
-
-
-def _correlated(report: BitReport, n_varying: int) -> Iterator[str]:
-    n = report.n_correlated
-    if n_varying < 2:
-        return
-    if not _can_judge(n, n_varying):
-        yield f"{n} codes are too few to judge the correlations of {n_varying} bits"
-        return
-    if report.most_correlated and _CORRELATED < report.largest_correlation < 1:
-        yield (
-            f"bits {_listed(report.most_correlated)} are nearly the same: "
-            f"|r| = {report.largest_correlation:.2f}"
-        )
-    if _relative_spread(report.effective_bits, n_varying, n) < 1 / 2:
-        yield _spread(report.effective_bits, n_varying)
-
-
-def _can_judge(n_codes: int, n_varying: int) -> bool:
-    """Return whether there are enough codes to test correlations of bits."""
-    return n_varying >= 2 and n_codes > 2 * n_varying
 
 
 def _relative_spread(effective_bits: float, n_varying: int, n_codes: int) -> float:
@@ -331,21 +332,6 @@ def _sharing(n_codes: int, n_shared: int, largest_group: int) -> str:
         f"{n_shared / n_codes:.0%} of the items share their code with another; "
         f"the most frequent code has {largest_group:,} items"
     )
-
-
-def _classes(sizes: IdArray, separated: float) -> Iterator[str]:
-    if len(sizes) == 1 and np.isnan(separated):
-        yield "all items are of one class, so there is no distance between classes"
-    elif sizes.max() == 1:
-        yield "every class has one item, so there is no distance within classes"
-    elif alone := int((sizes == 1).sum()):
-        verb = "has" if alone == 1 else "have"
-        yield f"{alone} of {len(sizes)} classes {verb} one item and no distance within"
-    if separated < _SEPARATED:
-        yield (
-            "items of a class are hardly nearer to each other than to others: "
-            f"in {separated:.0%} of comparisons, where chance gives 50%"
-        )
 
 
 def _listed(bits: Sequence[int]) -> str:
@@ -416,7 +402,7 @@ def diagnose_codes(
         needed = min(needed, np.log2(n_classes) / 2)
     rng = generator(0)
     sample = codes[sampled_rows(len(codes), _CORRELATED_FROM, rng)]
-    if _can_judge(len(sample), len(varying)):
+    if len(varying) >= 2 and len(sample) > 2 * len(varying):
         if n_bits <= _MANY_BITS:
             effective = correlate(sample, n_bits).effective_bits
         else:

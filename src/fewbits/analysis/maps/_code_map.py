@@ -273,41 +273,32 @@ def map_trust(
     check_count(max_items, "max_items")
     n, k = len(codes), min(check_count(k, "k"), len(codes) - 1)
     rows = np.arange(n)[sampled_rows(n, max_items, generator(random_state))]
-    shares = np.ones(len(rows)) if not k else _shares(codes, points, rows, k)
+    shares = np.ones(len(rows))
+    if k:
+        from scipy.spatial import KDTree
+
+        tree = KDTree(points)
+    for block in spans(len(rows) if k else 0, _BLOCK):
+        sample = rows[block]
+        # The item itself is one of the k + 1, at distance 0.
+        farthest = hamming_topk(codes[sample], codes, k + 1).distances[:, k]
+        radius = np.asarray(tree.query(points[sample], k=[k + 1])[0])[:, 0]
+        near = tree.query_ball_point(points[sample], radius * _CLOSED)
+        triples = zip(sample, farthest, near, strict=True)
+        for i, (row, limit, others) in enumerate(triples, block.start):
+            distances = hamming_distances(codes[row : row + 1], codes[others])
+            n_both = int(np.count_nonzero(distances <= limit)) - 1  # without itself
+            shares[i] = min(n_both, k) / k
+    # A normal interval of the mean, which a census knows exactly.
+    m, mean, error = len(shares), float(shares.mean()), 0.0
+    if 1 < m < n:
+        error = 1.96 * float(shares.std(ddof=1)) * math.sqrt((n - m) / (n - 1) / m)
     return MapTrust(
         k,
-        float(shares.mean()),
-        _interval(shares, n),
+        mean,
+        (max(0.0, mean - error), min(1.0, mean + error)),
         k / max(n - 1, 1),
         rows,
         shares,
         points[rows],
     )
-
-
-def _shares(codes: CodeArray, points: FloatArray, rows: IdArray, k: int) -> FloatArray:
-    from scipy.spatial import KDTree
-
-    tree = KDTree(points)
-    shares = np.empty(len(rows))
-    for block in spans(len(rows), _BLOCK):
-        own = rows[block]
-        # The item itself is one of the k + 1, at distance 0.
-        farthest = hamming_topk(codes[own], codes, k + 1).distances[:, k]
-        radius = np.asarray(tree.query(points[own], k=[k + 1])[0])[:, 0]
-        near = tree.query_ball_point(points[own], radius * _CLOSED)
-        for i, (row, limit, others) in enumerate(zip(own, farthest, near, strict=True)):
-            distances = hamming_distances(codes[row : row + 1], codes[others])
-            n_both = int(np.count_nonzero(distances <= limit)) - 1  # without itself
-            shares[block.start + i] = min(n_both, k) / k
-    return shares
-
-
-def _interval(shares: FloatArray, n: int) -> tuple[float, float]:
-    """Return a normal interval of the mean, which a census knows exactly."""
-    m = len(shares)
-    if m < 2 or m == n:
-        return (float(shares.mean()),) * 2
-    error = 1.96 * float(shares.std(ddof=1)) * math.sqrt((n - m) / (n - 1) / m)
-    mean = float(shares.mean())
-    return max(0.0, mean - error), min(1.0, mean + error)

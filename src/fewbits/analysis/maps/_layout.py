@@ -190,18 +190,6 @@ def fit_layout(
     True
     """
     codes = as_codes(codes)
-    rows = _landmark_rows(codes, n_landmarks, classes, random_state)
-    landmarks = np.ascontiguousarray(codes[rows])
-    return MapLayout(landmarks, tsne(landmarks, progress))
-
-
-def _landmark_rows(
-    codes: CodeArray,
-    n_landmarks: int,
-    classes: ArrayLike | None,
-    random_state: int | None,
-) -> IdArray:
-    """Draw items with different codes, from all classes; rows rise."""
     if not len(codes):
         raise ArgumentError("need at least one code, got none")
     n_landmarks = check_count(n_landmarks, "n_landmarks")
@@ -212,23 +200,26 @@ def _landmark_rows(
     # One of each different code; of two that collide, one.
     rows = order[np.sort(np.unique(code_hashes(codes[order]), return_index=True)[1])]
     sizes = np.bincount(groups[rows])
-    quotas = _quotas(sizes, n_landmarks)
+    quotas = _quotas(sizes, n_landmarks) if len(rows) > n_landmarks else sizes
     by_group = rows[np.argsort(groups[rows], kind="stable")]
-    starts = np.cumsum(sizes) - sizes
-    within = np.arange(len(rows)) - starts.repeat(sizes)
-    return np.sort(by_group[within < quotas.repeat(sizes)])
+    within = np.arange(len(rows)) - (np.cumsum(sizes) - sizes).repeat(sizes)
+    rows = np.sort(by_group[within < quotas.repeat(sizes)])
+    landmarks = np.ascontiguousarray(codes[rows])
+    return MapLayout(landmarks, tsne(landmarks, progress))
 
 
 def _quotas(sizes: IdArray, total: int) -> IdArray:
-    """Return how many to take of each class, about `total` in all."""
-    if sizes.sum() <= total:
-        return sizes
+    """Return how many to take of each class, `total` in all, fewer than there are."""
+
+    def of(scale: float) -> IdArray:
+        shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
+        return np.minimum(shares, sizes).astype(np.int64)
+
     low, high = 0.0, float(sizes.max())
     for _ in range(60):
         scale = (low + high) / 2
-        n = _of_sizes(sizes, scale).sum()
-        low, high = (scale, high) if n <= total else (low, scale)
-    quotas = _of_sizes(sizes, low)
+        low, high = (scale, high) if of(scale).sum() <= total else (low, scale)
+    quotas = of(low)
     # Classes that round alike leave a rest, and more classes than landmarks an excess.
     rest = total - int(quotas.sum())
     order = np.argsort(-sizes, kind="stable")
@@ -237,11 +228,6 @@ def _quotas(sizes: IdArray, total: int) -> IdArray:
     else:
         quotas[order[(quotas < sizes)[order]][:rest]] += 1
     return quotas
-
-
-def _of_sizes(sizes: IdArray, scale: float) -> IdArray:
-    shares = np.maximum(np.floor(scale * np.sqrt(sizes * np.sqrt(sizes))), 1)
-    return np.minimum(shares, sizes).astype(np.int64)
 
 
 def code_hashes(codes: CodeArray) -> NDArray[np.uint64]:

@@ -271,7 +271,13 @@ class RepulsionField:
         # Twice the side: a convolution over a period would wrap around.
         shape = (2 * side, 2 * side)
         spread = rfft2(grid.reshape(side, side), s=shape)
-        sums = (irfft2(spread * rfft2(k), s=shape) for k in _kernels(side, step))
+        # The kernel, and its repulsion along each axis, around node (0, 0).
+        steps = np.arange(2 * side)
+        offset = np.where(steps <= side, steps, steps - 2 * side) * step
+        kernel = 1 / (1 + offset[:, None] ** 2 + offset**2)
+        squared = kernel * kernel
+        kernels = kernel, squared * offset[:, None], squared * offset
+        sums = (irfft2(spread * rfft2(k), s=shape) for k in kernels)
         self._sums = [np.ascontiguousarray(s[:side, :side]).ravel() for s in sums]
 
     def at(
@@ -289,32 +295,17 @@ class RepulsionField:
 
     def _around(self, x: FloatArray, y: FloatArray) -> list[tuple[IdArray, FloatArray]]:
         """Return each of the nine nodes around places, and its weights."""
-        (across, weights_x), (down, weights_y) = (
-            _nearest_nodes((place - low) / self._step, self._side)
-            for place, low in zip((x, y), self._low, strict=True)
-        )
+        middles, lagrange = [], []
+        for coordinate, low in zip((x, y), self._low, strict=True):
+            place = (coordinate - low) / self._step
+            node = np.clip(np.rint(place), 1, self._side - 2)
+            off = np.clip(place - node, -1, 1)
+            middles.append(node.astype(np.int64))
+            lagrange.append((off * (off - 1) / 2, 1 - off * off, off * (off + 1) / 2))
+        (across, down), (weights_x, weights_y) = middles, lagrange
         nodes = across * self._side + down
         return [
             (nodes + (i - 1) * self._side + (j - 1), weight_x * weight_y)
             for i, weight_x in enumerate(weights_x)
             for j, weight_y in enumerate(weights_y)
         ]
-
-
-def _nearest_nodes(
-    place: FloatArray, side: int
-) -> tuple[IdArray, tuple[FloatArray, ...]]:
-    """Return the middle one of three nodes, and Lagrange's weights of the three."""
-    node = np.clip(np.rint(place), 1, side - 2)
-    off = np.clip(place - node, -1, 1)
-    weights = off * (off - 1) / 2, 1 - off * off, off * (off + 1) / 2
-    return node.astype(np.int64), weights
-
-
-def _kernels(side: int, step: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the kernel, and its repulsion along each axis, around node (0, 0)."""
-    steps = np.arange(2 * side)
-    offset = np.where(steps <= side, steps, steps - 2 * side) * step
-    kernel = 1 / (1 + offset[:, None] ** 2 + offset**2)
-    squared = kernel * kernel
-    return kernel, squared * offset[:, None], squared * offset

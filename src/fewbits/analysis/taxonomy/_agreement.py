@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fewbits._checks import check_choice, check_count, generator
-from fewbits._labels import as_classes
+from fewbits._checks import check_count, generator
 from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.analysis.taxonomy._tree import Taxonomy
@@ -36,6 +35,10 @@ class Measured(NamedTuple):
 
 class LevelPurity(NamedTuple):
     """Dendrogram purity with regard to one level of a known tree.
+
+    For two classes of a group, the share of that group among the classes of the
+    smallest subtree that holds both; the mean over all such pairs. 1 says that every
+    group is a subtree.
 
     Attributes
     ----------
@@ -113,7 +116,8 @@ def tree_agreement(
     ----------
     Sokal and Rohlf, "The Comparison of Dendrograms by Objective Methods", Taxon 11,
     1962. Mantel, "The Detection of Disease Clustering and a Generalized Regression
-    Approach", Cancer Research 27, 1967. For purity see `dendrogram_purity`.
+    Approach", Cancer Research 27, 1967. Kobren, Monath, Krishnamurthy and McCallum,
+    "A Hierarchical Algorithm for Extreme Clustering", KDD 2017: dendrogram purity.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def tree_agreement(
     rng = generator(random_state)
     known = _KnownTree(paths, len(tree.names))
     levels = [level for level in known.levels if np.bincount(level).max() > 1]
-    purities = [_Purity(tree, level, "pairs") for level in levels]
+    purities = [_Purity(tree, level) for level in levels]
     meetings = [_Meetings(d, known) for d in (tree.cophenetic, tree.distances)]
 
     def metrics(classes: IdArray) -> FloatArray:
@@ -164,37 +168,34 @@ class _KnownTree:
                     f"a path is a tuple of names, got the text {path!r}"
                 )
         lines = [tuple(map(str, path)) for path in paths]
-        levels = [_level(lines, depth) for depth in range(max(map(len, lines)))]
+        levels = []
+        for depth in range(1, max(map(len, lines)) + 1):
+            # A class whose path ends above is a group itself.
+            numbers: dict[Any, int] = {}
+            keys = [
+                path[:depth] if len(path) >= depth else i
+                for i, path in enumerate(lines)
+            ]
+            levels.append(
+                np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+            )
         # (n_levels, n_classes); a level that all classes share is left out.
         self.levels = np.array([level for level in levels if level.max()], np.int64)
         # All pairs with a common group, and in how many levels they have one.
         if not len(self.levels):
             raise ArgumentError("the known tree puts all classes into the same groups")
-        self.first, self.second = _pairs(self.levels[0])
+        groups = self.levels[0]
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(np.bincount(groups))[groups[order]]
+        counts = ends - np.arange(len(order)) - 1  # partners that come later
+        first = np.repeat(np.arange(len(order)), counts)
+        second = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.first, self.second = order[first], order[second + first + 1]
         if not len(self.first):
             raise ArgumentError("no two classes share a group of the known tree")
         self.shared = (self.levels[:, self.first] == self.levels[:, self.second]).sum(
             axis=0
         )
-
-
-def _level(paths: list[tuple[str, ...]], depth: int) -> IdArray:
-    """Return the group of each class; one whose path ends above is one itself."""
-    numbers: dict[Any, int] = {}
-    keys = [
-        path[: depth + 1] if len(path) > depth else i for i, path in enumerate(paths)
-    ]
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
-
-
-def _pairs(groups: IdArray) -> tuple[IdArray, IdArray]:
-    """Return all pairs of members of a group, the smaller number first."""
-    order = np.argsort(groups, kind="stable")
-    ends = np.cumsum(np.bincount(groups))[groups[order]]
-    counts = ends - np.arange(len(order)) - 1  # partners that come later
-    first = np.repeat(np.arange(len(order)), counts)
-    second = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[first], order[second + first + 1]
 
 
 class _Meetings:
@@ -224,61 +225,10 @@ class _Meetings:
         return -float(product / self._scale) if self._scale > 0 else float("nan")
 
 
-def dendrogram_purity(
-    tree: Taxonomy, groups: ArrayLike, *, weigh: str = "pairs"
-) -> float:
-    """Return the exact dendrogram purity of a tree for known groups of its leaves.
-
-    For two leaves of a group, the share of that group among the leaves of the smallest
-    subtree that holds both; the mean over all such pairs. 1 says that every group is a
-    subtree.
-
-    Parameters
-    ----------
-    tree : Taxonomy
-    groups : array-like of shape (n_classes,)
-        All strings or all numbers.
-    weigh : {"pairs", "leaves"}, default="pairs"
-        ``pairs``: each pair counts the same (Kobren et al.). ``leaves``: a leaf is
-        drawn, then another of its group (Heller and Ghahramani), so that large groups
-        count less. Groups of one leaf have no pair and do not count.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ArgumentError
-        When groups are not one per leaf, or no two leaves are of one group.
-
-    References
-    ----------
-    Heller and Ghahramani, "Bayesian Hierarchical Clustering", ICML 2005. Kobren,
-    Monath, Krishnamurthy and McCallum, "A Hierarchical Algorithm for Extreme
-    Clustering", KDD 2017.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.analysis.taxonomy import taxonomy
-    >>> tree = taxonomy(np.array([[0], [1], [14], [15]], np.uint8) << 4, 4)
-    >>> dendrogram_purity(tree, ["cat", "cat", "fish", "fish"])
-    1.0
-    >>> dendrogram_purity(tree, ["cat", "fish", "fish", "fish"])
-    0.8333333333333333
-    """
-    check_choice(weigh, "weigh", ("pairs", "leaves"))
-    numbers = as_classes(groups, len(tree.names), "groups")[1]
-    if np.bincount(numbers).max() < 2:
-        raise ArgumentError("purity is about pairs: no two classes are of one group")
-    return _Purity(tree, numbers, weigh).of(np.arange(len(numbers)))
-
-
 class _Purity:
     """Purity of one tree with regard to groups, for any assignment to its leaves."""
 
-    def __init__(self, tree: Taxonomy, groups: IdArray, weigh: str) -> None:
+    def __init__(self, tree: Taxonomy, groups: IdArray) -> None:
         # The children of a merge are order[start:split] and order[split:stop].
         n = len(tree.names)
         children = tree.linkage[:, :2].astype(np.int64)
@@ -296,9 +246,8 @@ class _Purity:
         column = np.cumsum(members > 1) - 1
         self._columns = np.where(members > 1, column, -1)[groups]
         of_pairs = members[members > 1].astype(np.float64)
-        pairs = of_pairs * (of_pairs - 1) / 2
-        weights = np.ones_like(pairs) if weigh == "pairs" else of_pairs / pairs
-        self._weights = weights / (weights @ pairs)
+        n_pairs = (of_pairs * (of_pairs - 1) / 2).sum()
+        self._weights = np.full(len(of_pairs), 1 / n_pairs)
 
     def of(self, classes: IdArray) -> float:
         """Return the purity when ``classes[i]`` sits at the leaf of class ``i``."""
@@ -450,34 +399,33 @@ class TaxonomyMetrics(NamedTuple):
     def summary(self) -> dict[str, Any]:
         """Return the metrics as plain values, None for NaN."""
         distances = self.tree.distances
+
+        def plain(statistic: Measured) -> dict[str, float | None]:
+            values = zip(("value", "chance", "p"), statistic, strict=True)
+            return {name: _number(value) for name, value in values}
+
         metrics: dict[str, Any] = {
             "linkage": self.tree.method,
             "smallest_distance": float(distances.min()),
             "mean_distance": float(distances.mean()),
             "cophenetic_correlation": _number(self.tree.cophenetic_correlation),
         }
+        for name, agreement in (
+            ("known_tree", self.known),
+            ("classifiers", self.classifiers),
+        ):
+            if agreement is not None:
+                metrics[name] = {
+                    "cophenetic_correlation": plain(agreement.cophenetic),
+                    "distance_correlation": plain(agreement.distances),
+                }
         if self.known is not None:
-            levels = [
+            metrics["known_tree"]["purity"] = [
                 {"n_groups": level.n_groups, "n_classes": level.n_classes}
-                | _plain(level.purity)
+                | plain(level.purity)
                 for level in self.known.purity
             ]
-            metrics["known_tree"] = {**_correlations(self.known), "purity": levels}
-        if self.classifiers is not None:
-            metrics["classifiers"] = _correlations(self.classifiers)
         return metrics
-
-
-def _correlations(agreement: TreeAgreement | TaxonomyAgreement) -> dict[str, Any]:
-    return {
-        "cophenetic_correlation": _plain(agreement.cophenetic),
-        "distance_correlation": _plain(agreement.distances),
-    }
-
-
-def _plain(statistic: Measured) -> dict[str, float | None]:
-    values = zip(("value", "chance", "p"), statistic, strict=True)
-    return {name: _number(value) for name, value in values}
 
 
 def _number(value: float) -> float | None:

@@ -1,18 +1,16 @@
 """Decoders of codes: the class with the code, the nearest, the nearest in reach."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from fewbits import _kernels
 from fewbits._checks import check_choice, check_count
 from fewbits._spans import spans
-from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.classify._code_table import BLOCK, KeyArray
+from fewbits._typing import CodeArray
+from fewbits.classify._code_table import BLOCK
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify._decoded import Answers, classes_within, first_of_each
 from fewbits.classify.decoders._base import CodeDecoder
 from fewbits.codes import hamming_distances, hamming_topk, pair_distances
 from fewbits.errors import ArgumentError
@@ -142,30 +140,12 @@ def _compare_all(codebook: Codebook, codes: CodeArray) -> Answers:
         else:
             top = hamming_topk(codes[block], codebook.codes, 1)
             distances, answers.rows[block] = top.distances[:, 0], top.ids[:, 0]
-            answers.ties[block] = _count_within(codebook, codes[block], distances)
+            answers.ties[block] = classes_within(
+                codebook.codes, codes[block], distances
+            )
         answers.distances[block] = distances
     answers.comparisons[:] = len(codebook)
     return answers
-
-
-def _count_within(
-    codebook: Codebook, codes: CodeArray, distances: DistanceArray
-) -> IdArray:
-    """Return how many classes lie within the distance beside each code."""
-    counts = np.empty(len(codes), np.int64)
-    for distance in np.unique(distances):
-        items = np.flatnonzero(distances == distance)
-        some = np.empty(len(items), np.int64)
-        _kernels.hamming_within_count(
-            codes[items],
-            codebook.codes,
-            int(distance),
-            None,
-            some,
-            _kernels.num_threads(),
-        )
-        counts[items] = some
-    return counts
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,55 +214,37 @@ class Bounded(CodeDecoder):
 
 
 def _look_up(codebook: Codebook, codes: CodeArray, radius: int) -> Answers:
-    answers = Answers.none(len(codes))
-    keys = codebook.table.keys(codes)
-    items = np.arange(len(codes))
-    for distance, flips in enumerate(_shells(codebook.table.words, radius)):
+    answers, table = Answers.none(len(codes)), codebook.table
+    keys, items = table.keys(codes), np.arange(len(codes))
+    # Of all patterns of `distance` flipped bits: their keys, and the last bit of each.
+    flips, last = np.zeros(1, np.uint64), np.full(1, -1)
+    for distance in range(radius + 1):
         step = max(1, BLOCK // len(flips))
         for start in range(0, len(items), step):
-            some = items[start : start + step]
-            part = _shell(codebook, codes[some], keys[some], flips, distance)
-            answers.put(some, part)
+            block = items[start : start + step]
+            hits = []
+            for first in range(0, len(flips), BLOCK):
+                patterns = flips[first : first + BLOCK]
+                places, entries = table.hits(keys[block, None] ^ patterns)
+                hits.append((places // len(patterns), entries))
+            queries, entries = (np.concatenate(x) for x in zip(*hits, strict=True))
+            rows = table.rows[entries]
+            # Long codes may share a key with another that is not there.
+            distances = pair_distances(codes[block[queries]], codebook.codes[rows])
+            right = distances == distance
+            part = Answers.none(len(block))
+            part.rows, part.ties = first_of_each(
+                len(block), queries[right], rows[right], table.counts[entries[right]]
+            )
+            part.distances[queries[right]] = distance
+            part.lookups[:] = len(flips)
+            answers.put(block, part)
         items = items[answers.rows[items] < 0]
-        if not items.size:
+        if not items.size or distance == radius:
             break
-    return answers
-
-
-def _shells(words: KeyArray, radius: int) -> Iterator[KeyArray]:
-    """Yield the keys of all patterns of 0, 1, ... `radius` flipped bits."""
-    keys, last = np.zeros(1, np.uint64), np.full(1, -1)
-    yield keys
-    for _ in range(radius):
-        more = len(words) - 1 - last  # bits after the last one flipped
+        more = len(table.words) - 1 - last  # bits after the last one flipped
+        parents = np.repeat(np.arange(len(flips)), more)
         starts = np.cumsum(more) - more
-        parents = np.repeat(np.arange(len(keys)), more)
         last = np.arange(len(parents)) - starts[parents] + last[parents] + 1
-        keys = keys[parents] ^ words[last]
-        yield keys
-
-
-def _shell(
-    codebook: Codebook,
-    codes: CodeArray,
-    keys: KeyArray,
-    flips: KeyArray,
-    distance: int,
-) -> Answers:
-    """Look up the codes at one distance."""
-    table = codebook.table
-    hits = []
-    for start in range(0, len(flips), BLOCK):
-        some = flips[start : start + BLOCK]
-        places, entries = table.hits(keys[:, None] ^ some)
-        hits.append((places // len(some), entries))
-    items, entries = (np.concatenate(part) for part in zip(*hits, strict=True))
-    rows = table.rows[entries]
-    # Long codes may share a key with another that is not there.
-    right = pair_distances(codes[items], codebook.codes[rows]) == distance
-    items, rows, counts = items[right], rows[right], table.counts[entries[right]]
-    answers = Answers.none(len(codes))
-    answers.rows, answers.ties = first_of_each(len(codes), items, rows, counts)
-    answers.distances[items] = distance
-    answers.lookups[:] = len(flips)
+        flips = flips[parents] ^ table.words[last]
     return answers

@@ -85,49 +85,50 @@ class Orbgrand(ScoreDecoder):
         self._set("max_queries", max_queries)
 
     def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
-        guess = _by_ranks if self.order == "ranks" else _by_costs
-        return guess(codebook, soft, self.max_queries)
+        if self.order == "ranks":
+            return self._by_ranks(codebook, soft)
+        return self._by_costs(codebook, soft)
 
+    def _by_ranks(self, codebook: Codebook, soft: SoftBits) -> Answers:
+        flips = _rank_flips(codebook.n_bits, self.max_queries)
+        guesses = _Guesses(codebook, soft, len(flips))
+        # Rank 0 fills up sets that are smaller than others, and flips nothing.
+        words = np.pad(guesses.words, ((0, 0), (1, 0)))
+        costs = np.pad(guesses.costs, ((0, 0), (1, 0)))
+        for start, end in _stages(len(flips), _AT_ONCE // max(1, len(soft.codes))):
+            ranks = flips[start:end].astype(np.intp)
+            ranks = ranks[:, : max(1, np.count_nonzero(ranks.any(axis=0)))]
+            for items in guesses.open_blocks(BLOCK // len(ranks)):
+                some = words[items]
+                keys = some[:, ranks[:, 0]]
+                for column in ranks.T[1:]:
+                    keys ^= some[:, column]
+                hits = guesses.look_up(items, keys)
+                spent = costs[items[hits.items, None], ranks[hits.guesses]].sum(axis=1)
+                hits = hits.where(guesses.are_right(items, hits, spent))
+                numbers = np.arange(start, end, dtype=np.float64)
+                guesses.settle(items, hits, np.broadcast_to(numbers, keys.shape), start)
+        return guesses.answers
 
-def _by_ranks(codebook: Codebook, soft: SoftBits, max_queries: int) -> Answers:
-    flips = _rank_flips(codebook.n_bits, max_queries)
-    guesses = _Guesses(codebook, soft, len(flips))
-    # Rank 0 fills up sets that are smaller than others, and flips nothing.
-    words = np.pad(guesses.words, ((0, 0), (1, 0)))
-    costs = np.pad(guesses.costs, ((0, 0), (1, 0)))
-    for start, end in _stages(len(flips), _AT_ONCE // max(1, len(soft.codes))):
-        ranks = flips[start:end].astype(np.intp)
-        ranks = ranks[:, : max(1, np.count_nonzero(ranks.any(axis=0)))]
-        for items in guesses.open_blocks(BLOCK // len(ranks)):
-            some = words[items]
-            keys = some[:, ranks[:, 0]]
-            for column in ranks.T[1:]:
-                keys ^= some[:, column]
-            hits = guesses.look_up(items, keys)
-            spent = costs[items[hits.items, None], ranks[hits.guesses]].sum(axis=1)
-            hits = hits.where(guesses.are_right(items, hits, spent))
-            numbers = np.arange(start, end, dtype=np.float64)
-            guesses.settle(items, hits, np.broadcast_to(numbers, keys.shape), start)
-    return guesses.answers
-
-
-def _by_costs(codebook: Codebook, soft: SoftBits, max_queries: int) -> Answers:
-    n_guesses = min(max_queries, 1 << min(codebook.n_bits, max_queries.bit_length()))
-    guesses = _Guesses(codebook, soft, n_guesses)
-    first = _AT_ONCE // _GROWTH // max(1, len(soft.codes))
-    for _, end in _stages(n_guesses, first, longest=n_guesses):
-        for items in guesses.open_blocks(_SORTED // end):
-            sums, keys = _cheapest_flips(
-                guesses.costs[items], guesses.words[items], end
-            )
-            hits = guesses.look_up(items, keys)
-            spent = sums[hits.items, hits.guesses]
-            hits = hits.where(guesses.are_right(items, hits, spent))
-            if end < n_guesses:  # guesses to come may cost as much as the last ones
+    def _by_costs(self, codebook: Codebook, soft: SoftBits) -> Answers:
+        n_guesses = min(
+            self.max_queries, 1 << min(codebook.n_bits, self.max_queries.bit_length())
+        )
+        guesses = _Guesses(codebook, soft, n_guesses)
+        first = _AT_ONCE // _GROWTH // max(1, len(soft.codes))
+        for _, end in _stages(n_guesses, first, longest=n_guesses):
+            for items in guesses.open_blocks(_SORTED // end):
+                sums, keys = _cheapest_flips(
+                    guesses.costs[items], guesses.words[items], end
+                )
+                hits = guesses.look_up(items, keys)
                 spent = sums[hits.items, hits.guesses]
-                hits = hits.where(spent < sums[hits.items, -1])
-            guesses.settle(items, hits, sums, 0)
-    return guesses.answers
+                hits = hits.where(guesses.are_right(items, hits, spent))
+                if end < n_guesses:  # guesses to come may cost as much as the last ones
+                    spent = sums[hits.items, hits.guesses]
+                    hits = hits.where(spent < sums[hits.items, -1])
+                guesses.settle(items, hits, sums, 0)
+        return guesses.answers
 
 
 def _stages(
@@ -238,18 +239,14 @@ def _rank_flips(n_bits: int, max_queries: int) -> NDArray[np.uint8]:
            [3, 0],
            [3, 1]], dtype=uint8)
     """
-    sets = list(_rank_sets(n_bits, max_queries))
+    sums = range(n_bits * (n_bits + 1) // 2 + 1)
+    every = (ranks for total in sums for ranks in _distinct_parts(total, n_bits))
+    sets = list(islice(every, max_queries))
     # A million sums come before that of a rank that uint8 does not hold.
     flips = np.zeros((len(sets), max(1, max(map(len, sets)))), np.uint8)
     for row, ranks in zip(flips, sets, strict=True):
         row[: len(ranks)] = ranks
     return frozen_array(flips)
-
-
-def _rank_sets(n_bits: int, max_queries: int) -> Iterator[tuple[int, ...]]:
-    totals = range(n_bits * (n_bits + 1) // 2 + 1)
-    every = (ranks for total in totals for ranks in _distinct_parts(total, n_bits))
-    return islice(every, max_queries)
 
 
 def _distinct_parts(total: int, largest: int) -> Iterator[tuple[int, ...]]:

@@ -1,16 +1,14 @@
 """Soft decoding: the class that contradicts the scores least."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from fewbits import _kernels
 from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify._codebook import Codebook
-from fewbits.classify._decoded import Answers, first_of_each
+from fewbits.classify._decoded import Answers, classes_within, first_of_each
 from fewbits.classify._scores import SoftBits, class_sums, pair_costs
 from fewbits.classify.decoders._base import ScoreDecoder
 from fewbits.codes import hamming_range_search, hamming_topk, pair_distances, unpack
@@ -61,9 +59,28 @@ class Soft(ScoreDecoder):
     def _answers(self, codebook: Codebook, soft: SoftBits) -> Answers:
         if len(codebook) * codebook.n_bits <= _FEW:
             return _compare_all(codebook, soft)
-        answers, rest = _compare_near(codebook, soft)
-        some = SoftBits(soft.codes[rest], soft.costs[rest])
-        answers.put(rest, _compare_all(codebook, some))
+        # A class that differs in d bits costs no less than the d least reliable bits
+        # together. Where that is more than what a class found already costs, it is out.
+        n = len(soft.codes)
+        k = min(_TRIED, len(codebook))
+        rows = hamming_topk(soft.codes, codebook.codes, k).ids.ravel()
+        costs = pair_costs(soft, np.repeat(np.arange(n), k), codebook.codes[rows])
+        affordable = costs.reshape(n, k).min(axis=1)
+        cheapest = np.cumsum(np.sort(soft.costs, axis=1), axis=1)
+        radii = (cheapest <= affordable[:, None]).sum(axis=1)
+        few = classes_within(codebook.codes, soft.codes, radii) * _SHARE
+        near = few <= len(codebook)
+        answers = Answers.none(n)
+        answers.comparisons[:] = 2 * len(codebook)
+        step = max(1, _ENTRIES * _SHARE // len(codebook))
+        for radius in np.unique(radii[near]):
+            items = np.flatnonzero(near & (radii == radius))
+            for start in range(0, len(items), step):
+                block = items[start : start + step]
+                answers.put(block, _cheapest(codebook, soft, block, int(radius)))
+        rest = np.flatnonzero(~near)
+        others = SoftBits(soft.codes[rest], soft.costs[rest])
+        answers.put(rest, _compare_all(codebook, others))
         return answers
 
 
@@ -89,49 +106,6 @@ def _compare_all(codebook: Codebook, soft: SoftBits) -> Answers:
     answers.distances = pair_distances(soft.codes, codebook.codes[answers.rows])
     answers.comparisons[:] = len(codebook)
     return answers
-
-
-def _compare_near(codebook: Codebook, soft: SoftBits) -> tuple[Answers, IdArray]:
-    """Find the class of least cost among those near enough to be it.
-
-    A class that differs in d bits costs no less than the d least reliable bits
-    together. Where that is more than what a class found already costs, it is out.
-    Returns the items with too many classes near enough, too, which have no answers.
-    """
-    n = len(soft.codes)
-    k = min(_TRIED, len(codebook))
-    rows = hamming_topk(soft.codes, codebook.codes, k).ids.ravel()
-    costs = pair_costs(soft, np.repeat(np.arange(n), k), codebook.codes[rows])
-    affordable = costs.reshape(n, k).min(axis=1)
-    cheapest = np.cumsum(np.sort(soft.costs, axis=1), axis=1)
-    radii: IdArray = (cheapest <= affordable[:, None]).sum(axis=1)
-    counts = np.empty(n, np.int64)
-    for radius, items in _by_radius(radii):
-        some = np.empty(len(items), np.int64)
-        _kernels.hamming_within_count(
-            soft.codes[items],
-            codebook.codes,
-            radius,
-            None,
-            some,
-            _kernels.num_threads(),
-        )
-        counts[items] = some
-    answers = Answers.none(n)
-    answers.comparisons[:] = 2 * len(codebook)
-    few = counts * _SHARE <= len(codebook)
-    step = max(1, _ENTRIES * _SHARE // len(codebook))
-    for radius, items in _by_radius(radii):
-        items = items[few[items]]
-        for start in range(0, len(items), step):
-            some = items[start : start + step]
-            answers.put(some, _cheapest(codebook, soft, some, radius))
-    return answers, np.flatnonzero(~few)
-
-
-def _by_radius(radii: IdArray) -> Iterator[tuple[int, IdArray]]:
-    for radius in np.unique(radii):
-        yield int(radius), np.flatnonzero(radii == radius)
 
 
 def _cheapest(

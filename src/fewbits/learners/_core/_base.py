@@ -18,15 +18,16 @@ from sklearn.base import (
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from fewbits._arrow import named_array
+from fewbits._features import SparseRows
 from fewbits._runtime import NO_BLOCK, Runtime, current_runtime, entered
 from fewbits._typing import Array, BitArray, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.codes import unpack
-from fewbits.encoders import Encoder, SparseEncoder
+from fewbits.encoders import Encoder, NotFiniteError, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners._core._device import current_backend, threads_limited
 from fewbits.learners._core._parameters import Config, Constraint, check, check_seed
-from fewbits.learners._core._rows import HUGE, check_scores, check_values, line_spans
+from fewbits.learners._core._rows import HUGE, check_values, line_spans
 
 Group = TypeVar("Group", bound=Config)
 
@@ -67,6 +68,7 @@ class Learner(
         False  #: Whether a shorter code is identical to a prefix of a longer one.
     )
     uses_device = False  #: Whether `on_device` takes over work at any size.
+    takes_sparse = False  #: Whether `fit` takes a sparse matrix of SciPy.
     #: What each parameter may be.
     constraints: ClassVar[dict[str, Constraint]] = {"random_state": check_seed}
     #: The parameters that are groups of settings; None stands for their defaults.
@@ -90,7 +92,9 @@ class Learner(
         ----------
         X : array-like of shape (n, n_features)
             Features of any real dtype; they are rounded to float32 first, as encoders
-            do. A memory map is read block by block and may be larger than memory.
+            do. A memory map is read block by block and may be larger than memory. So is
+            a sparse matrix of SciPy, which methods with ``takes_sparse`` take; the
+            result is that of the dense one.
         y : array-like of shape (n,), default=None
             Labels; unsupervised methods ignore them.
 
@@ -131,14 +135,27 @@ class Learner(
             except RuntimeError as error:
                 current_backend().explain(error)
                 raise
+            except (NotFiniteError, np.linalg.LinAlgError) as error:
+                if 1 / HUGE < largest < HUGE:
+                    raise
+                size = "large" if largest > 1 else "small"
+                raise FeatureError(
+                    f"the features of X are too {size} for float32: scale them"
+                ) from error
             finally:
                 if integers:
                     self.set_params(**integers)
-            if largest >= HUGE:
-                check_scores(encoder, features)
-            self.encoder_ = encoder
+            if largest >= HUGE:  # scores may leave float32
+                for span in line_spans(*features.shape):
+                    encoder.encode(features[span])
+            self.encoder_ = self._named(encoder)
             self._tidy_up()
             return self
+
+    def _named(self, encoder: Encoder) -> Encoder:
+        """Return an encoder with the names of the frame that was learnt from."""
+        names = vars(self).get("feature_names_in_")
+        return encoder if names is None else encoder.with_feature_names(names)
 
     def encode(self, X: ArrayLike) -> CodeArray:
         """Return packed codes, to be stored in an index.
@@ -183,15 +200,21 @@ class Learner(
         return unpack(self.encode(X), self.encoder_.n_bits)
 
     def _check(self) -> None:
-        """Refuse parameters that are out of range."""
         for name, value in self.get_params(deep=False).items():
             if name in self.constraints:
                 check(name, value, self.constraints[name])
-        if self.configs:
-            self._check_configs()
+        for group, kind in self.configs.items():
+            config = self._config(group, kind)
+            if not isinstance(config, kind):
+                raise ArgumentError(
+                    f"{group} must be a {kind.__name__} or None, got {config!r}"
+                )
+            for name, allowed in config.constraints.items():
+                check(f"{group}.{name}", getattr(config, name), allowed)
+            config.check()
         self._check_parameters()
 
-    def _features(self, X: ArrayLike, **options: Any) -> Array:
+    def _features(self, X: ArrayLike, **options: Any) -> Any:
         return validated(self, X, **options)
 
     @property
@@ -201,6 +224,7 @@ class Learner(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.sparse = self.takes_sparse
         tags.target_tags.required = self.needs_labels
         return tags
 
@@ -226,20 +250,8 @@ class Learner(
         return self
 
     def _config(self, group: str, kind: type[Group]) -> Group:
-        """Return the settings of a group."""
         settings = getattr(self, group)
         return kind() if settings is None else settings
-
-    def _check_configs(self) -> None:
-        for group, kind in self.configs.items():
-            config = self._config(group, kind)
-            if not isinstance(config, kind):
-                raise ArgumentError(
-                    f"{group} must be a {kind.__name__} or None, got {config!r}"
-                )
-            for name, allowed in config.constraints.items():
-                check(f"{group}.{name}", getattr(config, name), allowed)
-            config.check()
 
     # The runtime of the blocks around, taken to other threads and processes.
 
@@ -303,15 +315,17 @@ def _here() -> tuple[int, int]:
 
 def validated(
     estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
-) -> Array:
-    """Check shape, width, names and dtype, but read no value of a memory map.
-
-    Of no rows, as may come from a filter, there are no codes: only `fit` needs some.
-    """
-    array, names = named_array(X)
+) -> Any:
+    """Check shape, width, names and dtype, but read no value of a memory map."""
+    names = None
+    if getattr(estimator, "takes_sparse", False) and hasattr(X, "tocsr"):
+        array: Any = SparseRows(X).matrix
+    else:
+        array, names = named_array(X)
     try:
         checked: Array = check_array(
             array,
+            accept_sparse="csr",
             ensure_all_finite=False,
             ensure_min_samples=ensure_min_samples if reset else 0,
             estimator=estimator,
@@ -325,20 +339,17 @@ def validated(
             shown = pa.table({name: pa.array([], pa.float64()) for name in names})
         validate_data(estimator, shown, reset=reset, skip_check_array=True)
     except ValueError as error:
-        raise FeatureError(_one_line(str(error))) from error
-    return checked
-
-
-def _one_line(message: str) -> str:
-    """Leave out the whole array that scikit-learn prints, and join the other lines."""
-    if "Reshape your data" in message:
-        return (
-            "Expected a 2D array (n, n_features). Reshape your data: pass x[None, :] "
-            "for a single item"
-        )
-    lines = message.splitlines()
-    kept = takewhile(lambda line: not line.lstrip().startswith(("[", "array=")), lines)
-    return " ".join(" ".join(kept).split())
+        # In one line, without the whole array that scikit-learn prints.
+        lines = str(error).splitlines()
+        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
+        message = " ".join(" ".join(kept).split())
+        if "Reshape your data" in str(error):
+            message = (
+                "Expected a 2D array (n, n_features). Reshape your data: pass "
+                "x[None, :] for a single item"
+            )
+        raise FeatureError(message) from error
+    return checked if isinstance(checked, np.ndarray) else SparseRows(checked)
 
 
 #: Rows that mostly settle whether a bit is constant.
@@ -347,11 +358,9 @@ ON_ROWS = " on the training rows"
 
 
 def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
-    """Warn if bits are the same for all rows, and return how many there are.
-
-    More rows are looked at only until they settle it, few at a time: a fit that just
-    has enough memory must not fail here.
-    """
+    """Warn if bits are the same for all rows, and return how many there are."""
+    # More rows are looked at only until they settle it, few at a time: a fit that just
+    # has enough memory must not fail here.
     first = encoder.encode(X[:1])
     differs = np.bitwise_or.reduce(
         encoder.encode(X[:: max(1, len(X) // _SOME)]) ^ first
@@ -384,12 +393,9 @@ def n_constant(bits: NDArray[np.bool_]) -> int:
 
 
 def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
-    """Warn if half of the bits repeat others, and return the number of different bits.
-
-    Constant bits have a warning of their own.
-    """
+    """Warn if half of the bits repeat others; return the number of different bits."""
     n, n_bits = n_different(bits), bits.shape[1]
-    if n <= n_bits / 2 and not n_constant(bits):
+    if n <= n_bits / 2 and not n_constant(bits):  # which have a warning of their own
         warn_user(
             f"only {n} of {n_bits} bits are different on the training rows; {advice}"
         )

@@ -36,10 +36,8 @@ _ROOMY = 4096
 
 
 def signs(x: NDArray[Any]) -> NDArray[Any]:
-    """Return -1 and 1, 1 for zeros.
-
-    A tenth of the time of ``np.where``, which took half of a pass of `ITQ`.
-    """
+    """Return -1 and 1, 1 for zeros."""
+    # A tenth of the time of ``np.where``, which took half of a pass of `ITQ`.
     ones = (x >= 0).astype(x.dtype)
     ones *= 2
     ones -= 1
@@ -47,8 +45,6 @@ def signs(x: NDArray[Any]) -> NDArray[Any]:
 
 
 class _NumPy:
-    """Arrays as they are."""
-
     is_torch, name = False, "NumPy"
 
     def explain(self, error: RuntimeError) -> None:
@@ -70,25 +66,50 @@ class _NumPy:
         return eigh(gram.T, overwrite_a=True, check_finite=False, driver="evr")
 
     def solve(self, A: Matrix, B: Matrix) -> Matrix:
-        """Return ``A^-1 B`` for a positive definite A, which is lost."""
         factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
         return cho_solve(factor, B, check_finite=False)
 
 
-class _Torch:
-    """Tensors on a device."""
+#: What torch's allocators and libraries say when there is none left.
+_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory", "alloc_failed")
 
+
+def lacks_memory(error: RuntimeError) -> bool:
+    return any(words in str(error).lower() for words in _NO_MEMORY)
+
+
+def tensor_signs(scores: Matrix) -> Matrix:
+    import torch
+
+    return torch.where(scores >= 0, 1.0, -1.0).to(scores.dtype)
+
+
+def device_named(name: str) -> Any:
+    """Return the device of this name; "auto" is a GPU if there is one."""
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        is_known = device.type in ("cpu", "cuda")
+    except (RuntimeError, TypeError):
+        is_known = False
+    if not is_known:
+        raise ArgumentError(f"no device {name!r}: 'auto', 'cpu' or 'cuda'")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError(f"device={name!r}, but torch finds no GPU here")
+    return device
+
+
+class _Torch:
     is_torch = True
 
     def __init__(self, name: str) -> None:
-        from fewbits.learners._core._torch import device_named
-
         self.device = device_named(name)
         self.name = str(self.device)
 
     def explain(self, error: RuntimeError) -> None:
-        from fewbits.learners._core._torch import lacks_memory
-
         if lacks_memory(error):
             raise OutOfMemoryError(
                 f"out of memory on {self.name}: learn there from fewer rows or "
@@ -107,10 +128,7 @@ class _Torch:
         array: NDArray[Any] = x.cpu().numpy()
         return array
 
-    def signs(self, x: Matrix) -> Matrix:
-        from fewbits.learners._core._torch import signs
-
-        return signs(x)
+    signs = staticmethod(tensor_signs)
 
     def eigh(self, gram: Matrix) -> tuple[Matrix, Matrix]:
         import torch
@@ -259,12 +277,11 @@ def threads_for(n: int, k: int, m: int) -> AbstractContextManager[None]:
 
 @contextmanager
 def threads_limited(n: int | None, *apis: str) -> Iterator[None]:
-    """Let libraries use `n` threads at most in the block; None changes nothing.
-
-    Those of BLAS are limited in the whole process, unless another thread does so
-    already. That one restores the earlier number; other threads go on with its limit.
-    If each restored what it came upon, the last to leave would leave a limit for good.
-    """
+    """Let libraries use `n` threads at most in the block; None changes nothing."""
+    # Those of BLAS are limited in the whole process, unless another thread does so
+    # already. That one restores the earlier number; other threads go on with its limit.
+    # If each restored what it came upon, the last to leave would leave a limit for
+    # good.
     if n is None:
         yield
         return

@@ -64,7 +64,6 @@ class IterativeLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """Maximum number of iterations."""
         return self.n_iter
 
     def _check_parameters(self) -> None:
@@ -82,10 +81,7 @@ class IterativeLearner(Learner):
     def _run(
         self, states: States, start: Arrays, X: Array, Y: Labels | None = None
     ) -> Arrays:
-        """Return the last of the `states` that follow on `start`, or on the file.
-
-        `X`, and the labels `Y` where these matter, identify the file.
-        """
+        """Return the last of the `states` that follow on `start`, or on the file."""
         objective: list[float] = []
         file = None
         if self.checkpoint is not None:
@@ -101,8 +97,8 @@ class IterativeLearner(Learner):
             for state, value in islice(states(start), n_left):
                 objective.append(value)
                 reached = state, len(objective)
-                if file is not None:
-                    file.keep(state, objective)
+                if file is not None and time.monotonic() >= file.due:
+                    file.write(state, objective)
                 report(
                     type(self).__name__,
                     len(objective),
@@ -213,7 +209,7 @@ class Checkpoint:
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))
         self.is_done = False  # whether no iteration is left
-        self._due = 0.0
+        self.due = 0.0  # for the next writing
 
     def check(self) -> None:
         """Refuse a path that will be of no use, as far as is known without the data."""
@@ -232,11 +228,6 @@ class Checkpoint:
             state = tuple(file[f"arr_{i}"] for i in range(len(file.files) - 2))
             return state, file["objective"].tolist()
 
-    def keep(self, state: Arrays, objective: list[float]) -> None:
-        """Write the state if the last time was long ago."""
-        if time.monotonic() >= self._due:
-            self.write(state, objective)
-
     def write(self, state: Arrays, objective: list[float]) -> None:
         """Replace the file by this state, all of it or nothing."""
         began = time.monotonic()
@@ -244,10 +235,9 @@ class Checkpoint:
         with atomic_write(self.path) as file:
             np.savez(file, *state, head=np.array(head), objective=objective)
         ended = time.monotonic()
-        self._due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
+        self.due = ended + max(_PAUSE, (ended - began) / _WRITING_SHARE)
 
     def remove(self) -> None:
-        """Delete the file: the fit has ended."""
         later = current_runtime().done_checkpoints
         if later is None:
             self.path.unlink(missing_ok=True)
@@ -256,7 +246,6 @@ class Checkpoint:
 
     @contextmanager
     def _opened(self) -> Iterator[NpzFile]:
-        """Open the file, if it belongs to this fit."""
         damaged = f"{self.path} is not a checkpoint of a fit, or damaged; name another"
         try:
             with open(self.path, "rb") as raw, np.load(raw) as file:
@@ -424,13 +413,7 @@ def also(check: Callable[[], None]) -> Iterator[None]:
 
 
 class SharedSteps:
-    """A cache of steps, and the seconds that it has saved.
-
-    Attributes
-    ----------
-    seconds_saved : float
-        Wall-clock time that the steps took when they were done.
-    """
+    """A cache of steps, and the seconds that it has saved."""
 
     def __init__(self) -> None:
         self.seconds_saved = 0.0

@@ -71,20 +71,7 @@ def indicator(y: Any, X: Array, name: str) -> tuple[Array, sp.csr_array]:
 
 
 def one_class_each(y: Any, X: Array, name: str) -> tuple[Array, NDArray[np.int64]]:
-    """Return the classes that have rows, and the number of the class of each row.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,), or one-hot matrix of shape (n, n_classes)
-    X : ndarray of shape (n, n_features)
-    name : str
-        Of the learner, for messages.
-
-    Raises
-    ------
-    ArgumentError
-        As `indicator` does, and when a row has no class, or several.
-    """
+    """Return the classes that have rows, and the number of the class of each row."""
     classes, Y = indicator(y, X, name)
     counts = np.asarray(Y.sum(axis=1)).ravel()
     if (counts != 1).any():

@@ -63,7 +63,6 @@ Constraint = Sequence[Interval | type[bool] | str | None] | Callable[[str, Any],
 
 
 def check(name: str, value: Any, allowed: Constraint) -> None:
-    """Refuse a value that is not allowed."""
     if callable(allowed):
         allowed(name, value)
         return
@@ -77,8 +76,10 @@ def check(name: str, value: Any, allowed: Constraint) -> None:
         if fits:
             return
     needed = " or ".join(map(_in_words, allowed))
-    if len(allowed) > 1 and all(isinstance(each, str) for each in allowed):
-        needed = f"one of {', '.join(map(repr, allowed))}"
+    words = [each for each in allowed if isinstance(each, str)]
+    if len(words) > 1 and all(each in words or each is None for each in allowed):
+        needed = f"one of {', '.join(map(repr, words))}"
+        needed += " or None" if None in allowed else ""
     if "a number" in needed and value in Interval(float, float_info.max, math.inf):
         needed = "finite"
     raise ArgumentError(f"{name} must be {needed}, got {value!r}")
@@ -91,7 +92,6 @@ def _in_words(allowed: Any) -> str:
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return `value` as an int when it lies between `low` and `high`, both included."""
     check(name, value, [Interval(int, low, high)])
     return int(value)
 
@@ -99,18 +99,15 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
 def check_number(
     name: str, value: Any, low: float, high: float | None = None, *, above: bool = False
 ) -> float:
-    """Return `value` as a float in [low, high], or in (low, high] with `above`."""
     check(name, value, [Interval(float, low, high, above)])
     return float(value)
 
 
 def check_n_bits(value: Any) -> int:
-    """Return a code length, between 1 and the longest code of the package."""
     return check_integer("n_bits", value, 1, MAX_BITS)
 
 
 def check_integers(name: str, values: Any, high: int | None = None) -> None:
-    """Refuse what is not a sequence of integers from 1 to `high`."""
     is_sequence = isinstance(values, Sequence | np.ndarray) and np.ndim(values) > 0
     if not is_sequence or isinstance(values, str):
         raise ArgumentError(
@@ -122,23 +119,15 @@ def check_integers(name: str, values: Any, high: int | None = None) -> None:
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return `value` as a bool when it is one."""
     check(name, value, [bool])
     return bool(value)
 
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> None:
-    """Refuse a `value` that is not one of the named options."""
     check(name, value, list(options))
 
 
-def check_verbose(value: Any) -> None:
-    """Refuse what is neither a bool nor an integer of 0 or more."""
-    check("verbose", value, VERBOSE)
-
-
 def check_path(name: str, value: Any) -> None:
-    """Refuse what is neither the path of a file nor None."""
     if value is None:
         return
     if not isinstance(value, str | os.PathLike):
@@ -150,7 +139,6 @@ def check_path(name: str, value: Any) -> None:
 
 
 def check_seed(name: str, value: Any) -> None:
-    """Refuse a `random_state` that seeds nothing."""
     try:
         if isinstance(value, bool | np.bool_):
             raise ValueError(value)
@@ -185,10 +173,7 @@ FROM_0 = [Interval(int, 0, MAX_ITERATIONS)]
 
 
 class Config(BaseEstimator):  # type: ignore[misc]
-    """A group of settings of a learner, named ``group__setting``.
-
-    Implemented as a dataclass, so that a setting is written once, with its default.
-    """
+    """A group of settings of a learner, named ``group__setting``."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = {}
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fewbits._spans import spans
+from fewbits._features import SparseRows
 from fewbits._typing import Array, FeatureArray
-from fewbits.encoders import Encoder
 from fewbits.errors import FeatureError
 from fewbits.learners._core._device import current_backend
 
@@ -46,13 +45,13 @@ class ChosenRows:
         return self._X[self._numbers[key]]
 
 
-Readable = Array | ChosenRows
+Readable = Array | ChosenRows | SparseRows
 
 
 def line_spans(length: int, width: int, least: int | None = None) -> Iterator[slice]:
     """Cut `length` lines of `width` entries into slices of some megabytes each."""
     step = max(_MIN_ROWS if least is None else least, _BLOCK_ENTRIES // max(1, width))
-    return spans(length, step)
+    return (slice(i, min(length, i + step)) for i in range(0, length, step))
 
 
 def parts(n_rows: int, width: int) -> Iterator[slice]:
@@ -67,12 +66,10 @@ def as_single(X: Array) -> NDArray[np.float32]:
 
 
 def check_values(X: Array, *, vary: bool = False) -> float:
-    """Refuse NaN, infinity and what becomes infinite in float32, naming the first.
-
-    If they must `vary`, rows that are all the same are refused, too, and features that
-    are all below the numbers of float32 with all digits. Return the largest absolute
-    value.
-    """
+    """Refuse NaN, infinity and what becomes infinite in float32, naming the first."""
+    # If they must `vary`, rows that are all the same are refused, too, and features
+    # that are all below the numbers of float32 with all digits. Return the largest
+    # absolute value.
     largest, first, same = 0.0, as_single(X[:1]), vary
     for span in line_spans(*X.shape):
         block = as_single(X[span])
@@ -84,7 +81,7 @@ def check_values(X: Array, *, vary: bool = False) -> float:
             row += span.start
             raise FeatureError(
                 "Input X contains NaN, infinity or a value too large for float32: "
-                f"got {X[row, column]} in row {row}, column {column}"
+                f"got {X[row : row + 1][0, column]} in row {row}, column {column}"
             )
         same = same and bool((block == first).all())
     if same:
@@ -92,18 +89,6 @@ def check_values(X: Array, *, vary: bool = False) -> float:
     if vary and largest < np.finfo(np.float32).tiny:
         raise FeatureError("the features of X are too small for float32: scale them")
     return largest
-
-
-def check_scores(encoder: Encoder, X: Array) -> None:
-    """Refuse features so large that their scores are not finite in float32.
-
-    A bit would be 0 then, whatever the row is.
-    """
-    for span in line_spans(*X.shape):
-        if not np.isfinite(encoder.project(X[span])).all():
-            raise FeatureError(
-                "the features of X are too large for float32: scale them"
-            )
 
 
 def column_means(X: Readable) -> NDArray[np.float64]:
@@ -128,12 +113,12 @@ def working_dtype(n_rows: int, n_in: int, n_out: int) -> DTypeLike:
 
 
 class Rows:
-    """The rows ``(X - mean) @ axes``, block by block.
+    """The rows ``(X - mean) @ axes``, block by block."""
 
-    They are computed once and kept when they take little memory, or at most twice that
-    of an X that is in memory itself; otherwise each walk reads X again. `n_out` is the
-    number of columns that the caller makes of a block; it bounds the size of blocks.
-    """
+    # They are computed once and kept when they take little memory, or at most twice
+    # that of an X that is in memory itself; otherwise each walk reads X again. `n_out`
+    # is the number of columns that the caller makes of a block; it bounds the size of
+    # blocks.
 
     def __init__(
         self,
@@ -165,13 +150,11 @@ class Rows:
             yield self._compute(span) if self._kept is None else self._kept[span]
 
     def some(self, rows: NDArray[np.intp]) -> Iterator[FeatureArray]:
-        """Walk over the rows of these numbers."""
         for span in line_spans(len(rows), self._widest):
             chosen = rows[span]
             yield self._compute(chosen) if self._kept is None else self._kept[chosen]
 
     def gather(self) -> FeatureArray:
-        """Return all rows, in memory."""
         rows = np.empty(self.shape, self.dtype)
         for span in line_spans(len(self.X), self._widest):
             rows[span] = self._compute(span)
@@ -185,7 +168,6 @@ class Rows:
 
 
 def is_mapped(X: Any) -> bool:
-    """Return whether an array lies in a file."""
     while X is not None and not isinstance(X, mmap):
         X = getattr(X, "base", None)
     return X is not None

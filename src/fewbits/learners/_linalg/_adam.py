@@ -13,21 +13,8 @@ _TINY = 1e-8
 class Adam:
     """Steps along gradients, each entry in units of what it usually is.
 
-    Parameters
-    ----------
-    parameters : sequence of ndarray or Tensor
-        Changed in place.
-
-    Attributes
-    ----------
-    means, squares : list of ndarray or Tensor
-        Of the gradients, and of their squares.
-    n_steps : int
-        Steps that were made.
-
-    References
-    ----------
-    Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, alg. 1.
+    Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, alg. 1. The
+    parameters are changed in place.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -37,7 +24,6 @@ class Adam:
         self.n_steps = 0
 
     def step(self, gradients: Parameters, rate: float) -> None:
-        """Change the parameters."""
         self.n_steps += 1
         first, second = (1 - decay**self.n_steps for decay in _DECAYS)
         slots = zip(self.parameters, self.means, self.squares, gradients, strict=True)

@@ -4,6 +4,7 @@ The principal axes of rows, polar factors, and random rotations.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 import numpy as np
@@ -29,24 +30,13 @@ Float64Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PrincipalAxes:
-    """The row space of the centred data, its directions of largest scatter first.
-
-    Directions without scatter are left out, so ``rank`` may be less than the number of
-    features: it is at most ``n - 1``, and constant features have no part in any axis.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_features,)
-    directions : ndarray of shape (n_features, rank)
-        Orthonormal columns; the largest entry of each is positive. In float64, in
-        float32 if very many.
-    scatter : ndarray of shape (rank,)
-        Sums of squares along the directions, falling.
-    """
+    """The row space of the centred data, its directions of largest scatter first."""
 
     mean: Float64Array
+    #: (n_features, rank), orthonormal columns, of which the largest entry is positive;
+    #: none without scatter, so at most n - 1 of them. In float32 if very many.
     directions: FeatureArray
-    scatter: Float64Array
+    scatter: Float64Array  # sums of squares along the directions, falling
 
     @property
     def rank(self) -> int:
@@ -54,16 +44,14 @@ class PrincipalAxes:
 
 
 def principal_axes(X: Readable) -> PrincipalAxes:
-    """Return the principal axes of the rows of `X`, read block by block.
-
-    From a Gram matrix of features, or of rows where they are less than half as many:
-    that takes four times the memory of the rows in float64. All sums are in float64. An
-    axis is kept when its scatter exceeds the rounding error of the largest one.
-    """
+    """Return the principal axes of the rows of `X`, read block by block."""
+    # From a Gram matrix of features, or of rows where they are less than half as many:
+    # that takes four times the memory of the rows in float64. All sums are in float64.
+    # An axis is kept when its scatter exceeds the rounding error of the largest one.
     return cached_step(
         "axes",
         lambda: (checksum(X), current_backend().name),
-        lambda: _principal_axes(X),
+        partial(_principal_axes, X),
     )
 
 
@@ -127,13 +115,11 @@ _POWER_STEPS = 20
 
 
 def polar(C: FeatureArray) -> FeatureArray:
-    """Return the closest matrix to `C` (k, b), k <= b, whose rows are orthonormal.
-
-    Large matrices go through the Gram matrix ``C C'``, several times faster than the
-    SVD, to which those fall back that are too ill-conditioned for it. Still larger ones
-    and those on a device are iterated by products, the former in float32: what they
-    come from was multiplied in float32, too.
-    """
+    """Return the closest matrix to `C` (k, b), k <= b, whose rows are orthonormal."""
+    # Large matrices go through the Gram matrix ``C C'``, several times faster than the
+    # SVD, to which those fall back that are too ill-conditioned for it. Still larger
+    # ones and those on a device are iterated by products, the former in float32: what
+    # they come from was multiplied in float32, too.
     k = len(C)
     if k >= _PRODUCTS_FROM or (k >= _GRAM_FROM and current_backend().is_torch):
         dtype = np.float32 if k >= _PRODUCTS_FROM else np.float64
@@ -154,17 +140,15 @@ def random_rotation(k: int, b: int, rng: RandomState) -> FeatureArray:
     return cached_step(
         "rotation",
         lambda: (sha256(drawn.data).digest(), current_backend().name),
-        lambda: polar(drawn),
+        partial(polar, drawn),
     )
 
 
 def _polar_by_gram(C: FeatureArray) -> Float64Array | None:
-    """Return ``(C C')^(-1/2) C``, or None when that loses too much accuracy.
-
-    Squaring limits a round to condition numbers below 1e5. Whitening with eigenvalues
-    clipped from below keeps the polar factor and makes the condition number smaller by
-    1e5, so that a second round succeeds up to 1e10.
-    """
+    """Return ``(C C')^(-1/2) C``, or None when that loses too much accuracy."""
+    # Squaring limits a round to condition numbers below 1e5. Whitening with eigenvalues
+    # clipped from below keeps the polar factor and makes the condition number smaller
+    # by 1e5, so that a second round succeeds up to 1e10.
     D: Float64Array = C.astype(np.float64, copy=False)
     for _ in range(_MAX_ROUNDS):
         values, E = np.linalg.eigh(D @ D.T)
@@ -179,12 +163,10 @@ def _polar_by_gram(C: FeatureArray) -> Float64Array | None:
 
 
 def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None:
-    """Return the limit of ``X (a + b X'X) / (1 + c X'X)``, or None if there is none.
-
-    The dynamically weighted Halley iteration (Nakatsukasa, Bai and Gygi 2010) with
-    Cholesky factors: it moves all singular values to 1, in three steps where they
-    differ by a factor of 1,000, and takes the room of X twice and of the Gram matrix.
-    """
+    """Return the limit of ``X (a + b X'X) / (1 + c X'X)``, or None if there is none."""
+    # The dynamically weighted Halley iteration (Nakatsukasa, Bai and Gygi 2010) with
+    # Cholesky factors: it moves all singular values to 1, in three steps where they
+    # differ by a factor of 1,000, and takes the room of X twice and of the Gram matrix.
     place = current_backend()
     X = place.put(C.astype(dtype))
     eps, least = np.finfo(dtype).eps, _LEAST[np.dtype(dtype)]
@@ -219,7 +201,6 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
 
 
 def _halley_weights(least: float) -> tuple[float, float, float]:
-    """Return a, b, c for singular values between `least` and 1."""
     s = least**2
     d = np.cbrt(4 * (1 - s) / s**2)
     a = np.sqrt(1 + d) + np.sqrt(8 - 4 * d + 8 * (2 - s) / (s * np.sqrt(1 + d))) / 2
@@ -249,5 +230,4 @@ def _distance_to_identity(gram: Matrix) -> float:
 
 
 def _diagonal(gram: Matrix) -> Matrix:
-    """Return a view of the diagonal."""
     return gram.reshape(-1)[:: len(gram) + 1]

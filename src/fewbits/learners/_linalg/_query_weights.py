@@ -30,11 +30,10 @@ _LEAST = 1e-15  # size of rows, and of distances
 
 
 class Added(Enum):
-    """The term of an estimated distance beside the product of query and code.
+    """The term of an estimated distance beside the product of query and code."""
 
-    NOTHING; OF_CODES, the squared length of the sum of vectors that a code stands for;
-    or OF_ROWS, that of the row, where products are times a factor.
-    """
+    # NOTHING; OF_CODES, the squared length of the sum of vectors that a code stands
+    # for; or OF_ROWS, that of the row, where products are times a factor.
 
     NOTHING = 0
     OF_CODES = 1
@@ -55,29 +54,11 @@ def trained_query_weights(
     added: Added,
     rng: RandomState,
 ) -> QueryWeights | None:
-    """Return weights that rank shortlists more as distances of rows do.
-
-    Rows ask for their shortlists by Hamming distance among the other rows. What falls
-    is the cross-entropy of softmax over the squared distances of vectors with softmax
-    over the estimates of them, both of the same temperature.
-
-    Parameters
-    ----------
-    V : ndarray of shape (n, k)
-        Centred rows, of which 20,000 at most take part, and of few none.
-    encode : callable
-        Returns the codes of some of them.
-    start : QueryWeights
-        Of V. Where nothing is added, any multiple of it ranks alike.
-    added : Added
-    rng : RandomState
-
-    Returns
-    -------
-    QueryWeights or None
-        None where they find no more neighbours of held-out rows among held-out rows
-        than `start` does.
-    """
+    """Return weights that rank shortlists more as distances of rows do."""
+    # Rows of V, which are centred, ask for their shortlists by Hamming distance among
+    # the other rows. What falls is the cross-entropy of softmax over squared distances
+    # of vectors with softmax over the estimates of them. None where these weights find
+    # no more neighbours of held-out rows than `start` does.
     if len(V) < _FEWEST:
         return None
     drawn = rng.permutation(len(V))[:_MOST]
@@ -109,12 +90,11 @@ _TEMPERATURE = 0.1
 
 
 class Shortlists:
-    """The nearest codes of some rows, among the other rows, with true distances.
+    """The nearest codes of some rows, among the other rows, with true distances."""
 
-    Of rows V with a mean square of about 1, those of `asking` ask, `n_at_once` in a
-    batch, whose bits take some megabytes, and in `n_batches` at most. Line i of `rows`
-    is the shortlist of the i-th, without itself; `distances` are squared.
-    """
+    # Of rows V with a mean square of about 1, those of `asking` ask, `n_at_once` in a
+    # batch, whose bits take some megabytes, and in `n_batches` at most. Line i of
+    # `rows` is the shortlist of the i-th, without itself; `distances` are squared.
 
     def __init__(
         self,
@@ -141,13 +121,11 @@ class Shortlists:
         self.temperatures = _TEMPERATURE * nearest[:, None]
 
     def batches(self) -> list[IntArray]:
-        """Return all queries in batches."""
         step = self.n_at_once
         every = np.arange(len(self.asking))
         return [every[i : i + step] for i in range(0, len(every), step)]
 
     def signs(self, rows: IntArray) -> Float32Array:
-        """Return the bits of rows as -1 and 1."""
         bits = unpack(self.codes[rows.ravel()], self.n_bits).astype(np.float32)
         return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
 
@@ -163,7 +141,6 @@ class Shortlists:
 
 
 def fitted_scale(of: Shortlists, start: QueryWeights) -> float:
-    """Return the factor that brings products nearest to distances."""
     some = of.batches()[0]
     scores = of.V[of.asking[some]] @ start.weights + start.bias
     products = np.matmul(of.signs(of.rows[some]), scores[:, :, None])[:, :, 0]
@@ -176,7 +153,6 @@ def fitted_scale(of: Shortlists, start: QueryWeights) -> float:
 def trained(
     of: Shortlists, start: QueryWeights, added: Added, rng: RandomState
 ) -> QueryWeights:
-    """Return weights after steps that lower the cross-entropy."""
     estimates = Estimates(of, start, added)
     adam = Adam([estimates.weights, estimates.bias])
     rate = _RATE * float(np.sqrt(np.square(start.weights).mean()))
@@ -207,8 +183,6 @@ def found_by(of: Shortlists, queries: QueryWeights, added: Added) -> NDArray[np.
 
 
 class Estimates:
-    """Estimates of squared distances, and how weights change them."""
-
     def __init__(self, of: Shortlists, start: QueryWeights, added: Added) -> None:
         self.of, self.added = of, added
         self.weights, self.bias = start.weights.copy(), start.bias.copy()
@@ -228,7 +202,6 @@ class Estimates:
         return estimates, signs
 
     def gradients(self, batch: IntArray) -> list[Float32Array]:
-        """Return the gradients of the cross-entropy by weights and bias."""
         rows, temperature = self.of.rows[batch], self.of.temperatures[batch]
         estimates, signs = self.of_distances(batch)
         targets = softmax(-self.of.distances[batch] / temperature, axis=1)

@@ -32,28 +32,10 @@ def hinge_svm(
     max_iter: int = 200,
     seed: int = 0,
 ) -> Hyperplane:
-    """Minimise ``1/2 |w|^2 + C sum_i weights_i hinge(+-(w'x_i + b))``.
-
-    LIBLINEAR also adds ``1/2 (b / constant)^2``. Few iterations do: the callers keep
-    what they have where the answer is no better.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Best centred, and `constant` no longer than its rows: the dual solver crawls
-        along directions that all rows share.
-    positive : ndarray of bool of shape (n,)
-        Some of them true and some false.
-    C : float
-    weights : ndarray of shape (n,), default=None
-    balanced : bool, default=False
-        Make both sides weigh the same in sum.
-
-    Returns
-    -------
-    w : ndarray of shape (n_features,)
-    b : float
-    """
+    """Minimise ``1/2 |w|^2 + C sum_i weights_i hinge(+-(w'x_i + b))``."""
+    # LIBLINEAR also adds ``1/2 (b / constant)^2``. Few iterations do: the callers keep
+    # what they have where the answer is no better. X is best centred: the dual solver
+    # crawls along directions that all rows share.
     svm = LinearSVC(
         loss="hinge",
         C=C,
@@ -73,11 +55,9 @@ def hinge_svm(
 def hinge_svms(
     X: Float64Array, labels: Sequence[NDArray[np.bool_]], C: float, **options: Any
 ) -> tuple[Float64Array, Float64Array]:
-    """Solve a problem for each of `labels`, on all cores where it pays and they fit.
-
-    In processes, not threads: LIBLINEAR draws its random numbers from one generator
-    for the whole process, so threads would disturb each other's results.
-    """
+    """Solve a problem for each of `labels`, on all cores where it pays and they fit."""
+    # In processes, not threads: LIBLINEAR draws its random numbers from one generator
+    # for the whole process, so threads would disturb each other's results.
     work = X.size * len(labels) * 10
     fit = max(1, _MAX_BYTES // max(1, X.size * _BYTES_PER_ENTRY))
     n_jobs = min(num_threads(), len(labels), fit) if work > _PARALLEL_WORK else 1

@@ -25,12 +25,7 @@ from fewbits.learners._core._iterative import (
     warn_of_interrupt,
 )
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._parameters import (
-    Config,
-    check_flag,
-    check_path,
-    check_verbose,
-)
+from fewbits.learners._core._parameters import USUAL, Config
 from fewbits.learners.deep._checkpoint import checksum, identity_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
@@ -77,8 +72,6 @@ _FEWEST_ITEMS = 50
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Items to train on, split into the rows for it and held-out ones."""
-
     items: ArrayItems
     n_features: int
     labels: NDArray[Any]
@@ -90,12 +83,12 @@ class Problem:
 
 
 class DeepLearner(Learner):
-    """A learner that trains a network, whose head is the encoder, by gradients.
+    """A learner that trains a network, whose head is the encoder, by gradients."""
 
-    Without a backbone it takes features; with one it takes what that takes. See
-    `DeepHash` for the parameters that all share.
-    """
+    # Without a backbone it takes features; with one it takes what that takes. See
+    # `DeepHash` for the parameters that all share.
 
+    constraints: ClassVar = USUAL | {"refit": [bool]}
     configs: ClassVar[dict[str, type[Config]]] = {
         "network": NetworkConfig,
         "training": TrainingConfig,
@@ -124,7 +117,6 @@ class DeepLearner(Learner):
 
     @property
     def n_planned(self) -> int:
-        """Largest number of epochs."""
         return self._training.max_epochs
 
     @property
@@ -135,13 +127,8 @@ class DeepLearner(Learner):
     def _training(self) -> TrainingConfig:
         return self._config("training", TrainingConfig)
 
-    def _check_shared(self) -> None:
-        """Check the parameters that all deep learners share."""
-        self._check_configs()
-        check_path("checkpoint", self.checkpoint)
+    def _check_parameters(self) -> None:
         check_repeatable(self.checkpoint, self.random_state)
-        check_verbose(self.verbose)
-        check_flag("refit", self.refit)
         as_device(self.device)
         if not isinstance(self.callbacks, Sequence) or not all(
             callable(callback) for callback in self.callbacks
@@ -211,6 +198,7 @@ class DeepLearner(Learner):
                 f"{items.dtype}"
             )
         if options.get("reset"):
+            self.__dict__.pop("feature_names_in_", None)
             self._item_shape, self._pixels = items.shape[1:], items.dtype == np.uint8
             self.n_features_in_ = int(np.prod(items.shape[1:]))
         elif items.shape[1:] != self._item_shape:
@@ -229,7 +217,6 @@ class DeepLearner(Learner):
         return items.reshape(len(items), -1)
 
     def _problem(self, X: Array, y: Any, share: float | None = None) -> Problem:
-        """Check the labels, and hold a share of the items out; None: `validation`."""
         self.classes_, Y = indicator(y, X, type(self).__name__)
         counts = np.asarray(Y.sum(axis=0)).ravel()
         if not counts.all():
@@ -242,7 +229,16 @@ class DeepLearner(Learner):
         share = self._training.validation if share is None else share
         train, held_out = split_off(labels, share, rng)
         if share and not len(held_out):
-            self._check_none_held_out(labels)
+            needing = self._needing_held_out()
+            given = f"training.validation={self._training.validation}"
+            if labels.ndim == 2:
+                way = f"{given} spares none of {len(labels)}: raise it"
+            elif (largest := int(np.bincount(labels).max())) == 1:
+                way = "no class has two"
+            else:
+                way = f"{given} is none of {largest}: {1 / largest:.2g} would do"
+            if needing:
+                raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
         self.held_out_ = held_out
         base = self._training.validation_base if share else "trained"
         evaluator = Evaluator(labels, train, held_out, rng, base)
@@ -259,24 +255,9 @@ class DeepLearner(Learner):
             "" if self.checkpoint is None else checksum(items.X, labels),
         )
 
-    def _check_none_held_out(self, labels: NDArray[Any]) -> None:
-        """Refuse what needs held-out items where a share of each class is none."""
-        needing = self._needing_held_out()
-        if not needing:
-            return
-        share = f"training.validation={self._training.validation}"
-        if labels.ndim == 2:
-            way = f"{share} spares none of {len(labels)}: raise it"
-        elif (largest := int(np.bincount(labels).max())) == 1:
-            way = "no class has two"
-        else:
-            way = f"{share} is none of {largest}: {1 / largest:.2g} would do"
-        raise ArgumentError(f"{needing[0]} needs held-out items, but {way}")
-
     def _items(
         self, X: Array, rows: NDArray[np.int64], seed: int
     ) -> tuple[ArrayItems, int]:
-        """Return the items, and how many features the head is given of each."""
         self._integers, config = False, self._network_config
         if config.backbone is None:
             standardize = learn_standardize(X[rows]) if config.standardize else None
@@ -296,10 +277,7 @@ class DeepLearner(Learner):
         batch_norm: bool = False,
         dropout: float | None = None,
     ) -> HashNetwork:
-        """Return a network whose weights depend on the seed only.
-
-        A `linear` one is a single layer on a copy of the backbone that stays as it is.
-        """
+        """Return a network whose weights depend on the seed only."""
         config = self._network_config
         hidden, backbone, trainable = config.widths, config.backbone, config.trainable
         if linear:
@@ -319,7 +297,6 @@ class DeepLearner(Learner):
     def _features_of(
         self, network: HashNetwork, items: Items, rows: torch.Tensor
     ) -> torch.Tensor:
-        """Return what the head is given of some rows, float32, on the CPU."""
         device, size = device_of(network), self._training.batch_size
         network.eval()
         advice = f"with training.batch_size={size}: halve it"
@@ -350,12 +327,10 @@ class DeepLearner(Learner):
         n_epochs: int | None = None,
         phase: str = "",
     ) -> Trainer:
-        """Train; keep the epoch that is best on the held-out items.
-
-        That is by accuracy where there is a way to `classify`, and otherwise by mAP.
-        Without `n_epochs` it is the last phase, whose network is deployed, even when
-        its training ends for want of finite numbers.
-        """
+        """Train; keep the epoch that is best on the held-out items."""
+        # That is by accuracy where there is a way to `classify`, and otherwise by mAP.
+        # Without `n_epochs` it is the last phase, whose network is deployed, even when
+        # its training ends for want of finite numbers.
         n_outputs = network.head.n_outputs
         context = LossContext(
             n_outputs,
@@ -394,7 +369,7 @@ class DeepLearner(Learner):
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
-                self.encoder_ = self._deploy(problem, network)
+                self.encoder_ = self._named(self._deploy(problem, network))
             raise
         self._keep(trainer)
         if trainer.judged and not trainer.interrupted:
@@ -404,10 +379,7 @@ class DeepLearner(Learner):
     def _learnt_centres(
         self, problem: Problem, n_bits: int, phase: str
     ) -> NDArray[np.int8]:
-        """Return class codes that a linear network has learnt to classify with.
-
-        Phase 1 of LLC, inside another; on features as they are before training.
-        """
+        """Return class codes that a linear network has learnt to classify with."""
         network = self._make_network(problem, n_bits, linear=True, bias=False)
         loss = CodebookLoss()
         self._train(
@@ -452,14 +424,12 @@ class DeepLearner(Learner):
         return Phase(n_epochs, problem.seed, device, name, path, identity)
 
     def _epochs(self, trainer: Trainer, last: bool) -> None:
-        """Train until it may stop; an interrupt ends no phase but the last.
-
-        How many epochs are done with all items was decided before, whatever their loss.
-        """
+        """Train until it may stop; an interrupt ends no phase but the last."""
         history, decided = trainer.history, trainer.phase.name == REFIT
 
         def stops() -> bool:
-            return not decided and may_stop(_losses(history), self._training.tol)
+            losses = [record["loss"] for record in history]
+            return not decided and may_stop(losses, self._training.tol)
 
         try:
             with closing(trainer.epochs()) as epochs:
@@ -469,7 +439,20 @@ class DeepLearner(Learner):
                     with undisturbed():
                         for callback in self.callbacks:
                             callback(dict(record))
-                    self._report(trainer)
+                    shown = _SHOWN.items()
+                    note = "".join(
+                        f", {v} {record[k]:.3f}" for k, v in shown if k in record
+                    )
+                    if trainer.phase.name:
+                        note += f", phase {trainer.phase.name}"
+                    report(
+                        type(self).__name__,
+                        len(history),
+                        trainer.phase.n_epochs,
+                        record["loss"],
+                        verbose=self.verbose,
+                        note=note,
+                    )
                     if stops():
                         return
         except KeyboardInterrupt:
@@ -479,23 +462,11 @@ class DeepLearner(Learner):
             path = trainer.phase.checkpoint
             warn_of_interrupt(self, len(history), self.n_planned, path)
 
-    def _report(self, trainer: Trainer) -> None:
-        record, total = trainer.history[-1], trainer.phase.n_epochs
-        note = "".join(
-            f", {title} {record[key]:.3f}"
-            for key, title in _SHOWN.items()
-            if key in record
-        )
-        if trainer.phase.name:
-            note += f", phase {trainer.phase.name}"
-        name, done, loss = type(self).__name__, len(trainer.history), record["loss"]
-        report(name, done, total, loss, verbose=self.verbose, note=note)
-
     def _keep(self, trainer: Trainer) -> None:
         """Go back to the best epoch, and keep what is known of all."""
         trainer.restore_best()
         self.history_ = trainer.history
-        self.objective_ = np.array(_losses(trainer.history))
+        self.objective_ = np.array([record["loss"] for record in trainer.history])
         self.n_epochs_ = len(self.history_)
 
     def _deploy(self, problem: Problem, network: HashNetwork) -> Encoder:
@@ -504,7 +475,3 @@ class DeepLearner(Learner):
             network.head.standardize = problem.items.standardize
         self.network_ = network.cpu().eval()
         return network.head.encoder()
-
-
-def _losses(history: list[Record]) -> list[float]:
-    return [record["loss"] for record in history]

@@ -29,7 +29,6 @@ class TensorBoard:
         self._writer = SummaryWriter(str(folder))
 
     def __call__(self, record: dict[str, Any]) -> None:
-        """Write one epoch; the file is up to date afterwards."""
         for name, value in _metrics(record).items():
             self._writer.add_scalar(name, value, int(record["epoch"]))
         self._writer.flush()
@@ -61,12 +60,10 @@ class MLflow:
         self._mlflow = module
 
     def __call__(self, record: dict[str, Any]) -> None:
-        """Log one epoch."""
         self._mlflow.log_metrics(_metrics(record), step=int(record["epoch"]))
 
 
 def _metrics(record: dict[str, Any]) -> dict[str, float]:
-    """Return metrics by their names, the phase in front where there are several."""
     phase = f"{record['phase']}/" if "phase" in record else ""
     return {
         f"{phase}{name}": value

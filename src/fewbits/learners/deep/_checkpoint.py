@@ -31,11 +31,7 @@ _PLAIN = (bool, int, float, str, list, tuple, np.generic, np.ndarray, torch.Tens
 
 
 def save(path: str | Path, identity: dict[str, Any], state: dict[str, Any]) -> None:
-    """Replace the file by this state, all of it or nothing.
-
-    A training with another `identity` refuses the file. The state is of tensors,
-    numbers, strings, lists and dicts.
-    """
+    """Replace the file by this state, all of it or nothing."""
     buffer = BytesIO()
     torch.save({"identity": json.dumps(identity), "state": state}, buffer)
     content = buffer.getvalue()

@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import nn
 
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import (
-    MAX_ITERATIONS,
+    POSITIVE,
+    USUAL,
     Config,
-    check_choice,
-    check_flag,
-    check_integer,
+    Interval,
     check_integers,
-    check_number,
 )
 
 _HIDDEN, _DROPOUT = 512, 0.5
-_STARTS = ("svd", "cca", "predictable", "semantic")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -81,21 +78,21 @@ class TrainingConfig(Config):
     tol: float = 0.0
     mixed_precision: bool = False
 
+    constraints: ClassVar = {
+        "max_epochs": USUAL["n_iter"],
+        "batch_size": [Interval(int, 2)],
+        "learning_rate": POSITIVE,
+        "weight_decay": [Interval(float, 0)],
+        "backbone_rate": [Interval(float, 0)],
+        "validation": [Interval(float, 0, 0.9)],
+        "validation_base": ["trained", "held_out"],
+        "patience": [Interval(int, 1), None],
+        "eval_every": [Interval(int, 0)],
+        "tol": USUAL["tol"],
+        "mixed_precision": [bool],
+    }
+
     def check(self) -> None:
-        check_integer("training.max_epochs", self.max_epochs, 1, MAX_ITERATIONS)
-        check_integer("training.batch_size", self.batch_size, 2)
-        check_number("training.learning_rate", self.learning_rate, 0, above=True)
-        check_number("training.weight_decay", self.weight_decay, 0)
-        check_number("training.backbone_rate", self.backbone_rate, 0)
-        check_number("training.validation", self.validation, 0, 0.9)
-        check_choice(
-            "training.validation_base", self.validation_base, ("trained", "held_out")
-        )
-        check_integer("training.eval_every", self.eval_every, 0)
-        check_number("training.tol", self.tol, 0)
-        check_flag("training.mixed_precision", self.mixed_precision)
-        if self.patience is not None:
-            check_integer("training.patience", self.patience, 1)
         self.check_held_out(self.needing_held_out())
         if self.patience is not None and self.eval_every > self.patience:
             raise ArgumentError(
@@ -165,20 +162,21 @@ class NetworkConfig(Config):
     backbone: Any = None
     trainable: int | None = None
 
+    constraints: ClassVar = {
+        "dropout": [Interval(float, 0, 0.99), None],
+        "bias": [bool],
+        "standardize": [bool],
+        "trainable": [Interval(int, 0), None],
+    }
+
     def check(self) -> None:
         if self.hidden is not None:
             check_integers("network.hidden", self.hidden)
-        if self.dropout is not None:
-            check_number("network.dropout", self.dropout, 0, 0.99)
-        check_flag("network.bias", self.bias)
-        check_flag("network.standardize", self.standardize)
         if self.backbone is not None and not isinstance(self.backbone, nn.Module):
             raise ArgumentError(
                 "network.backbone must be a torch module or None, "
                 f"got {self.backbone!r}"
             )
-        if self.trainable is not None:
-            check_integer("network.trainable", self.trainable, 0)
         if self.trainable is not None and self.backbone is None:
             raise ArgumentError(
                 f"network.trainable={self.trainable}, but network.backbone is None"
@@ -242,13 +240,11 @@ class CodebookConfig(Config):
     nested_bits: Sequence[int] = ()
     similarity_weight: float = 0.0
 
-    def check(self) -> None:
-        check_integer("codebook_training.max_epochs", self.max_epochs, 1)
-        check_number(
-            "codebook_training.learning_rate", self.learning_rate, 0, above=True
-        )
-        check_number("codebook_training.label_smoothing", self.label_smoothing, 0, 0.99)
-        if self.init is not None:
-            check_choice("codebook_training.init", self.init, _STARTS)
-        check_integers("codebook_training.nested_bits", self.nested_bits)
-        check_number("codebook_training.similarity_weight", self.similarity_weight, 0)
+    constraints: ClassVar = {
+        "max_epochs": [Interval(int, 1)],
+        "learning_rate": POSITIVE,
+        "label_smoothing": [Interval(float, 0, 0.99)],
+        "init": ["svd", "cca", "predictable", "semantic", None],
+        "nested_bits": check_integers,
+        "similarity_weight": [Interval(float, 0)],
+    }

@@ -129,7 +129,6 @@ def _channels(name: str, values: Any, least: float = -np.inf) -> Tensor:
 
 
 def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any]:
-    """Return what torch makes of images, all in one batch."""
     batch = torch.from_numpy(pixels(images, len(images[0]))).float() / 255
     try:
         with torch.inference_mode():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from fewbits.codes import pack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
-from fewbits.learners._core._parameters import check_n_bits
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._posterior import (
@@ -38,6 +38,7 @@ _OF_SELECTION = ("history_", "objective_", "n_epochs_")
 _FITTED = (*_OF_SELECTION, "network_", "classifier_", "centres_", "held_out_")
 
 
+@dataclass(eq=False, repr=False)
 class DeepHash(DeepLearner):
     """Train a network so that its signs are codes that rank by class.
 
@@ -119,32 +120,18 @@ class DeepHash(DeepLearner):
     MLPEncoder(16 -> 8 bits)
     """
 
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        loss: str | Loss = "csq",
-        control: str | Control | None = None,
-        network: NetworkConfig | None = None,
-        training: TrainingConfig | None = None,
-        refit: bool = False,
-        device: str = "auto",
-        checkpoint: Any = None,
-        callbacks: Sequence[Any] = (),
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_bits = n_bits
-        self.loss = loss
-        self.control = control
-        self.network = network
-        self.training = training
-        self.refit = refit
-        self.device = device
-        self.checkpoint = checkpoint
-        self.callbacks = callbacks
-        self.verbose = verbose
-        self.random_state = random_state
+    n_bits: int = 64
+    _: KW_ONLY
+    loss: str | Loss = "csq"
+    control: str | Control | None = None
+    network: NetworkConfig | None = None
+    training: TrainingConfig | None = None
+    refit: bool = False
+    device: str = "auto"
+    checkpoint: Any = None
+    callbacks: Sequence[Any] = ()
+    verbose: bool = False
+    random_state: Any = None
 
     def codebook_of_classes(self) -> Codebook | None:
         """Return the centres of the classes with their names, as decoders take them.
@@ -160,8 +147,7 @@ class DeepHash(DeepLearner):
         return Codebook(pack(self.centres_ > 0), self.centres_.shape[1], self.classes_)
 
     def _check_parameters(self) -> None:
-        check_n_bits(self.n_bits)
-        self._check_shared()
+        super()._check_parameters()
         _as_loss(self.loss)
         _as_control(self.control)
 
@@ -180,7 +166,7 @@ class DeepHash(DeepLearner):
         try:
             of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
-            self._restore({**kept, "encoder_": encoder})
+            self.__dict__.update(kept, encoder_=encoder)
             if trained is not None:
                 backbone.load_state_dict(trained)
             if not isinstance(error, KeyboardInterrupt):
@@ -189,12 +175,8 @@ class DeepHash(DeepLearner):
             path = self.checkpoint
             warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
-        self._restore({name: kept[name] for name in _OF_SELECTION})
+        self.__dict__.update({name: kept[name] for name in _OF_SELECTION})
         return of_all
-
-    def _restore(self, attributes: dict[str, Any]) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
 
     def _trained(
         self, problem: Problem, n_epochs: int | None = None, phase: str = ""
@@ -204,8 +186,20 @@ class DeepHash(DeepLearner):
         loss, control = _as_loss(self.loss), _as_control(self.control)
         counts = control is None or control.mode == "add"
         if not phase:
-            parts = (loss, control) if counts else (control,)
-            _warn_of_shared_centres((n_classes, self.n_bits), parts)
+            for part in (loss, control) if counts else (control,):
+                # An array of the user's, whose shape fits.
+                centres = getattr(part, "kind", None)
+                fits = not isinstance(centres, str) and shape_of(centres)
+                if fits != (n_classes, self.n_bits):
+                    continue
+                assert centres is not None
+                n_shared = n_classes - len(np.unique(centres, axis=0))
+                if n_shared:
+                    warn_user(
+                        f"{n_shared} of {n_classes} classes have the centre of another "
+                        "class: codes cannot tell them apart"
+                    )
+                    break  # the other part may have the same array
         network = self._make_network(
             problem,
             self.n_bits,
@@ -228,25 +222,7 @@ class DeepHash(DeepLearner):
         self.centres_ = None if centres is None else centres.cpu().numpy().astype("i1")
 
 
-def _warn_of_shared_centres(
-    shape: tuple[int, int], parts: Sequence[Loss | Control | None]
-) -> None:
-    """Warn of classes that have one centre in an array of the user's that fits."""
-    for part in parts:
-        centres = getattr(part, "kind", None)
-        if centres is None or isinstance(centres, str) or shape_of(centres) != shape:
-            continue
-        n_shared = len(centres) - len(np.unique(centres, axis=0))
-        if n_shared:
-            warn_user(
-                f"{n_shared} of {len(centres)} classes have the centre of another "
-                "class: codes cannot tell them apart"
-            )
-            return  # the other part may have the same array
-
-
 def _as_loss(loss: Any) -> Loss:
-    """Return a loss that training may change."""
     if isinstance(loss, Loss):
         return deepcopy(loss)
     if not isinstance(loss, str) or loss not in LOSSES:
@@ -257,7 +233,6 @@ def _as_loss(loss: Any) -> Loss:
 
 
 def _as_control(control: Any) -> Control | None:
-    """Return a control that training may change."""
     if control is None or isinstance(control, Control):
         return deepcopy(control)
     name, *weight = (control.split() if isinstance(control, str) else ()) or ("",)

@@ -1,6 +1,7 @@
 """LLC: codes for classes, then codes for items."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,13 +16,8 @@ from fewbits.classify import Codebook
 from fewbits.codes import MAX_BITS, pack, unpack
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners._core._parameters import (
-    Config,
-    check_integers,
-    check_n_bits,
-    check_number,
-)
-from fewbits.learners._core._torch import signs
+from fewbits.learners._core._device import tensor_signs
+from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_integers
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
 from fewbits.learners.deep._config import (
@@ -46,6 +42,7 @@ _CODEBOOKS = ("learnt", "predictable", "semantic", "random", "svd", "cca")
 _CLASSIFIER_EPOCHS = 20
 
 
+@dataclass(eq=False, repr=False)
 class LLC(DeepLearner):
     """Learn a short binary code for each class, then a network that gives it to items.
 
@@ -140,38 +137,21 @@ class LLC(DeepLearner):
         **DeepLearner.configs,
         "codebook_training": CodebookConfig,
     }
-    codebook_: NDArray[np.int8]
-    codebook_history_: list[dict[str, float]]
-    n_repaired_: int
-    n_turned_: int
+    constraints: ClassVar = USUAL | {"n_bits": [*N_BITS, None]}
     _one_phase = False
 
-    def __init__(
-        self,
-        n_bits: int | None = None,
-        *,
-        codebook: Any = "learnt",
-        codebook_training: CodebookConfig | None = None,
-        reg: float = 1.0,
-        network: NetworkConfig | None = None,
-        training: TrainingConfig | None = None,
-        device: str = "auto",
-        checkpoint: Any = None,
-        callbacks: Sequence[Any] = (),
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_bits = n_bits
-        self.codebook = codebook
-        self.codebook_training = codebook_training
-        self.reg = reg
-        self.network = network
-        self.training = training
-        self.device = device
-        self.checkpoint = checkpoint
-        self.callbacks = callbacks
-        self.verbose = verbose
-        self.random_state = random_state
+    n_bits: int | None = None
+    _: KW_ONLY
+    codebook: Any = "learnt"
+    codebook_training: CodebookConfig | None = None
+    reg: float = 1.0
+    network: NetworkConfig | None = None
+    training: TrainingConfig | None = None
+    device: str = "auto"
+    checkpoint: Any = None
+    callbacks: Sequence[Any] = ()
+    verbose: bool = False
+    random_state: Any = None
 
     def codebook_of_classes(self) -> Codebook:
         """Return the class codes with the names of classes, as decoders take them.
@@ -189,16 +169,13 @@ class LLC(DeepLearner):
         return self._config("codebook_training", CodebookConfig)
 
     def _check_parameters(self) -> None:
-        if self.n_bits is not None:
-            check_n_bits(self.n_bits)
-        self._check_shared()
+        super()._check_parameters()
         if self.checkpoint is not None and Path(self.checkpoint).is_file():
             raise ArgumentError(
                 f"{self.checkpoint} is a file: LLC keeps its checkpoints beside that "
                 f"name, one for each phase ({Path(self.checkpoint).name}.items); give "
                 "a name that is free"
             )
-        check_number("reg", self.reg, 0)
         if not isinstance(self.codebook, str):
             shape = _shape_of(self.codebook)
             if len(shape) != 2:
@@ -247,7 +224,7 @@ class LLC(DeepLearner):
         if isinstance(self.codebook, str) and self.codebook == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
             codebooks.check_directions(n_bits, most, "classifier")
-        self.codebook_history_ = []
+        self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
         self.codebook_ = self._codebook(problem, network)
         loss = CodeLoss(self.codebook_)
@@ -255,7 +232,7 @@ class LLC(DeepLearner):
             problem,
             network,
             loss,
-            classify=lambda scores: signs(scores) @ loss.codes.T,
+            classify=lambda scores: tensor_signs(scores) @ loss.codes.T,
             phase="items",
         )
         # Of a resumed fit those that were trained for: of a backbone that has been
@@ -336,16 +313,27 @@ class LLC(DeepLearner):
         return C
 
     def _made(self, problem: Problem, kind: str, n_bits: int | None) -> NDArray[Any]:
-        """Return a codebook that is not learnt, before its signs are taken.
-
-        Without `n_bits` it has as many as there are directions.
-        """
+        """Return a codebook that is not learnt, before its signs are taken."""
+        # Without `n_bits` it has as many as there are directions.
         if kind in (PREDICTABLE, SEMANTIC):
             features = partial(self._class_features, problem)
             context = LossContext(self._n_bits, problem.targets, problem.seed, features)
             return make_centres(kind, context).numpy()
         if kind == "svd":
-            return codebooks.svd_codebook(self._classifier(problem), n_bits)
+            # The rows of a linear classifier, for standardised features.
+            n_classes = problem.targets.n_classes
+            network = self._make_network(problem, n_classes, linear=True)
+            self._train(
+                problem,
+                network,
+                ClassLoss(),
+                classify=lambda scores: scores,
+                n_epochs=_CLASSIFIER_EPOCHS,
+                phase="classifier",
+            )
+            weights: Any = network.head.layers[0].weight
+            rows = weights.detach().cpu().double().numpy()
+            return codebooks.svd_codebook(rows, n_bits)
         F = self._class_features(problem)
         F -= F.mean(axis=0)
         means, counts = class_means(F, problem.targets)
@@ -354,21 +342,6 @@ class LLC(DeepLearner):
         return codebooks.cca_codebook(
             means, counts, scatter, n_bits, self.reg, labels=several
         )
-
-    def _classifier(self, problem: Problem) -> NDArray[np.float64]:
-        """Train a linear classifier, and return its rows, for standardised features."""
-        network = self._make_network(problem, problem.targets.n_classes, linear=True)
-        self._train(
-            problem,
-            network,
-            ClassLoss(),
-            classify=lambda scores: scores,
-            n_epochs=_CLASSIFIER_EPOCHS,
-            phase="classifier",
-        )
-        weights: Any = network.head.layers[0].weight
-        rows: NDArray[np.float64] = weights.detach().cpu().double().numpy()
-        return rows
 
 
 def _shape_of(codebook: Any) -> tuple[int, ...]:

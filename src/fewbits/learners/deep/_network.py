@@ -23,8 +23,6 @@ _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, AssertionError)
 
 
 class Standardize(nn.Module):
-    """Features less their mean, over their standard deviation."""
-
     mean: Tensor
     scale: Tensor
 
@@ -52,14 +50,10 @@ def learn_standardize(X: NDArray[Any]) -> Standardize:
 
 
 class Items(Protocol):
-    """Source of a batch for the numbers of its rows."""
-
     def __getitem__(self, rows: Tensor) -> Tensor: ...
 
 
 class TensorItems:
-    """Rows of a tensor (n, ...)."""
-
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
 
@@ -69,12 +63,11 @@ class TensorItems:
 
 
 class ArrayItems:
-    """Rows of an array: kept as a tensor, or read as needed when it is large.
+    """Rows of an array: kept as a tensor, or read as needed when it is large."""
 
-    They are features, or what a backbone takes: with `pixels`, uint8 are those of
-    images and become numbers from 0 to 1; `integers`, such as tokens, become int64
-    instead of float32. Features are standardised, once those that are kept.
-    """
+    # They are features, or what a backbone takes: with `pixels`, uint8 are those of
+    # images and become numbers from 0 to 1; `integers`, such as tokens, become int64
+    # instead of float32. Features are standardised, once those that are kept.
 
     def __init__(
         self,
@@ -113,16 +106,11 @@ class ArrayItems:
 
 
 def parts_of(rows: Tensor, size: int) -> list[Tensor]:
-    """Cut numbers of rows into parts of a size, the last perhaps smaller."""
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 class Head(nn.Module):
-    """From features to scores: linear layers with ReLU between them.
-
-    The `sizes` are of features, hidden layers and bits. Units are dropped in front of
-    each layer but the first; `bias` is that of the last.
-    """
+    """From features to scores: linear layers with ReLU between them."""
 
     #: Done to features first; nothing in training, whose items are standardised before.
     standardize: nn.Module
@@ -157,7 +145,13 @@ class Head(nn.Module):
 
     def encoder(self) -> Encoder:
         """Return the same map without torch; a score of 0 gives a 1."""
-        layers = [_affine(layer) for layer in self.layers]
+        layers: list[Layer] = []
+        for layer in self.layers:
+            linear: Any = layer
+            bias = np.zeros(linear.out_features)
+            if linear.bias is not None:
+                bias = _array(linear.bias)
+            layers.append((_array(linear.weight).T, bias))
         if isinstance(self.standardize, Standardize):  # folded into the first layer
             weights, bias = layers[0]
             weights = weights / _array(self.standardize.scale)[:, None]
@@ -178,23 +172,13 @@ class Head(nn.Module):
         return MLPEncoder(*zip(*layers, strict=True), zero_bit=1)
 
 
-def _affine(layer: Any) -> Layer:
-    if layer.bias is None:
-        return _array(layer.weight).T, np.zeros(layer.out_features)
-    return _array(layer.weight).T, _array(layer.bias)
-
-
 def _array(tensor: Any) -> Matrix:
     array: Matrix = tensor.detach().cpu().numpy().astype(np.float64)
     return array
 
 
 class HashNetwork(nn.Module):
-    """A backbone, or nothing, and a head.
-
-    Of the backbone the last `trainable` layers with parameters are trained; None trains
-    all that its owner has not frozen.
-    """
+    """A backbone, or nothing, and a head."""
 
     def __init__(
         self,
@@ -214,7 +198,6 @@ class HashNetwork(nn.Module):
         return scores
 
     def features(self, X: Tensor) -> Tensor:
-        """Return what the head is given."""
         if self.backbone is None:
             return X
         made: Tensor = self.backbone(X)
@@ -233,10 +216,7 @@ class HashNetwork(nn.Module):
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Freeze the layers that are not trained, inside the block only.
-
-        The backbone is its owner's, who may train it otherwise afterwards.
-        """
+        """Freeze the layers that are not trained, inside the block only."""
         parameters = [p for layer in self._frozen for p in layer.parameters(False)]
         before = [p.requires_grad for p in parameters]
         for parameter in parameters:
@@ -313,14 +293,12 @@ def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
             reasons.append(f"as {np.asarray(items).dtype}: {line}")
             cause = error
         else:
-            return BackboneProbe(_width(features, len(X)), integers)
-    raise FeatureError(
-        f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
-    ) from cause
-
-
-def _width(features: Any, n: int) -> int:
-    is_tensor = isinstance(features, Tensor)
+            break
+    else:
+        raise FeatureError(
+            f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
+        ) from cause
+    n, is_tensor = len(X), isinstance(features, Tensor)
     shown = f"shape {tuple(features.shape)}" if is_tensor else type(features).__name__
     if not is_tensor or features.shape[:1] != (n,):
         raise FeatureError(
@@ -334,4 +312,4 @@ def _width(features: Any, n: int) -> int:
         )
     if not features.numel():
         raise FeatureError(f"the backbone gives no features, {shown}")
-    return int(features.flatten(start_dim=1).shape[1])
+    return BackboneProbe(int(features.flatten(start_dim=1).shape[1]), integers)

@@ -41,7 +41,6 @@ class ClassTargets(NamedTuple):
 
     @classmethod
     def one_each(cls, values: Tensor) -> "ClassTargets":
-        """Return those of items that have one value for each block, (n_blocks, b)."""
         return cls(values[..., None], torch.ones_like(values[0, :, None]))
 
 
@@ -142,22 +141,19 @@ class CentreControl(Control):
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         if self.likelihood == "cauchy":
-            codes = self._cauchy(scores, batch)
+            # DCH's term for a similar pair, of items and their classes' centres.
+            unit = normalize(torch.tanh(scores), eps=SHORTEST)
+            n_bits = scores.shape[1]
+            distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
+            labels = batch.labels
+            if self.reduction == "mean":
+                labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
+            codes = (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
         else:
             codes = scores.shape[1] * centre_loss(
                 2 * scores, self.centres, batch, self.reduction
             )
         return ControlLoss(codes, torch.zeros_like(codes))
-
-    def _cauchy(self, scores: Tensor, batch: Batch) -> Tensor:
-        """Return DCH's term for a similar pair, of items and their classes' centres."""
-        unit = normalize(torch.tanh(scores), eps=SHORTEST)
-        n_bits = scores.shape[1]
-        distances = hamming_of(unit @ self.centres.T / n_bits**0.5, n_bits)
-        labels = batch.labels
-        if self.reduction == "mean":
-            labels = labels / labels.sum(dim=1, keepdim=True).clamp(min=1)
-        return (torch.log1p(distances / self.gamma) * labels).sum(dim=1).mean()
 
 
 class PosteriorControl(Control):
@@ -322,8 +318,6 @@ class PosteriorControl(Control):
 
 
 class Units(NamedTuple):
-    """The weights of hidden units, `scale` times as strong as they are."""
-
     W1: Tensor  # (n_blocks, n_hidden, block)
     b1: Tensor  # (n_blocks, n_hidden)
     W2: Tensor  # (n_blocks, n_hidden, 2**block)
@@ -331,16 +325,14 @@ class Units(NamedTuple):
 
 
 class Surrogate(nn.Module):
-    """One small network for each block of bits, eq. (4).
+    """One small network for each block of bits, eq. (4)."""
 
-    Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
-
-    The `sizes` are the numbers of bits; shorter blocks are filled up with scores of 0,
-    and the values that they cannot have get no probability. The same share of the units
-    is left out of a step for all items of a batch: the products get smaller by as much
-    (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training using
-    submatrices", 2015).
-    """
+    # Each is ``Linear(block, n_hidden), SiLU, Dropout, Linear(n_hidden, 2**block)``.
+    # The `sizes` are the numbers of bits; shorter blocks are filled up with scores of
+    # 0, and the values that they cannot have get no probability. The same share of the
+    # units is left out of a step for all items of a batch: the products get smaller by
+    # as much (Graham, Reizenstein and Robinson, "Efficient batchwise dropout training
+    # using submatrices", 2015).
 
     never: Tensor
 
@@ -393,7 +385,6 @@ class Surrogate(nn.Module):
         return losses
 
     def units(self) -> Units:
-        """Return those of this step."""
         if not (self.training and self.dropout):
             return Units(self.W1, self.b1, self.W2, 1.0)
         n_blocks, n_hidden, _ = self.W1.shape
@@ -410,11 +401,10 @@ class Surrogate(nn.Module):
 
 
 class _Losses(torch.autograd.Function):
-    """`Surrogate.losses`, and the gradients of both in one pass backwards, eq. (7).
+    """`Surrogate.losses`, and the gradients of both in one pass backwards, eq. (7)."""
 
-    Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
-    probabilities.
-    """
+    # Towards the logits an item's loss has the gradient ``p - 1[value]``, p being the
+    # probabilities.
 
     @staticmethod
     def forward(
@@ -455,18 +445,22 @@ class _Losses(torch.autograd.Function):
         if codes is not None and ctx.needs_input_grad[0]:
             dx = _towards_units(expected, W2, codes).mul_(slope) @ W1
         if codes is not None and not ctx.frozen:
-            own = codes if own is None else _joined(own, codes)
+            if own is None:
+                own = codes
+            else:
+                both = zip(own, codes, strict=True)
+                own = ClassTargets(*(torch.cat(t, dim=-1) for t in both))
         if own is None or not ctx.needs_input_grad[1]:
             return dx, *[None] * 8
         dz = _towards_units(expected, W2, own).mul_(slope)
         dW1, db1 = dz.mT @ x, dz.sum(dim=1)
-        residuals = _residuals(p, own)
+        # ``weight (p - 1[value])``, summed over the values of each item.
+        weights = own.weights.to(p.dtype)
+        less = (-weights).expand(own.values.shape)
+        residuals = p * weights.sum(dim=1, keepdim=True)
+        residuals = residuals.scatter_add_(2, own.values, less)
         dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
         return dx, dW1, db1, dW2, None, db2, *[None] * 3
-
-
-def _joined(one: ClassTargets, other: ClassTargets) -> ClassTargets:
-    return ClassTargets(*(torch.cat(t, dim=-1) for t in zip(one, other, strict=True)))
 
 
 def _unlikeliness(
@@ -479,18 +473,9 @@ def _unlikeliness(
     return -(log_p * targets.weights).sum() / logits.shape[1]
 
 
-def _residuals(p: Tensor, targets: ClassTargets) -> Tensor:
-    """Return ``weight (p - 1[value])``, summed over the values of each item."""
-    weights = targets.weights.to(p.dtype)
-    less = (-weights).expand(targets.values.shape)
-    return (p * weights.sum(dim=1, keepdim=True)).scatter_add_(2, targets.values, less)
-
-
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:
-    """Return ``residuals @ W2.mT``, given what the first term of these makes of it.
-
-    The second picks weights, which takes a tenth of the time of a product.
-    """
+    """Return ``residuals @ W2.mT``, given what the first term of these makes of it."""
+    # The second picks weights, which takes a tenth of the time of a product.
     n_blocks, n_units, _ = W2.shape
     weights = targets.weights.to(expected.dtype)
     values = targets.values.view(n_blocks, 1, -1).expand(-1, n_units, -1)

@@ -1,5 +1,6 @@
 """The deep form of supervised ITQ: a network, and a linear path beside it."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -14,15 +15,10 @@ from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner, warn_constant_bits
 from fewbits.learners._core._iterative import cached_step
 from fewbits.learners._core._labels import indicator
-from fewbits.learners._core._parameters import (
-    Config,
-    check_integer,
-    check_n_bits,
-    check_verbose,
-)
+from fewbits.learners._core._parameters import FROM_0, USUAL, Config
 from fewbits.learners._core._rows import checksum, column_means
 from fewbits.learners._itq import ITQ
-from fewbits.learners._supervised_itq import check_supervision, supervision_of
+from fewbits.learners._supervised_itq import SUPERVISION, supervision_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
 from fewbits.learners.deep._torch import as_device
@@ -43,6 +39,7 @@ _LIMIT = 3.0
 _ITEMS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class DeepSupervisedITQ(Learner):
     """Rotate features, a network's scores and classes together: one code for all.
 
@@ -143,33 +140,19 @@ class DeepSupervisedITQ(Learner):
     }
     needs_labels = True
 
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        supervision: float | str = 0.5,
-        network: NetworkConfig | None = None,
-        training: TrainingConfig | None = None,
-        n_iter: int = 50,
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_bits = n_bits
-        self.supervision = supervision
-        self.network = network
-        self.training = training
-        self.n_iter = n_iter
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
+    n_bits: int = 64
+    _: KW_ONLY
+    supervision: float | str = 0.5
+    network: NetworkConfig | None = None
+    training: TrainingConfig | None = None
+    n_iter: int = 50
+    device: str = "auto"
+    verbose: bool = False
+    random_state: Any = None
+
+    constraints: ClassVar = USUAL | {"supervision": SUPERVISION, "n_iter": FROM_0}
 
     def _check_parameters(self) -> None:
-        check_n_bits(self.n_bits)
-        check_supervision(self.supervision)
-        check_integer("n_iter", self.n_iter, 0)
-        check_verbose(self.verbose)
-        self._check_configs()
         as_device(self.device)
         if self.network is not None and self.network.backbone is not None:
             raise ArgumentError(
@@ -205,10 +188,7 @@ class DeepSupervisedITQ(Learner):
     def _network_of(
         self, X: Array, y: Any, n_scores: int = _N_SCORES, centres: str = _CENTRES
     ) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
-        """Return a network's map to scores, their centres, and rows it did not see.
-
-        Fits that share their steps share it.
-        """
+        """Return a network's map to scores, their centres, and rows it did not see."""
         rng = check_random_state(self.random_state)
         learner = DeepHash(
             n_scores,
@@ -222,10 +202,16 @@ class DeepSupervisedITQ(Learner):
         settings = repr(learner.get_params())
         _, Y = indicator(y, X, type(self).__name__)
         labels = Y.indptr.tobytes(), Y.indices.tobytes()
+
+        def fitted() -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
+            learner.fit(X, y)
+            assert learner.centres_ is not None  # those of CSQ
+            return learner.encoder_, learner.centres_, learner.held_out_
+
         return cached_step(
             "network",
             lambda: (checksum(X), labels, settings),
-            lambda: _learnt(learner.fit(X, y)),
+            fitted,
         )
 
     def _rotated(self, X: Array) -> LinearEncoder:
@@ -241,13 +227,6 @@ class DeepSupervisedITQ(Learner):
         return cast("LinearEncoder", itq.encoder_)
 
 
-def _learnt(
-    learner: DeepHash,
-) -> tuple[Encoder, NDArray[np.int8], NDArray[np.int64]]:
-    assert learner.centres_ is not None  # those of CSQ
-    return learner.encoder_, learner.centres_, learner.held_out_
-
-
 class _Memberships(NamedTuple):
     """Log odds of classes by scores g, ``g @ weights + bias``, cut at 3."""
 
@@ -255,7 +234,6 @@ class _Memberships(NamedTuple):
     bias: Float64Array  # (n_classes,)
 
     def of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return those of items, shape (n, n_classes)."""
         odds = scores @ self.weights.astype(np.float32) + self.bias.astype(np.float32)
         return odds.clip(-_LIMIT, _LIMIT)
 
@@ -263,12 +241,10 @@ class _Memberships(NamedTuple):
 def _memberships(
     scores: NDArray[np.float32], centres: NDArray[np.int8]
 ) -> _Memberships:
-    """Return the map from scores to memberships.
-
-    They stand for softmax over the products of scores and centres, in units of their
-    standard deviation. What the other classes add to its denominator changes little
-    from item to item: without the largest, its median over items takes its place.
-    """
+    """Return the map from scores to memberships."""
+    # They stand for softmax over the products of scores and centres, in units of their
+    # standard deviation. What the other classes add to its denominator changes little
+    # from item to item: without the largest, its median over items takes its place.
     C = centres.T.astype(np.float64)
     some = scores[:: max(1, len(scores) // _ITEMS)]
     products = some.astype(np.float64) @ C
@@ -281,10 +257,7 @@ def _memberships(
 def _blocks(
     X: Array, scores: NDArray[np.float32], members: _Memberships | None, share: float
 ) -> tuple[NDArray[np.float32], Float64Array, Float64Array]:
-    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``.
-
-    The scale makes the total variance of each block its share.
-    """
+    """Return Z, scale and mean: ``Z = scale * ([x, g(x), m(g(x))] - mean)``."""
     parts, shares = [np.asarray(X, np.float32), scores], [1 - share, share]
     if members is not None:
         parts.append(members.of(scores))
@@ -305,12 +278,10 @@ def _with_linear_path(
     outer: Float64Array,
     bias: Float64Array,
 ) -> Encoder:
-    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g.
-
-    Hidden layers pass on x, or its bits where they are fewer, beside their own units:
-    ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
-    beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
-    """
+    """Return the map ``[x, g(x), m(g(x))] @ outer + bias`` of a network g."""
+    # Hidden layers pass on x, or its bits where they are fewer, beside their own units:
+    # ``relu(x)`` and ``relu(-x)``, whose difference is x. Another passes on all of that
+    # beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
     d, n_scores = network.n_features, network.n_bits
     direct, of_scores, of_members = np.split(outer, [d, d + n_scores])
     *hidden, (W, b) = _layers(network)
@@ -323,7 +294,12 @@ def _with_linear_path(
     if direct.shape[1] < d:
         inner, last = direct, np.eye(direct.shape[1])
     carry, last = np.hstack([inner, -inner]), np.vstack([last, -last])
-    layers = _passing(hidden, carry)
+    layers: list[Layer] = []
+    for hidden_W, hidden_b in hidden:
+        # The first layer meets x, the others what the one before has passed on.
+        wide = block_diag(hidden_W, carry) if layers else np.hstack([hidden_W, carry])
+        layers.append((wide, np.pad(hidden_b, (0, carry.shape[1]))))
+        carry = np.eye(carry.shape[1])
     if hidden:
         last = np.vstack([W @ of_scores, last])
         carry = np.eye(len(last))
@@ -331,22 +307,12 @@ def _with_linear_path(
         U, u = W @ members.weights, b @ members.weights + members.bias
         U = np.vstack([U, np.zeros((len(carry) - len(U), U.shape[1]))])
         thresholds = np.concatenate([u + _LIMIT, u - _LIMIT])
-        layers.append((np.hstack([U, U, carry]), _padded(thresholds, carry.shape[1])))
+        bias_of_units = np.pad(thresholds, (0, carry.shape[1]))
+        layers.append((np.hstack([U, U, carry]), bias_of_units))
         last = np.vstack([of_members, -of_members, last])
         bias = bias - _LIMIT * of_members.sum(axis=0)
     layers.append((last, bias))
     return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
-
-
-def _passing(hidden: list[Layer], carry: Float64Array) -> list[Layer]:
-    """Return hidden layers that pass on what `carry` makes of x."""
-    layers: list[Layer] = []
-    for W, b in hidden:
-        # The first layer meets x, the others what the one before has passed on.
-        wide = block_diag(W, carry) if layers else np.hstack([W, carry])
-        layers.append((wide, _padded(b, carry.shape[1])))
-        carry = np.eye(carry.shape[1])
-    return layers
 
 
 def _layers(network: Encoder) -> list[Layer]:
@@ -356,8 +322,3 @@ def _layers(network: Encoder) -> list[Layer]:
         assert isinstance(network, MLPEncoder)
         layers = list(zip(network.weights, network.biases, strict=True))
     return [(W.astype(np.float64), b.astype(np.float64)) for W, b in layers]
-
-
-def _padded(bias: Float64Array, n: int) -> Float64Array:
-    """Return a bias, and n zeros behind it."""
-    return np.concatenate([bias, np.zeros(n)])

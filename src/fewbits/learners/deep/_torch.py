@@ -10,8 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from fewbits.errors import OutOfMemoryError
-from fewbits.learners._core._device import device_around
-from fewbits.learners._core._torch import device_named, lacks_memory, signs
+from fewbits.learners._core._device import (
+    device_around,
+    device_named,
+    lacks_memory,
+    tensor_signs,
+)
 
 #: Of a module.
 State = dict[str, Any]
@@ -20,7 +24,8 @@ State = dict[str, Any]
 class _SignSTE(torch.autograd.Function):
     @staticmethod
     def forward(ctx: object, scores: Tensor) -> Tensor:
-        return signs(scores)
+        result: Tensor = tensor_signs(scores)
+        return result
 
     @staticmethod
     def backward(ctx: object, *gradients: Tensor) -> Tensor:
@@ -34,16 +39,14 @@ def straight_through(scores: Tensor) -> Tensor:
 
 
 def as_device(name: str) -> torch.device:
-    """Return the device of this name.
-
-    "auto" takes that of the block, `on_device`, or else a GPU if there is one.
-    """
+    """Return the device of this name."""
+    # "auto" takes that of the block, `on_device`, or else a GPU if there is one.
     around = device_around() if name == "auto" else None
-    return device_named(around or name)
+    device: torch.device = device_named(around or name)
+    return device
 
 
 def device_of(module: nn.Module) -> torch.device:
-    """Return the device of the first parameter of a module."""
     parameter = next(module.parameters(), None)
     return torch.device("cpu") if parameter is None else parameter.device
 
@@ -62,7 +65,6 @@ def memory_advice(advice: str) -> Iterator[None]:
 
 
 def room_on(device: torch.device) -> str:
-    """Return the advice for a network that a device has no memory for."""
     return (
         f"with the network alone on {device}: free some there, or choose another device"
     )
@@ -70,10 +72,8 @@ def room_on(device: torch.device) -> str:
 
 @contextmanager
 def deterministic(device: torch.device) -> Iterator[None]:
-    """Let a GPU sum in one order inside the block, as far as torch knows how.
-
-    torch warns of an operation for which it does not.
-    """
+    """Let a GPU sum in one order inside the block, as far as torch knows how."""
+    # torch warns of an operation for which it does not.
     if device.type != "cuda":
         yield
         return
@@ -105,20 +105,17 @@ def undisturbed() -> Iterator[None]:
 
 
 def random_state() -> State:
-    """Return the states of torch's generators."""
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     return {"cpu": torch.get_rng_state(), "cuda": cuda}
 
 
 def set_random_state(state: State) -> None:
-    """Go back to the states that `random_state` returned."""
     torch.set_rng_state(state["cpu"])
     if state["cuda"] and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(state["cuda"])
 
 
 def copy_of(module: nn.Module) -> State:
-    """Return a copy of a module's state."""
     return {
         name: value.clone() if isinstance(value, Tensor) else deepcopy(value)
         for name, value in module.state_dict().items()

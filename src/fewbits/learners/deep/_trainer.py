@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -45,9 +44,11 @@ _N_SMOOTHED = 9  # epochs beside each other that tell together how good they are
 _LEAST_GAIN, _POOR, _FEWEST_EPOCHS = 0.1, 0.5, 10
 
 
-class Objective(nn.Module):
-    """A loss, and a control beside it or in its place."""
+#: What a checkpoint holds the states of.
+_STATEFUL = ("network", "objective", "optimizer", "schedule", "scaler")
 
+
+class Objective(nn.Module):
     def __init__(self, loss: Loss, control: Control | None) -> None:
         super().__init__()
         self.loss, self.control = loss, control
@@ -70,8 +71,6 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a training, or all of it."""
-
     n_epochs: int
     seed: int
     device: torch.device
@@ -81,12 +80,12 @@ class Phase:
 
 
 class Trainer:
-    """Train a network on items.
+    """Train a network on items."""
 
-    The `objective` has started, the `items` are those of all rows, the `targets` those
-    of the rows in `train`. Where there is a way to `classify` items by their scores,
-    accuracy on the held-out items decides which epoch is the best, and mAP otherwise.
-    """
+    # The `objective` has started, the `items` are those of all rows, the `targets`
+    # those of the rows in `train`. Where there is a way to `classify` items by their
+    # scores, accuracy on the held-out items decides which epoch is the best, and mAP
+    # otherwise.
 
     judged = False  # whether `untrained` is measured
     untrained: float | None = None  # mAP of held-out items before the first step
@@ -171,7 +170,13 @@ class Trainer:
                     self._go_back(good)
                     raise
                 self.history.append(record)
-                self._keep_if_best()
+                best = self._best
+                if self._criterion in record and (
+                    best is None
+                    or self._rank(record) > self._rank(self.history[best[0]])
+                ):
+                    states = copy_of(self.network), copy_of(self.objective)
+                    self._best = epoch, *states
                 self._save()
                 yield record
 
@@ -203,7 +208,11 @@ class Trainer:
             if not np.isfinite(loss):
                 self._give_up(rows, epoch, good)
             total += loss
-        if not self._finite():  # the last step spoilt them
+        # All that is trained, and what normalises scores: the last step may spoil them.
+        # Other buffers of a backbone, such as masks, need not be finite.
+        trained = (*self.network.parameters(), *self.objective.parameters())
+        norm = self.network.head.norm.buffers()
+        if not all(bool(t.isfinite().all()) for t in (*trained, *norm)):
             self._give_up(batches[-1], epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         if self.phase.name:
@@ -228,12 +237,10 @@ class Trainer:
         return batches
 
     def _step(self, rows: Tensor) -> float:
-        """Make a step on the training items of these numbers, and return the loss.
-
-        No step is made when it is not finite.
-        """
+        """Make a step on the training items of these numbers, and return the loss."""
         X = self.items[self.train[rows]].to(self.phase.device)
-        with self._precision():
+        mixed = self.config.mixed_precision
+        with torch.autocast(self.phase.device.type, enabled=mixed):
             scores = self.network(X)
         value: Tensor = self.objective(
             scores.float(), self.targets[rows.to(self.phase.device)]
@@ -247,20 +254,6 @@ class Trainer:
         self.scaler.update()
         self.schedule.step()
         return loss
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        if not self.config.mixed_precision:
-            return nullcontext()
-        return torch.autocast(self.phase.device.type)
-
-    def _finite(self) -> bool:
-        """Return whether all that is trained, and what normalises scores, is finite.
-
-        Other buffers of a backbone, such as masks, need not be.
-        """
-        trained = (*self.network.parameters(), *self.objective.parameters())
-        norm = self.network.head.norm.buffers()
-        return all(bool(t.isfinite().all()) for t in (*trained, *norm))
 
     def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
         """Go back to the last good epoch and say where numbers ceased to be finite."""
@@ -296,9 +289,13 @@ class Trainer:
             for name, module in self.network.named_modules()
             if name  # the inner ones report before those around them
         ]
-        X = self.items[self.train[rows]].to(self.phase.device)
+        X, kind = (
+            self.items[self.train[rows]].to(self.phase.device),
+            self.phase.device.type,
+        )
+        mixed = torch.autocast(kind, enabled=self.config.mixed_precision)
         try:
-            with torch.inference_mode(), self._precision():
+            with torch.inference_mode(), mixed:
                 self.network(X)
         finally:
             for handle in handles:
@@ -329,17 +326,6 @@ class Trainer:
         self.network.train()
         return torch.cat(parts) if parts else torch.empty(0)
 
-    def _keep_if_best(self) -> None:
-        """Keep the states of the last epoch if it is better than all before."""
-        last = self.history[-1]
-        if self._criterion not in last:
-            return
-        if self._best is None or self._rank(last) > self._rank(
-            self.history[self._best[0]]
-        ):
-            states = copy_of(self.network), copy_of(self.objective)
-            self._best = len(self.history) - 1, *states
-
     def _rank(self, record: Record) -> tuple[float, ...]:
         """Return what is larger for a better epoch; accuracies are often the same."""
         if self._criterion == "map":
@@ -357,10 +343,7 @@ class Trainer:
         return int(measured[int(np.argmax(smooth(values, window)))]["epoch"])
 
     def restore_best(self) -> None:
-        """Go back to the epoch that was best on the held-out items.
-
-        The loss, too: classifiers and codebooks in it belong to the scores of an epoch.
-        """
+        """Go back to the epoch that was best on the held-out items."""
         if self._best is not None:
             self._go_back(self._best[1:])
         self.network.eval()
@@ -388,11 +371,7 @@ class Trainer:
         if self.phase.checkpoint is None:
             return
         state = {
-            "network": self.network.state_dict(),
-            "objective": self.objective.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "scaler": self.scaler.state_dict(),
+            **{name: getattr(self, name).state_dict() for name in _STATEFUL},
             "random": random_state(),
             "history": self.history,
             "untrained": self.untrained,
@@ -406,21 +385,16 @@ class Trainer:
         state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
         if state is None:
             return
-        self.network.load_state_dict(state["network"])
-        self.objective.load_state_dict(state["objective"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
-        self.scaler.load_state_dict(state["scaler"])
+        for name in _STATEFUL:
+            getattr(self, name).load_state_dict(state[name])
         self.history, self.untrained = state["history"], state["untrained"]
         self._best = state["best"] and tuple(state["best"])
         self._random = state["random"]
 
 
 def smooth(values: Sequence[float], n: int = _N_SMOOTHED) -> NDArray[np.float64]:
-    """Return means over neighbouring values, of fewer at both ends.
-
-    The best epoch of all is partly luck; the middle of good ones is less so.
-    """
+    """Return means over neighbouring values, of fewer at both ends."""
+    # The best epoch of all is partly luck; the middle of good ones is less so.
     near = np.ones(min(n, len(values)))
     counts = np.convolve(np.ones(len(values)), near, "same")
     return np.convolve(values, near, "same") / counts

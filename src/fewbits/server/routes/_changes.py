@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from fewbits._arrow import as_array
-from fewbits._json import from_json
+from fewbits._arrow import as_array, as_frame
 from fewbits._warnings import collected_warnings
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
@@ -59,7 +58,7 @@ async def update(
     """Change columns of rows by their ids; codes and order stay."""
 
     def arguments() -> dict[str, Any]:
-        return {"data": _table(body, served.collection), **_options(served, body)}
+        return {"data": _table(body), **_options(served, body)}
 
     return await _changed(served, Collection.update, arguments)
 
@@ -124,7 +123,7 @@ def _new_rows(served: Served, body: Any) -> dict[str, Any]:
     collection = served.collection
     if collection.kind == "images":
         raise ArgumentError("images are added where they are: 'fewbits add'")
-    table, options = _table(body, collection), _options(served, body)
+    table, options = _table(body), _options(served, body)
     timeout = options.pop("timeout")
     options = {name: value for name, value in options.items() if value}
     reserved = [name for name in (VECTOR, CODE) if name in table.column_names]
@@ -150,10 +149,7 @@ def _new_rows(served: Served, body: Any) -> dict[str, Any]:
     return {"data": as_matrix(vectors, packed=collection.kind == "codes"), **arguments}
 
 
-def _table(body: Body, collection: Collection) -> Any:
-    """Return the rows of a body; values of JSON are of the types of the collection."""
-    import pyarrow as pa
-
+def _table(body: Body) -> Any:
     rows: list[dict[str, Any]] | None = vars(body)["rows"]
     if (rows is None) == (body._table is None):
         raise ArgumentError("give rows, as JSON or as an Arrow table")
@@ -170,18 +166,4 @@ def _table(body: Body, collection: Collection) -> Any:
     for i, row in enumerate(rows):
         if row.keys() != rows[0].keys():
             raise ArgumentError(f"row {i} has other columns than row 0")
-    columns: dict[str, Any] = {}
-    for name in names:
-        values = [row[name] for row in rows]
-        try:
-            if name in collection.columns:
-                columns[name] = from_json(values, collection.schema.field(name).type)
-            else:
-                columns[name] = pa.array(values)
-        except ArgumentError as error:
-            raise ArgumentError(f"column {name!r}: {error}") from None
-        except (pa.ArrowException, OverflowError, ValueError) as error:
-            raise ArgumentError(
-                f"values of one column are of several types: {error}"
-            ) from None
-    return pa.table(columns)
+    return as_frame(rows)

@@ -84,10 +84,8 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
 
 
 def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres:
-    """Return all rows of a matrix and of its negative, and balanced ones.
-
-    Columns get signs, which change no distance, as rows do of fewer classes.
-    """
+    """Return all rows of a matrix and of its negative, and balanced ones."""
+    # Columns get signs, which change no distance, as rows do of fewer classes.
     rows, n_bits = np.concatenate([H, -H]), H.shape[1]
     farthest, apart = rows, -1
     for _ in range(_DRAWS):
@@ -134,10 +132,8 @@ def hadamard_matrix(order: int) -> Centres | None:
 
 
 def _conference(q: int) -> Centres:
-    """Return Paley's S of order ``q + 1`` for an odd prime q: ``S S' = q I``.
-
-    It is symmetric for ``q = 1 (mod 4)``, and ``S' = -S`` for ``q = 3 (mod 4)``.
-    """
+    """Return Paley's S of order ``q + 1`` for an odd prime q: ``S S' = q I``."""
+    # It is symmetric for ``q = 1 (mod 4)``, and ``S' = -S`` for ``q = 3 (mod 4)``.
     residues = np.full(q, -1, np.int8)
     residues[np.unique(np.arange(1, q) ** 2 % q)] = 1
     residues[0] = 0

@@ -1,6 +1,5 @@
 """Centres whose bits can be predicted from the features of unseen items."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +32,10 @@ _START, _NOISE = 0.2, 0.05  # weights at first: how far from turning, and their 
 
 
 class _Foreseen(NamedTuple):
-    """Leave-one-out predictions of ridge regression for each item.
+    """Leave-one-out predictions of ridge regression for each item."""
 
-    They are linear in the codes C of classes: that of item i is ``a_i C``, with
-    ``a_i = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
-    """
+    # They are linear in the codes C of classes: that of item i is ``a_i C``, with ``a_i
+    # = (z_i B - h_i (y_i - p)) / (1 - h_i)``.
 
     #: Items in the directions of the features, (n, r): uncorrelated, of equal spread.
     Z: NDArray[np.float32]
@@ -47,7 +45,6 @@ class _Foreseen(NamedTuple):
     p: NDArray[np.float32]  # their means, (k,)
 
     def scores(self, rows: Any, C: NDArray[Any]) -> NDArray[Any]:
-        """Return the predictions for some items, (len(rows), n_bits)."""
         h = self.h[rows]
         own = self.Y[rows] @ C - self.p @ C
         scores: NDArray[Any] = (self.Z[rows] @ (self.B @ C) - h * own) / (1 - h)
@@ -119,14 +116,17 @@ def predictable_centres(
     check_sizes(Y.shape[1], n_bits)
     rng = check_random_state(random_state)
     foreseen = _foresee(X, Y, rng)
-    return unique(_learn(foreseen, _start(foreseen, n_bits, rng), rng)).codes
+    # From semantic centres, where classes are alike that are taken for each other.
+    scores = foreseen.scores(slice(None), np.eye(Y.shape[1], dtype=np.float32))
+    means = (Y.T @ scores) / Y.sum(axis=0)[:, None]
+    means += _TINY * rng.standard_normal(means.shape)  # so that all have a direction
+    start = semantic_centres(means, n_bits, random_state=rng)
+    return unique(_learn(foreseen, start, rng)).codes
 
 
 def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
-    """Return leave-one-out predictions, with the penalty whose errors are smallest.
-
-    Errors are those of bits of random codes, as a codebook's will be.
-    """
+    """Return leave-one-out predictions, with the penalty whose errors are smallest."""
+    # Errors are those of bits of random codes, as a codebook's will be.
     if X.shape[1] > _MOST_FEATURES < len(X):
         X = GaussianRandomProjection(_MOST_FEATURES, random_state=rng).fit_transform(X)
     values, Z = _directions(X - X.mean(axis=0))
@@ -161,15 +161,6 @@ def _directions(X: Matrix) -> tuple[Matrix, Matrix]:
     return values, vectors if wide else X @ vectors / np.sqrt(values)
 
 
-def _start(foreseen: _Foreseen, n_bits: int, rng: Any) -> Centres:
-    """Return semantic centres; classes are alike that are taken for each other."""
-    Y = foreseen.Y
-    scores = foreseen.scores(slice(None), np.eye(Y.shape[1], dtype=np.float32))
-    means = (Y.T @ scores) / Y.sum(axis=0)[:, None]
-    means += _TINY * rng.standard_normal(means.shape)  # so that all have a direction
-    return semantic_centres(means, n_bits, random_state=rng)
-
-
 def _learn(foreseen: _Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]:
     """Return weights whose signs are the codes, learnt straight-through by Adam."""
     n_items, n_bits = foreseen.Y.shape[0], codes.shape[1]
@@ -177,8 +168,11 @@ def _learn(foreseen: _Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]
     scores = foreseen.scores(slice(None), codes.astype(np.float32))
     scale = _STEEPNESS / np.float32(max(np.sqrt(np.mean(scores**2)), _TINY))
     sharpness = np.float32(_SHARPNESS / n_bits**0.5)
-    adam = Adam([W])
-    for rows in _batches(n_items, rng):
+    adam, size, order = Adam([W]), min(_BATCH, n_items), np.empty(0, np.int64)
+    for _ in range(_STEPS):
+        if len(order) < size:  # every item once before any comes again
+            order = rng.permutation(n_items)
+        rows, order = order[:size], order[size:]
         C = np.where(W >= 0, np.float32(1), np.float32(-1))
         S = np.tanh(scale * foreseen.scores(rows, C))
         errors = sharpness * _errors(sharpness * (S @ C.T), foreseen.Y[rows])
@@ -187,16 +181,6 @@ def _learn(foreseen: _Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]
         gradient[np.abs(W) > 1] = 0  # far from turning; passes no further
         adam.step([gradient], _RATE)
     return W
-
-
-def _batches(n_items: int, rng: Any) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of each step, every item once before any comes again."""
-    size, order = min(_BATCH, n_items), np.empty(0, np.int64)
-    for _ in range(_STEPS):
-        if len(order) < size:
-            order = rng.permutation(n_items)
-        rows, order = order[:size], order[size:]
-        yield rows
 
 
 def _errors(logits: NDArray[np.float32], Y: sp.csr_array) -> NDArray[np.float32]:

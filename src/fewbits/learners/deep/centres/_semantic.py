@@ -61,7 +61,13 @@ def semantic_centres(
     >>> bool(distances[0, 1] < distances[0, 2:].min())
     True
     """
-    T = _distances_between(vectors)
+    V = np.asarray(vectors, np.float64)
+    norms = np.linalg.norm(V, axis=1) if V.ndim == 2 else np.zeros(1)
+    if not (np.isfinite(norms).all() and (norms > 0).all()):
+        raise ArgumentError(
+            "classes need a vector each, finite and not zero, as rows of a matrix"
+        )
+    T: Matrix = squareform(pdist(V / norms[:, None]))
     check_sizes(len(T), n_bits)
     check_integer("choice", choice, 1)
     rng = check_random_state(random_state)
@@ -69,32 +75,11 @@ def semantic_centres(
     codes = separated_centres(n_codes, n_bits, random_state=rng)
     signs = codes.astype(np.float64)
     D = (n_bits - signs @ signs.T) / 2
-    return codes[_assign(_scaled(T, D), D, rng)]
-
-
-def _distances_between(vectors: ArrayLike) -> Matrix:
-    V = np.asarray(vectors, np.float64)
-    norms = np.linalg.norm(V, axis=1) if V.ndim == 2 else np.zeros(1)
-    if not (np.isfinite(norms).all() and (norms > 0).all()):
-        raise ArgumentError(
-            "classes need a vector each, finite and not zero, as rows of a matrix"
-        )
-    distances: Matrix = squareform(pdist(V / norms[:, None]))
-    return distances
-
-
-def _scaled(T: Matrix, D: Matrix) -> Matrix:
-    """Return T with the mean and the variance of D, 0 on the diagonal."""
-    if len(T) < 2:
-        return T
-    values, others = squareform(T, checks=False), squareform(D)
-    scale = others.std() / (values.std() or 1.0)
-    scaled = others.mean() + scale * (values - values.mean())
-    return np.asarray(squareform(scaled), np.float64)
-
-
-def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
-    """Return codes p that make ``sum_ij (T_ij - D_p(i)p(j))^2`` small, step by step."""
+    if len(T) > 1:  # give T the mean and the variance of D
+        values, others = squareform(T, checks=False), squareform(D)
+        scale = others.std() / (values.std() or 1.0)
+        T = np.asarray(squareform(others.mean() + scale * (values - values.mean())))
+    # Codes p that make ``sum_ij (T_ij - D_p(i)p(j))^2`` small, step by step.
     chosen = _Assignment(T, D, rng.permutation(len(D))[: len(T)])
     for _ in range(_SWEEPS):
         before = chosen.p.copy()
@@ -105,15 +90,14 @@ def _assign(T: Matrix, D: Matrix, rng: Any) -> NDArray[np.int64]:
                 chosen.take(i, code)
         if (chosen.p == before).all():
             break
-    return chosen.p
+    return codes[chosen.p]
 
 
 class _Assignment:
-    """Codes p of classes, and what it takes to tell which step is best.
+    """Codes p of classes, and what it takes to tell which step is best."""
 
-    With ``M = T D[p]`` all gains of a class cost as much as there are codes. A step
-    changes one row of D[p], or two, so M by a product of two vectors.
-    """
+    # With ``M = T D[p]`` all gains of a class cost as much as there are codes. A step
+    # changes one row of D[p], or two, so M by a product of two vectors.
 
     def __init__(self, T: Matrix, D: Matrix, p: NDArray[np.int64]) -> None:
         self.T, self.D, self.p = T, D, p.copy()

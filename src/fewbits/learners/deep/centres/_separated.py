@@ -57,8 +57,12 @@ def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> 
     check_sizes(n_classes, n_bits)
     rng = check_random_state(random_state)
     words = _linear_code(bits_needed(n_classes), n_bits, rng)
-    packed = words.view(np.uint8)[:, : n_bytes(n_bits)]
-    bits = _revived(unpack(packed, n_bits), rng) ^ rng.randint(0, 2, n_bits)
+    bits = unpack(words.view(np.uint8)[:, : n_bytes(n_bits)], n_bits)
+    # Bits that are the same in all words become others: nothing comes nearer.
+    live, source = bits.any(axis=0), np.arange(n_bits)
+    if live.any():
+        source[~live] = rng.choice(np.flatnonzero(live), int(np.sum(~live)))
+    bits = bits[:, source] ^ rng.randint(0, 2, n_bits)
     chosen = rng.permutation(len(bits))[:n_classes]
     centres: Centres = (2 * bits[chosen] - 1).astype(np.int8)
     return centres
@@ -68,7 +72,10 @@ def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
     """Return the ``2**dimension`` words of a code with a large minimum distance."""
     simplex = _simplex_code(dimension, n_bits)
     least = int(np.bitwise_count(simplex[1:]).sum(axis=1).min(initial=n_bits))
-    for distance in range(_most(dimension, n_bits), max(least, 2) - 1, -1):
+    most = n_bits  # down to what Griesmer's bound leaves open
+    while sum(-(-most // 2**i) for i in range(dimension)) > n_bits:
+        most -= 1
+    for distance in range(max(1, most), max(least, 2) - 1, -1):
         words = _greedy(dimension, n_bits, distance, rng)
         if words is not None:
             return words
@@ -76,11 +83,7 @@ def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
 
 
 def _simplex_code(dimension: int, n_bits: int) -> Words:
-    """Return words whose bits are all parities of their numbers, again and again.
-
-    A column for each parity makes every two words differ in half of them, which is as
-    far apart as so many words can be; fewer begin with the bits of the numbers.
-    """
+    """Return words whose bits are all parities of their numbers, again and again."""
     units = 1 << np.arange(dimension)
     parities = [*units, *np.setdiff1d(np.arange(1, 2**dimension), units)]
     columns = np.resize(parities, n_bits)
@@ -91,23 +94,6 @@ def _simplex_code(dimension: int, n_bits: int) -> Words:
 def _packed(bits: NDArray[Any]) -> Words:
     packed = np.packbits(bits.astype(np.uint8), axis=1)
     return np.pad(packed, [(0, 0), (0, -packed.shape[1] % 8)]).view(np.uint64)
-
-
-def _revived(bits: NDArray[np.uint8], rng: RandomState) -> NDArray[np.uint8]:
-    """Copy other bits to those that are the same in all words: nothing comes nearer."""
-    live = bits.any(axis=0)
-    source = np.arange(bits.shape[1])
-    if live.any():
-        source[~live] = rng.choice(np.flatnonzero(live), int(np.sum(~live)))
-    return bits[:, source]
-
-
-def _most(dimension: int, n_bits: int) -> int:
-    """Return the largest distance that Griesmer's bound leaves open."""
-    distance = n_bits
-    while sum(-(-distance // 2**i) for i in range(dimension)) > n_bits:
-        distance -= 1
-    return max(1, distance)
 
 
 def _greedy(
@@ -126,10 +112,7 @@ def _greedy(
 def _far_from(
     words: Words, n_bits: int, distance: int, rng: RandomState
 ) -> Words | None:
-    """Return a word at least `distance` from all, the nearest such, or None.
-
-    The nearest leaves the most room for those to come.
-    """
+    """Return a word at least `distance` from all, the nearest such, or None."""
     candidates = _candidates(n_bits, distance, rng)
     if not len(candidates):
         return None

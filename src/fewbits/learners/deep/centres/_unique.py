@@ -97,7 +97,6 @@ def check_sizes(n_classes: Any, n_bits: Any) -> None:
 
 
 def all_live(centres: Centres) -> bool:
-    """Return whether no bit is the same in all centres."""
     return bool((centres != centres[0]).any(axis=0).all())
 
 
@@ -109,7 +108,6 @@ def opposed(centres: Centres) -> Centres:
 
 
 def check_matrix(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return values as a matrix; refuse what is none, or not finite."""
     array = np.asarray(values, np.float64)
     if array.ndim != 2 or not np.isfinite(array).all():
         raise ArgumentError(

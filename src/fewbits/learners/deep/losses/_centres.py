@@ -185,7 +185,6 @@ def shape_of(codes: Any) -> tuple[int, ...]:
 def class_means(
     F: NDArray[np.float64], targets: Targets
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the means of the features of each class, and its number of items."""
     Y = targets.indicator()
     counts: NDArray[np.float64] = np.asarray(Y.sum(axis=0), np.float64)
     return (Y.T @ F) / np.maximum(counts, 1)[:, None], counts
@@ -194,11 +193,9 @@ def class_means(
 def centre_loss(
     logits: Tensor, centres: Tensor, batch: Batch, reduction: str = "mean"
 ) -> Tensor:
-    """Return the mean binary cross-entropy with the bits of the centres of classes.
-
-    Of an item of several labels it is their mean, or their sum; one without a label
-    counts nothing.
-    """
+    """Return the mean binary cross-entropy with the bits of the centres of classes."""
+    # Of an item of several labels it is their mean, or their sum; one without a label
+    # counts nothing.
     bits = (centres + 1) / 2
     if batch.classes is not None:
         return binary_cross_entropy_with_logits(logits, bits[batch.classes])

@@ -13,8 +13,8 @@ from torch.nn.functional import (
     normalize,
 )
 
+from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import check_number
-from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
 from fewbits.learners.deep.losses._centres import (
@@ -149,7 +149,8 @@ class CodebookLoss(Loss):
 
     def classify(self, scores: Tensor) -> Tensor:
         """Return the scores of classes (b, n_classes), without gradients."""
-        return scores @ signs(self.C.detach()).T
+        weights: Tensor = tensor_signs(self.C.detach())
+        return scores @ weights.T
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -191,7 +192,6 @@ class ClassLoss(Loss):
 
 
 def linear_classifier(context: LossContext) -> nn.Linear:
-    """Return a layer from bits to classes with reproducible weights."""
     layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
     bound = context.n_bits**-0.5
     with torch.no_grad():
@@ -207,6 +207,5 @@ def class_loss(logits: Tensor, batch: Batch, label_smoothing: float = 0.0) -> Te
 
 
 def _cosines(vectors: Tensor) -> Tensor:
-    """Return the cosine of each row with each, (n, n)."""
     unit = normalize(vectors)
     return unit @ unit.T

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, softplus
 
+from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import (
     check_choice,
     check_flag,
     check_integer,
     check_number,
 )
-from fewbits.learners._core._torch import signs
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import (
     Batch,
@@ -32,11 +32,10 @@ _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinit
 
 
 class PairLoss(Loss):
-    """A loss on pairs, within a batch or with items that were seen before.
+    """A loss on pairs, within a batch or with items that were seen before."""
 
-    So many training items, drawn if there are more, are remembered by their scores when
-    they were last seen: a pair then moves one of its items at a time.
-    """
+    # So many training items, drawn if there are more, are remembered by their scores
+    # when they were last seen: a pair then moves one of its items at a time.
 
     U: Tensor  # the scores of all training items, where some are remembered
 
@@ -380,7 +379,7 @@ class DSDH(PairLoss):
     def start_epoch(self, epoch: int, score_all: ScoreAll) -> None:
         super().start_epoch(epoch, score_all)
         if epoch == 0:
-            self.B.copy_(signs(self.U))
+            self.B.copy_(tensor_signs(self.U))
         Y = self._targets[torch.arange(len(self.U))].labels.to(self.U)
         self.W.copy_(ridge(self.B, Y, self.nu / self.mu))
         bits = discrete_descent(
@@ -402,7 +401,6 @@ class DSDH(PairLoss):
 
 
 def ridge(B: Tensor, Y: Tensor, weight: float) -> Tensor:
-    """Return the W that minimises ``|Y - B W|^2 + weight |W|^2``."""
     eye = torch.eye(B.shape[1], dtype=B.dtype, device=B.device)
     W: Tensor = torch.linalg.solve(B.T @ B + weight * eye, B.T @ Y)
     return W
@@ -422,7 +420,7 @@ def discrete_descent(
         before = B.clone()
         for k in range(B.shape[1]):
             rest = B @ C[:, k] - B[:, k] * C[k, k]
-            B[:, k] = signs(P[:, k] - rest)
+            B[:, k] = tensor_signs(P[:, k] - rest)
         if torch.equal(B, before):
             break
     return B
@@ -434,7 +432,6 @@ def different(batch: Batch, others: Batch) -> Tensor:
 
 
 def off_diagonal(n: int, device: torch.device) -> Tensor:
-    """Return True for pairs of different items, shape (n, n)."""
     return ~torch.eye(n, dtype=torch.bool, device=device)
 
 
@@ -449,10 +446,8 @@ def hamming_of(cosines: Tensor, n_bits: int) -> Tensor:
 
 
 def share_of_similar(targets: Targets, generator: torch.Generator) -> float:
-    """Return which share of all pairs of different items share a label.
-
-    Exact for items of one class each; otherwise of up to 4,096 items drawn at random.
-    """
+    """Return which share of all pairs of different items share a label."""
+    # Exact for items of one class each; otherwise of up to 4,096 items drawn at random.
     n = len(targets)
     if targets.classes is not None:
         counts = torch.bincount(targets.classes).double()
@@ -466,8 +461,6 @@ def share_of_similar(targets: Targets, generator: torch.Generator) -> float:
 
 
 def balancing_weights(similar: Tensor, share: Tensor | float) -> Tensor:
-    """Return ``|S| / |S1|`` for similar pairs and ``|S| / |S0|`` for others.
-
-    S being all pairs of training items, both kinds weigh the same in sum.
-    """
+    """Return ``|S| / |S1|`` for similar pairs and ``|S| / |S0|`` for others."""
+    # S being all pairs of training items, both kinds weigh the same in sum.
     return torch.where(similar > 0, 1 / share, 1 / (1 - share))

@@ -1,0 +1,385 @@
+"""A column in another type, where each value still means the same.
+
+A cast that comes back unchanged is no proof: Arrow reads 1 as an instant, and noon
+without a zone as noon in UTC. So the pairs of kinds that convert are listed here.
+
+- Numbers of any type, if their values are equal; decimals also from texts.
+- Times with a zone keep the instant, in any other zone; times without one convert to
+  such alone. Units may change if no digit is lost. Dates are midnights without a zone,
+  and these are dates, as pandas and SQL have them.
+- ISO 8601 is read as dates, times and durations, base64 as bytes, a UUID as such: the
+  forms that answers in JSON have.
+- Members of lists and fields of structs (by name) convert as columns do.
+
+Numbers never become times, texts never numbers or truth values, nor the reverse.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from fewbits._arrow._python import python_values
+from fewbits._arrow._tables import chunks_of, is_text, stored_column
+
+_DIGITS = 15  # that a float of 64 bits has, whatever they are
+_DURATION = re.compile(r"(-?)PT(\d+)(?:\.(\d{1,9}))?S")
+_OLD_OFFSET = r":\d\d(\.\d{1,6})?[+-]\d\d:\d\d:\d\d$"
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+class MisfitError(ValueError):
+    """A value that another type cannot hold.
+
+    Attributes
+    ----------
+    value : object
+    hint : str
+        What to give instead, or nothing.
+    """
+
+    def __init__(self, value: Any, hint: str = "") -> None:
+        super().__init__(hint)
+        self.value, self.hint = value, hint
+
+
+def converted(column: Any, kind: Any) -> Any:
+    """Return a column in another type, if each value means the same in it.
+
+    Raises
+    ------
+    MisfitError
+        With the first value that does not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> noon = pa.chunked_array([["2020-01-31T12:00:00+01:00"]])
+    >>> converted(noon, pa.timestamp("s", "UTC")).cast(pa.string()).to_pylist()
+    ['2020-01-31 11:00:00Z']
+    """
+    import pyarrow as pa
+
+    if column.type == kind:
+        return column
+    chunks = [_converted(chunk, kind) for chunk in chunks_of(stored_column(column))]
+    return pa.chunked_array(chunks, kind)
+
+
+def _converted(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if values.type == kind:
+        return values
+    if values.null_count == len(values):
+        return pa.nulls(len(values), kind)
+    if types.is_dictionary(values.type):
+        return _converted(values.dictionary.take(values.indices), kind)
+    if types.is_dictionary(kind):
+        return _converted(values, kind.value_type).dictionary_encode().cast(kind)
+    family, target = _family(values.type), _family(kind)
+    if family == target == "list":
+        return _lists(values, kind)
+    if family == target == "struct":
+        return _structs(values, kind)
+    convert = _CONVERSIONS.get((family, target))
+    hint = _HINTS.get((family, target), "")
+    if convert is None:
+        raise MisfitError(_first_value(values.drop_null()), hint)
+
+    def attempt(some: Any) -> Any:
+        try:
+            return convert(some, kind)
+        except (pa.ArrowException, ValueError, ArithmeticError):
+            return None
+
+    made = attempt(values)
+    if made is None:  # look for the first value to blame
+        while len(values) > 1:
+            head = values[: len(values) // 2]
+            values = head if attempt(head) is None else values[len(head) :]
+        raise MisfitError(_first_value(values), hint)
+    return made
+
+
+def _first_value(values: Any) -> Any:
+    import pyarrow as pa
+
+    return python_values(pa.chunked_array([values[:1]]))[0]
+
+
+def _family(kind: Any) -> str:
+    """Return what values of a type are; types of one family differ in size alone."""
+    return next((name for name, is_one in _families() if is_one(kind)), str(kind))
+
+
+@cache
+def _families() -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    return (
+        ("uuid", lambda kind: isinstance(kind, pa.UuidType)),
+        ("text", is_text),
+        ("integer", types.is_integer),
+        ("float", types.is_floating),
+        ("decimal", types.is_decimal),
+        ("date", types.is_date),
+        ("naive", lambda kind: types.is_timestamp(kind) and kind.tz is None),
+        ("zoned", types.is_timestamp),
+        ("time", types.is_time),
+        ("duration", types.is_duration),
+        ("bytes", types.is_binary),
+        ("bytes", types.is_large_binary),
+        ("bytes", types.is_fixed_size_binary),
+        ("list", types.is_list),
+        ("list", types.is_large_list),
+        ("list", types.is_fixed_size_list),
+        ("struct", types.is_struct),
+    )
+
+
+# Nested values
+
+
+def _lists(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    mask = values.is_null() if values.null_count else None
+    if types.is_fixed_size_list(values.type):
+        size = values.type.list_size
+        members = values.values[values.offset * size :][: len(values) * size]
+        members = _converted(members, kind.value_type)
+        made = pa.FixedSizeListArray.from_arrays(members, size, mask=mask)
+    else:
+        lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        members = _converted(values.flatten(), kind.value_type)
+        made = pa.LargeListArray.from_arrays(pa.array(offsets), members, mask=mask)
+    try:
+        return made.cast(kind)  # from one form of lists to another, of equal members
+    except pa.ArrowException:
+        size = kind.list_size
+        lengths = made.value_lengths().to_pylist()
+        row = next(i for i, n in enumerate(lengths) if n not in (None, size))
+        hint = f"lists of the column have {size} members"
+        raise MisfitError(_first_value(values[row:]), hint) from None
+
+
+def _structs(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    parts = dict(zip([f.name for f in values.type], values.flatten(), strict=True))
+    names = [field.name for field in kind]
+    if more := [name for name in parts if name not in names]:
+        raise MisfitError(
+            _first_value(values.drop_null()), f"the column has no field {more[0]!r}"
+        )
+    arrays = [
+        _converted(parts[field.name], field.type)
+        if field.name in parts
+        else pa.nulls(len(values), field.type)
+        for field in kind
+    ]
+    mask = values.is_null() if values.null_count else None
+    return pa.StructArray.from_arrays(arrays, fields=list(kind), mask=mask)
+
+
+# Values: each function raises where one does not fit
+
+
+def _cast(values: Any, kind: Any) -> Any:
+    """Return values whose bits are compared, in the same kind."""
+    made = values.cast(kind)
+    if not made.cast(values.type).equals(values):
+        raise ValueError
+    return made
+
+
+def _numbers(values: Any, kind: Any) -> Any:
+    """Return integers or floats as such of another size."""
+    import pyarrow.types as types
+
+    if types.is_float16(values.type):
+        values = values.cast("float32")
+    made = values.cast("float32").cast(kind) if _is_half(kind) else values.cast(kind)
+    back = made.cast("float32") if _is_half(kind) else made
+    gaps = values.is_null().to_numpy(zero_copy_only=False)
+    before = values.fill_null(0).to_numpy(zero_copy_only=False)
+    after = back.cast(values.type).fill_null(0).to_numpy(zero_copy_only=False)
+    differ = (before != after) & ~gaps & ~((before != before) & (after != after))
+    if not differ.any():
+        return made
+    if not types.is_floating(values.type) or not types.is_floating(kind):
+        raise ValueError
+    # The shortest number that is the same in fewer bits: .4 is that of a float32.
+    shown = made.to_numpy(zero_copy_only=False)[differ].astype(str).astype(np.float64)
+    if (shown != before[differ]).any():
+        raise ValueError
+    return made
+
+
+def _is_half(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_float16(kind))
+
+
+def _decimals_of_floats(values: Any, kind: Any) -> Any:
+    """Return decimals, of floats that have no more digits than surely were meant."""
+    import pyarrow as pa
+
+    numbers = [None if x is None else Decimal(repr(x)) for x in _shortest(values)]
+    if any(x is not None and len(x.as_tuple().digits) > _DIGITS for x in numbers):
+        raise ValueError
+    return pa.array(numbers, kind)
+
+
+def _shortest(values: Any) -> list[Any]:
+    import pyarrow as pa
+
+    return python_values(pa.chunked_array([values]))
+
+
+def _floats_of_decimals(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    floats = values.cast(pa.string()).cast(pa.float64())  # as `_plain` does
+    made = _numbers(floats, kind)
+    pairs = zip(values.to_pylist(), _shortest(made), strict=True)
+    if any(x is not None and Decimal(repr(y)) != x for x, y in pairs):
+        raise ValueError
+    return made
+
+
+def _decimals(values: Any, kind: Any) -> Any:
+    """Return integers, or texts of numbers, as decimals."""
+    import pyarrow as pa
+
+    numbers = [None if x is None else Decimal(x) for x in values.to_pylist()]
+    if not all(x is None or x.is_finite() for x in numbers):
+        raise ValueError
+    return pa.array(numbers, kind)
+
+
+def _integers_of_decimals(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    numbers = values.to_pylist()
+    if any(x is not None and x != int(x) for x in numbers):
+        raise ValueError
+    return pa.array([None if x is None else int(x) for x in numbers], kind)
+
+
+def _moments(values: Any, kind: Any) -> Any:
+    """Return dates or timestamps that are written in ISO 8601.
+
+    Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
+    zones had them before they were rounded.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, zone = values.cast("large_string"), r"((?:Z|[+-][\d:]*)?)$"
+    texts = pc.replace_substring_regex(texts, rf"(\.\d*?)0+{zone}", r"\1\2")
+    texts = pc.replace_substring_regex(texts, rf"\.{zone}", r"\1")
+    if any(pc.match_substring_regex(texts, _OLD_OFFSET).to_pylist()):
+        old = re.compile(_OLD_OFFSET)
+        texts = pa.array(
+            datetime.fromisoformat(x).astimezone(UTC).isoformat()
+            if x is not None and old.search(x)
+            else x
+            for x in texts.to_pylist()
+        )
+    return texts.cast(kind)
+
+
+def _times_of_day(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    day, end = (pa.scalar(x, values.type) for x in ("1970-01-01T", ""))
+    moments = pc.binary_join_element_wise(day, values, end)
+    return _moments(moments, pa.timestamp(kind.unit)).cast(kind)
+
+
+def _durations(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    numbers: list[int | None] = []
+    for text in values.to_pylist():
+        match = None if text is None else _DURATION.fullmatch(text)
+        if match is None:
+            if text is not None:
+                raise ValueError
+            numbers.append(None)
+            continue
+        sign, whole, part = match.groups()
+        count = int(whole) * 10**9 + int((part or "").ljust(9, "0"))
+        number, rest = divmod(count, _NANOSECONDS[kind.unit])
+        if rest:
+            raise ValueError
+        numbers.append(-number if sign else number)
+    return pa.array(numbers, pa.int64()).cast(kind)
+
+
+def _bytes_of_texts(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        decoded = [
+            None if text is None else base64.b64decode(text, validate=True)
+            for text in values.to_pylist()
+        ]
+    except binascii.Error:
+        raise ValueError from None
+    return pa.array(decoded, kind)
+
+
+def _uuids(values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    texts = values.to_pylist()
+    return pa.array([None if text is None else UUID(text) for text in texts], kind)
+
+
+_CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
+    **{(x, x): _cast for x in ("text", "bytes", "decimal", "date", "time", "duration")},
+    **{(x, x): _cast for x in ("naive", "zoned")},
+    **{("text", x): _moments for x in ("date", "naive", "zoned")},
+    ("text", "time"): _times_of_day,
+    **{(x, y): _numbers for x in ("integer", "float") for y in ("integer", "float")},
+    ("date", "naive"): _cast,
+    ("naive", "date"): _cast,
+    ("integer", "decimal"): _decimals,
+    ("decimal", "integer"): _integers_of_decimals,
+    ("float", "decimal"): _decimals_of_floats,
+    ("decimal", "float"): _floats_of_decimals,
+    ("text", "decimal"): _decimals,
+    ("text", "duration"): _durations,
+    ("text", "bytes"): _bytes_of_texts,
+    ("text", "uuid"): _uuids,
+}
+_UNITLESS = "a number has no unit: give times"
+_HINTS = {
+    ("naive", "zoned"): "it has no zone: give it with one, as 12:00:00+00:00",
+    ("date", "zoned"): "a day has no zone: give an instant, as 12:00:00+00:00",
+    ("text", "zoned"): "write it in ISO 8601 with a zone, as 2020-01-31T12:00:00+00:00",
+    ("text", "naive"): "write it in ISO 8601 without a zone, as 2020-01-31T12:00:00",
+    ("zoned", "naive"): "the column has no zone: give times without one",
+    ("zoned", "date"): "an instant is on two days, by its zone: give dates",
+    **{
+        (number, of): _UNITLESS
+        for number in ("integer", "float", "decimal")
+        for of in ("naive", "zoned", "date", "time", "duration")
+    },
+}

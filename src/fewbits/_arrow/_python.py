@@ -1,0 +1,255 @@
+"""Values of Python as Arrow arrays, and back.
+
+Arrow takes the first value for the kind of all: a time without a zone among such with
+one, a day among times, a text among bytes become the other in silence. So values of
+several kinds are refused here.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cache
+from itertools import chain
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+#: What values are, by their types; the first that fits counts.
+_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("truth values", (bool, np.bool_)),
+    ("times", (datetime, np.datetime64)),
+    ("dates", (date,)),
+    ("times of day", (time,)),
+    ("durations", (timedelta, np.timedelta64)),
+    ("integers", (int, np.integer)),
+    ("numbers", (float, np.floating)),
+    ("decimals", (Decimal,)),
+    ("texts", (str,)),
+    ("bytes", (bytes, bytearray, memoryview)),
+    ("UUIDs", (UUID,)),
+    ("lists", (list, tuple, set, frozenset, np.ndarray)),
+    ("objects", (Mapping,)),
+)
+_NUMBERS = {"integers", "numbers", "decimals"}  # which Arrow compares exactly
+_OF_ZONES = {"times", "times of day", "durations"}
+
+
+def array_of(values: Iterable[Any]) -> Any:
+    """Return Python values as an Arrow array, if all are of one kind.
+
+    Paths become their texts; None, NA and NaT are missing, and NaN among other values.
+
+    Raises
+    ------
+    TypeError
+        When they are of several kinds.
+
+    Examples
+    --------
+    >>> array_of(["a", None]).to_pylist()
+    ['a', None]
+    >>> array_of([True, 1.5])
+    Traceback (most recent call last):
+        ...
+    TypeError: truth values among numbers
+    """
+    import pyarrow as pa
+
+    values = [*values]
+    kinds = set(map(type, values))
+    gaps = {kind for kind in kinds if kind.__name__ in ("NAType", "NaTType")}
+    if gaps or (float in kinds and kinds - {float, int, type(None)}):
+        values = [None if type(x) in gaps or x is not x else x for x in values]
+        values = [None if isinstance(x, float) and x != x else x for x in values]
+    if any(issubclass(kind, PurePath) for kind in kinds):
+        values = [os.fspath(x) if isinstance(x, PurePath) else x for x in values]
+    _check_one_kind(values)
+    try:
+        return pa.array(values)
+    except OverflowError:  # integers of 64 bits without a sign
+        return pa.array(values, pa.uint64())
+
+
+def _check_one_kind(values: list[Any]) -> None:
+    """Refuse values of several kinds, within lists and dicts, too."""
+    full = [value for value in values if value is not None]
+    kinds = {_kind_of(kind) for kind in set(map(type, full))}
+    if kinds & _OF_ZONES:
+        kinds = set(map(_kind_of_time, full))
+    if len(kinds) > 1 and not kinds <= _NUMBERS:
+        raise TypeError(" among ".join(sorted(kinds, reverse=True)))
+    if "lists" in kinds:
+        numbers = (isinstance(x, np.ndarray) and x.dtype != object for x in full)
+        parts = zip(full, numbers, strict=True)  # of one kind: the first will do
+        _check_one_kind([*chain(*(x[:1] if plain else x for x, plain in parts))])
+    if "objects" in kinds:
+        for name in dict.fromkeys(chain(*full)):
+            _check_one_kind([row.get(name) for row in full])
+
+
+def _kind_of(kind: type) -> str:
+    return next((name for name, of in _KINDS if issubclass(kind, of)), kind.__name__)
+
+
+def _kind_of_time(value: Any) -> str:
+    """Return the kind of a value, and of a time whether it has a zone."""
+    kind = _kind_of(type(value))
+    # Of pandas, which Arrow cuts off.
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
+        raise TypeError("nanoseconds in a list: give a Series, or an array of NumPy")
+    if kind not in ("times", "times of day"):
+        return kind
+    if getattr(value, "tzinfo", None) is None:
+        return f"{kind} without a zone"
+    if kind == "times of day":
+        raise TypeError("times of day with a zone, which Arrow does not keep")
+    return f"{kind} with a zone"
+
+
+def python_values(column: Any) -> list[Any]:
+    """Return the values of a column as plain Python has them.
+
+    Times that Python's `datetime` cannot hold become texts in ISO 8601, in UTC where
+    they have a zone: those with nanoseconds, and years beyond 9999. Floats of 32 and 16
+    bits become the shortest number that is the same in that many bits: .4, not
+    0.4000000059604645.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> python_values(pa.chunked_array([pa.array([0.4, None], pa.float32())]))
+    [0.4, None]
+    >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
+    ['1970-01-01T00:00:00.000000001']
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type
+    if kind.id in _plain_kinds():
+        plain: list[Any] = column.to_pylist()
+        return plain
+    if types.is_dictionary(kind) and not (
+        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+    ):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if any(is_one(kind) for is_one in lists):
+        return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
+    if types.is_struct(kind):
+        return [row for chunk in column.chunks for row in _rows_of_structs(chunk)]
+    if types.is_map(kind):
+        pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+        rows = python_values(column.cast(pa.list_(pairs)))
+        return [row and [tuple(pair.values()) for pair in row] for row in rows]
+    if types.is_float32(kind) or types.is_float16(kind):
+        dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
+        gaps = column.is_null().to_pylist()
+        return [
+            None if gap else float(str(dtype(number)))
+            for gap, number in zip(gaps, numbers, strict=True)
+        ]
+    if types.is_date(kind) or types.is_timestamp(kind):
+        column = column if _fits_python(column) else _as_texts(column)
+    if getattr(column.type, "unit", None) == "ns":
+        return _of_nanoseconds(column)
+    if types.is_temporal(kind) and types.is_string(column.type):
+        return _iso(column)
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+@cache
+def _plain_kinds() -> frozenset[int]:
+    """Return the numbers of types whose values Arrow gives as they are wanted."""
+    import pyarrow as pa
+
+    kinds = pa.string(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
+    return frozenset(kind.id for kind in kinds)
+
+
+def _rows_of_lists(chunk: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    members = python_values(pa.chunked_array([chunk.flatten()]))
+    if hasattr(chunk, "value_lengths"):
+        lengths = chunk.value_lengths().to_pylist()
+    else:  # all lists are of one length
+        size = chunk.type.list_size
+        lengths = [None if gap else size for gap in chunk.is_null().to_pylist()]
+    start = 0
+    for length in lengths:
+        yield None if length is None else members[start : start + length]
+        start += length or 0
+
+
+def _rows_of_structs(chunk: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    names = [field.name for field in chunk.type]
+    columns = [python_values(pa.chunked_array([part])) for part in chunk.flatten()]
+    for row, is_missing in enumerate(chunk.is_null().to_pylist()):
+        values = {name: x[row] for name, x in zip(names, columns, strict=True)}
+        yield None if is_missing else values
+
+
+def _fits_python(column: Any) -> bool:
+    """Return whether years lie between 1 and 9999, as those of `datetime` do."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp(column.type.unit))  # UTC needs no zones
+    years = pc.min_max(pc.year(column))
+    low, high = years["min"].as_py(), years["max"].as_py()
+    return low is None or 1 <= low <= high <= 9999
+
+
+def _of_nanoseconds(column: Any) -> list[Any]:
+    """Return times of Python where they are whole microseconds; else texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    kind = column.type
+    if types.is_timestamp(kind):
+        coarse = pa.timestamp("us", kind.tz)
+    else:
+        coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
+    whole = column.cast(coarse, safe=False)
+    exact = pc.equal(whole.cast(kind), column).to_pylist()
+    times = whole.to_pylist()
+    if types.is_duration(kind):
+        counts = column.cast(pa.int64()).to_pylist()
+        texts = [None if count is None else _iso_duration(count) for count in counts]
+    else:
+        texts = _iso(_as_texts(column))
+    return [
+        text if is_exact is False else time
+        for time, text, is_exact in zip(times, texts, exact, strict=True)
+    ]
+
+
+def _as_texts(column: Any) -> Any:
+    """Return times as Arrow writes them; in UTC, as it cuts offsets with seconds."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+    return column.cast(pa.string())
+
+
+def _iso(column: Any) -> list[str | None]:
+    """Return times written by Arrow as ISO 8601 has them."""
+    texts = column.to_pylist()
+    return [None if text is None else text.replace(" ", "T", 1) for text in texts]
+
+
+def _iso_duration(nanoseconds: int) -> str:
+    sign, (seconds, part) = "-" * (nanoseconds < 0), divmod(abs(nanoseconds), 10**9)
+    return f"{sign}PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"
