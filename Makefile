@@ -8,7 +8,8 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find native -name '*.[ch]pp')
 SANITIZED := build/sanitized
 RACES := build/races
 
-.PHONY: demo test test-slow nightly fuzz test-processors coverage native-test native-tsan packages wheel \
+.PHONY: demo test test-slow nightly fuzz test-processors test-lowest coverage \
+  native-test native-tsan packages wheel \
   lint bench docs pages pictures clean
 
 demo: $(VENV)/demo.stamp
@@ -48,6 +49,10 @@ fuzz: $(VENV)/dev.stamp
 # with FEWBITS_NIGHTLY=1 as all kinds of processors that this one can act as.
 test-processors: $(VENV)/dev.stamp
 	$(ONE_THREAD) $(BIN)/python tools/other_processors.py -q -n auto --dist worksteal
+
+# A part of the tests with the lowest versions of other packages that are promised.
+test-lowest: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.lowest
 
 # Which lines no test runs; half as long again.
 coverage: $(VENV)/dev.stamp

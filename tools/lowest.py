@@ -14,9 +14,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "lowest"
-EXTRAS = ("text", "onnx", "classic", "hdf5", "plot", "serve")
-TOOLS = ("pytest", "pytest-xdist", "hypothesis")  # of the extra dev
-TESTS = ("tests/cli", "tests/collection", "tests/inputs", "tests/encoders")
+EXTRAS = ("text", "onnx", "vision", "classic", "hdf5", "plot", "serve")
+#: What the tests need of the extra dev.
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "pandas", "polars", "duckdb")
+#: Tests without torch, of what other packages do for fewbits.
+TESTS = (
+    "tests/cli/test_add.py",
+    "tests/cli/test_build.py",
+    "tests/cli/test_duplicates.py",
+    "tests/cli/test_help.py",
+    "tests/cli/test_search.py",
+    "tests/collection/test_filters.py",
+    "tests/encoders",
+    "tests/inputs",
+    "tests/integrations",
+    "tests/learners/test_common.py",
+    "tests/server/test_routes.py",
+    "tests/store/test_store.py",
+)
 
 
 def main() -> None:
@@ -34,7 +49,9 @@ def main() -> None:
     (packages,) = FOLDER.glob("lib/python*/site-packages")
     (packages / "source.pth").write_text(f"{ROOT / 'src'}\n")
     pytest = [python, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+    # Old versions use what newer ones of others deprecate.
     options = ["-p", "no:cacheprovider", "-m", "not slow"]
+    options += ["-W", "ignore::DeprecationWarning"]
     tests = sys.argv[1:] or TESTS
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([*pytest, *options, *tests], cwd=ROOT, env=env, check=False)
@@ -45,8 +62,10 @@ def requirements() -> list[str]:
     """Return what fewbits needs, its extras but torch, and what the tests need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    tools = [x for x in extras["dev"] if x.split(">=")[0] in TOOLS]
-    return [*project["dependencies"], *(x for e in EXTRAS for x in extras[e]), *tools]
+    needed = [x for x in extras["dev"] if x.split(">=")[0] in TOOLS]
+    needed += [x for extra in EXTRAS for x in extras[extra]]
+    ours = [x for x in needed if not x.startswith("fewbits[")]
+    return [*project["dependencies"], *ours]
 
 
 if __name__ == "__main__":

@@ -76,10 +76,12 @@ def read_tensors(
         raise ArtefactError(f"{path} holds no readable {noun}: {error}") from error
 
 
-def _check_format(path: str | Path, noun: str, found: str, expected: str) -> None:
-    if found != expected:
-        is_newer = found.rstrip("0123456789") == expected.rstrip("0123456789")
+def _check_format(path: str | Path, noun: str, name: str, expected: str) -> None:
+    if name != expected:
+        kind, _, number = name.rpartition("-")
+        known, _, newest = expected.rpartition("-")
+        is_newer = kind == known and number.isdecimal() and int(number) > int(newest)
         raise (NewerFormatError if is_newer else ArtefactError)(
             f"{path} holds no {noun} that this version reads: its format is "
-            f"{found!r}, expected {expected!r}"
+            f"{name!r}, expected {expected!r}"
         )

@@ -87,6 +87,9 @@ def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:
     FeatureError
         As `as_features` does, and when a data frame has other columns than `names`.
     """
+    usual = type(X) is np.ndarray and X.dtype == np.float32 and X.ndim == 2
+    if usual and X.shape[1] == n_features:
+        return X
     if isinstance(X, SparseRows) or hasattr(X, "tocsr"):
         sparse = X if isinstance(X, SparseRows) else SparseRows(X)
         if sparse.shape[1] != n_features:

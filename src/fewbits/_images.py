@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import widened
 from fewbits._extras import missing_extra
 from fewbits.errors import FeatureError
 
@@ -192,7 +193,7 @@ def _array_to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     """Return an array that shows a picture as uint8 (h, w), (h, w, 3) or (h, w, 4)."""
     if np.ma.is_masked(array):
         raise ValueError("masked pixels have no value")
-    array = np.asarray(array)
+    array = widened(np.asarray(array))
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     shape = array.shape

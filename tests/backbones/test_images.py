@@ -2,6 +2,7 @@
 
 import io
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -145,6 +146,11 @@ def test_whole_numbers_are_bytes(dtype):
 def test_floats_are_from_0_to_1(dtype):
     """Every byte divided by 255 is that byte again."""
     np.testing.assert_array_equal(pixels((PICTURE / 255).astype(dtype)), PICTURE)
+
+
+def test_bfloat16_is_what_it_holds():
+    coarse = (PICTURE / 255).astype(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(pixels(coarse), pixels(coarse.astype(np.float32)))
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, ">u2"])

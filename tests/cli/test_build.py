@@ -58,7 +58,7 @@ def test_learning_happens_once():
         (["--sample", 9], "--sample 30, not 9: leave out --sample"),
         (["--kernel-map", "chi2"], "--kernel-map none, not chi2"),
         (["--set", "dtype=x"], "--set dtype none, not x"),
-        (["--encoder", "other"], "8 bits), not LinearEncoder(256 -> 4 bits) of other"),
+        (["--encoder", "other"], "not LinearEncoder(256 -> 4 bits)"),
     ):
         said = fail("build", "c", "t.csv", *LABELLED, *options)
         assert said.startswith("fewbits: error: c has an encoder already, ")
@@ -66,7 +66,7 @@ def test_learning_happens_once():
     run("build", "c", "t.csv", *LABELLED, "--keep-vectors", "int8", "--index", "flat")
     opened = Collection.open("c")
     assert (opened.facts.method, opened.facts.index) == ("lsh", "flat")
-    assert opened.vector_form == "int8"
+    assert opened.vector_dtype == "int8"
     said = fail("build", "c", "more.csv", *LABELLED, "--keep-vectors", "float16")
     assert "with keep_vectors=int8, not float16" in said
     said = fail("build", "c", "more.csv", *LABELLED, "--index", "auto")

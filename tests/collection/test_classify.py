@@ -416,3 +416,41 @@ def test_codes_of_another_meaning_are_refused(codebook, message):
         made().check_codes_of(in_three_numbers(codebook))
     with pytest.raises(ArgumentError, match="codes of 6 bits, the other of 4"):
         in_three_numbers().check_codes_of(made().prefix(4))
+
+
+# Labels that are missing.
+
+
+@pytest.mark.parametrize("form", [None, "float32"])
+def test_items_without_a_label_have_no_vote(home, form):
+    """Votes are those of a collection of the items that have one."""
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(40, 6)).astype(np.float32)
+    labels = rng.choice(["a", "b", "c", None], 40).astype(object)
+    has_one = np.array([label is not None for label in labels])
+    several = [None if x is None else [x == "a", x == "b"] for x in labels]
+    several = [None if x is None else [int(y) for y in x] for x in several]
+    all_of = {"label": labels.tolist(), "several": several}
+    some_of = {
+        name: [x for x in column if x is not None] for name, column in all_of.items()
+    }
+    col = home(made(items, all_of, form))
+    few = home(made(items[has_one], some_of, form, ids=np.flatnonzero(has_one)))
+    new = rng.normal(size=(9, 6)).astype(np.float32)
+    for options in ({"k": 3}, {"k": 100}, {"linear": True}):
+        for label in all_of:
+            query = {"label": label, **options}
+            expected = few.classify(new, **query).to_list()
+            assert col.classify(new, **query).to_list() == expected
+            ids = np.flatnonzero(has_one)
+            expected = few.classify(ids=ids, **query).to_list()
+            assert col.classify(ids=ids, **query).to_list() == expected
+            # One without a label is like any other query.
+            unlabelled = np.flatnonzero(~has_one)
+            expected = few.classify(items[unlabelled], **query).to_list()
+            both = np.concatenate([unlabelled, ids])
+            answer = col.classify(ids=both, **query).to_list()
+            assert answer[: len(unlabelled)] == expected
+    col.update(None, ids=col.ids, columns={"label": [None] * 40})
+    with pytest.raises(ArgumentError, match="no item has a label"):
+        col.classify(new, label="label")

@@ -147,6 +147,28 @@ def test_arrays_as_columns_keep_their_types(home, dtype):
     np.testing.assert_array_equal(kept.to_numpy(), column)
 
 
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_of_every_type_come_later(home, name):
+    """They are null where they are not given, and take the place of one of nulls."""
+    values = COLUMNS[name]
+    columns = {"c": pa.nulls(3)}
+    col = home(Collection.create(None, X, ids=IDS, encoder=ENCODER, columns=columns))
+    column = values.take(pa.array([2, 0]))
+    col.update(None, ids=["c", "a"], columns={"c": column, "new": column})
+    new = {"c": values.slice(1, 1), "new": values.slice(1, 1)}
+    col.upsert(X[1:2], ids=["b"], columns=new)
+    col.compact()
+    for later in ("c", "new"):
+        assert same_as(col.get(IDS, [later])) == same_as(
+            {later: value}
+            for value in Collection.create(
+                None, X, ids=IDS, encoder=ENCODER, columns={"c": values}
+            )
+            .column("c")
+            .tolist()
+        )
+
+
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.String, pl.Enum(list("ab"))])
 def test_columns_of_polars_come_back(home, kind):
     table = pl.DataFrame({"v": X.tolist(), "c": pl.Series(list("aba"), dtype=kind)})

@@ -219,7 +219,7 @@ def test_a_schema_is_filled_later(home, id_type, form):
     schema = pa.schema(fields if id_type is None else [("sku", id_type), *fields])
     name = None if id_type is None else "sku"
     col = home(made(schema=schema, id=name, keep_vectors=form))
-    assert (len(col), col.columns, col.vector_form) == (0, ["year", "tags"], form)
+    assert (len(col), col.columns, col.vector_dtype) == (0, ["year", "tags"], form)
     assert col.search(X[:2], k=3).ids.shape == (2, 1)
     assert col.search(X[:2], k=3).to_list() == [[], []]
     assert col.to_arrow().num_rows == 0
@@ -503,7 +503,7 @@ def test_blank_texts_are_left_out_if_so():
 @pytest.mark.parametrize("form", [None, "float16", "float32", "int8"])
 def test_vectors_are_kept_in_a_form(home, form):
     col = home(made(X, keep_vectors=form))
-    assert (col.vector_form, col.summary()["vectors"]) == (form, form)
+    assert (col.vector_dtype, col.summary()["vectors"]) == (form, form)
     if form is None:
         assert col.vectors is None
         return

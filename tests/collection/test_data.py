@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import cache
 
 import duckdb
+import ml_dtypes
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -181,6 +182,7 @@ SAME = {
     "torch": torch.tensor(X),
     "torch with gradient": torch.tensor(X, requires_grad=True),
     "torch bfloat16": torch.tensor(X).bfloat16(),
+    "bfloat16": X.astype(ml_dtypes.bfloat16),
 }
 WHOLE = {
     "int8": OTHER.astype("i1"),
@@ -234,8 +236,6 @@ REFUSED = {
     "lists of lists": pa.array([[[1.0, 2.0], [3.0, 4.0]]] * 3),
     "lists of strings": pa.array([["a"]] * 3),
     "structs": pa.array(FRAME.to_dict("records")),
-    "sparse array": sparse.csr_array(X),
-    "sparse matrix": sparse.csr_matrix(X),
     "sparse tensor": torch.tensor(X).to_sparse(),
     "sparse pandas": FRAME.astype(pd.SparseDtype(float, 0)),
     "set": {1, 2},
@@ -249,6 +249,12 @@ REFUSED = {
 }
 
 
+SPARSE = {
+    "sparse array": sparse.csr_array(X),
+    "sparse matrix": sparse.csr_matrix(X),
+}
+#: Doors that read sparse rows without making them dense.
+TAKE_SPARSE = ["learner", "learner.encode", "encoder.encode", "encoder.project"]
 PLAIN = {"vectors": X, "whole": OTHER, "truth": (X > 0).astype(float)}
 
 
@@ -285,6 +291,14 @@ def test_what_is_no_matrix_of_numbers_is_refused_everywhere(name):
     doors -= {*MATRICES} if name == "too large" else set()
     accepted = [door for door in doors if outcome(door, REFUSED[name]) != "refused"]
     assert not accepted
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_vectors_are_the_same_or_refused(name):
+    for door in DOORS:
+        made = outcome(door, SPARSE[name])
+        if door in TAKE_SPARSE or made != "refused":
+            assert np.array_equal(made, expected(door, "vectors")), door
 
 
 @pytest.mark.parametrize("make", [lambda: iter(X), lambda: map(list, X)])

@@ -95,7 +95,7 @@ def test_a_filter_equals_filtering_by_hand(col, condition, allowed, as_mask, k):
         ids[rows].tolist() for rows in near
     ]
     best = col.like(X[:2], n_random=50, k=k, **options)
-    known = col.vector_form is not None  # then the examples themselves are known
+    known = col.vector_dtype is not None  # then the examples themselves are known
     left_out = set(ids[[0, 1, N // 2, N // 2 + 1]].tolist()) if known else set()
     assert {hit.id for hit in best[0]} <= passing - left_out
     assert len(best[0]) == min(k, len(passing - left_out))

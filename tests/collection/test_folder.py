@@ -208,9 +208,9 @@ def test_a_full_disk_at_any_step_keeps_the_old_or_the_new(
                 has_failed = True
                 assert error.filename == str(tmp_path / "c")  # noqa: PT017
         col = Collection.open(tmp_path / "c")
-        is_old = len(col) == N and col.vector_form == "float32"
+        is_old = len(col) == N and col.vector_dtype == "float32"
         assert not is_old or answers(col) == old
-        assert is_old or col.vector_form == new.vector_form
+        assert is_old or col.vector_dtype == new.vector_dtype
         assert not [path for path in all_files(tmp_path) if path.suffix == ".tmp"]
         call += 1
         if not is_old:

@@ -13,6 +13,7 @@ from fewbits._arrow._numbers import (
     named_array,
     number_matrix,
     repeated,
+    widened,
 )
 from fewbits._arrow._python import array_of, python_values
 from fewbits._arrow._tables import (
@@ -40,40 +41,3 @@ from fewbits._arrow._tables import (
     typed_table,
     with_index,
 )
-
-__all__ = [
-    "MisfitError",
-    "array_of",
-    "as_array",
-    "as_column",
-    "as_frame",
-    "as_table",
-    "check_no_blank",
-    "chunks_of",
-    "converted",
-    "has_own_index",
-    "is_column",
-    "is_flag",
-    "is_frame",
-    "is_integer",
-    "is_list",
-    "is_mixed",
-    "is_number",
-    "is_text",
-    "known_names",
-    "list_matrix",
-    "missing_message",
-    "named_array",
-    "number_matrix",
-    "own_memory",
-    "plain_column",
-    "plain_table",
-    "plain_type",
-    "python_values",
-    "repeated",
-    "stored_column",
-    "typed_column",
-    "typed_columns",
-    "typed_table",
-    "with_index",
-]

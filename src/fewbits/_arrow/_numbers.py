@@ -72,6 +72,7 @@ def named_array(
         array = _of_column(items) if is_column(items) else _of_array(items, name)
     if array.dtype == object:
         array = _of_objects(array, name)
+    array = widened(array)
     if array.dtype.kind == "c":
         raise FeatureError(
             f"Complex data not supported: {name} must be real numbers, got dtype "
@@ -82,6 +83,11 @@ def named_array(
             f"{name} must be real numbers, got dtype {array.dtype}; convert it"
         )
     return array, None
+
+
+def widened(array: NDArray[Any]) -> NDArray[Any]:
+    """Return bfloat16 of the package ml_dtypes, as JAX has it, as the same float32."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def _of_frame(frame: Any) -> tuple[NDArray[Any], list[str] | None]:

@@ -174,7 +174,46 @@ class ClassicDescriptors(Backbone):
         """
         opencv()
         cache_folder().mkdir(parents=True, exist_ok=True)  # rather than fail at the end
-        vocabulary = _learn_vocabulary(images, random_state, progress)
+        if not len(images):
+            raise ArgumentError("a vocabulary is learnt from images; there are none")
+        if random_state is not None and not 0 <= random_state < 2**32:
+            raise ArgumentError(
+                f"random_state must be 0 to 2**32 - 1 or None, got {random_state!r}"
+            )
+        from sklearn.cluster import MiniBatchKMeans
+
+        def describe(item: Any) -> dict[str, NDArray[np.float32]]:
+            grey = as_grey(as_image(item))
+            return {kind: local(grey).vectors for kind, local in _DESCRIBE.items()}
+
+        # The centres of k-means on a sample of the images' descriptors.
+        rng = np.random.default_rng(random_state)
+        most = max(_SAMPLE // len(images), 1)
+        samples: dict[str, list[NDArray[np.float32]]] = {kind: [] for kind in _SHAPES}
+        for described in for_each(describe, images, progress):
+            for kind, vectors in described.items():
+                samples[kind].append(rng.permutation(vectors)[:most])
+        words = {kind: np.concatenate(parts) for kind, parts in samples.items()}
+        for kind, (n_words, _) in _SHAPES.items():
+            if len(words[kind]) < n_words:
+                raise ArgumentError(
+                    f"{n_words} words of {kind} need as many descriptors, but the "
+                    f"{len(images)} images gave {len(words[kind])}: take more images"
+                )
+        for kind, (n_words, _) in _SHAPES.items():
+            # Without stopping early, the number of steps does not depend on rounding.
+            means = MiniBatchKMeans(
+                n_words,
+                batch_size=_BATCH,
+                max_iter=_ROUNDS,
+                max_no_improvement=None,
+                init="random",  # a good start takes longer, and gains nothing
+                n_init=1,
+                random_state=random_state,
+            )
+            centres = means.fit(words[kind]).cluster_centers_
+            words[kind] = centres.astype(np.float32, copy=False)
+        vocabulary = Vocabulary(words)
         keep_vocabulary(vocabulary)
         return cls(vocabulary)
 
@@ -205,17 +244,18 @@ class ClassicDescriptors(Backbone):
         self, items: Sequence[Any], *, progress: Progress | None = None
     ) -> NDArray[np.float32]:
         features = np.empty((len(items), self.n_features), np.float32)
-        for row, parts in enumerate(for_each(self._one, items, progress)):
-            features[row] = parts
-        return features
 
-    def _one(self, item: Any) -> NDArray[np.float32]:
-        rgb = as_image(item)
-        grey = as_grey(rgb)
-        parts = [colour_gist(rgb), *phog(grey)]
-        for kind in _SHAPES:
-            parts += self._vocabulary.histograms(kind, grey)
-        return np.concatenate(parts).astype(np.float32)
+        def describe(item: Any) -> NDArray[np.float32]:
+            rgb = as_image(item)
+            grey = as_grey(rgb)
+            parts = [colour_gist(rgb), *phog(grey)]
+            for kind in _SHAPES:
+                parts += self._vocabulary.histograms(kind, grey)
+            return np.concatenate(parts).astype(np.float32)
+
+        for row, values in enumerate(for_each(describe, items, progress)):
+            features[row] = values
+        return features
 
 
 def nearest(
@@ -225,51 +265,6 @@ def nearest(
     halves = (words * words).sum(axis=1) / 2
     numbers: NDArray[np.intp] = (vectors @ words.T - halves).argmax(axis=1)
     return numbers
-
-
-def _learn_vocabulary(
-    images: Sequence[Any], random_state: int | None, progress: Progress | None
-) -> Vocabulary:
-    """Return the centres of k-means on a sample of the images' descriptors."""
-    if not len(images):
-        raise ArgumentError("a vocabulary is learnt from images, and there are none")
-    if random_state is not None and not 0 <= random_state < 2**32:
-        raise ArgumentError(
-            f"random_state must be 0 to 2**32 - 1 or None, got {random_state!r}"
-        )
-    from sklearn.cluster import MiniBatchKMeans
-
-    def describe(item: Any) -> dict[str, NDArray[np.float32]]:
-        grey = as_grey(as_image(item))
-        return {kind: find(grey).vectors for kind, find in _DESCRIBE.items()}
-
-    rng = np.random.default_rng(random_state)
-    most = max(_SAMPLE // len(images), 1)
-    samples: dict[str, list[NDArray[np.float32]]] = {kind: [] for kind in _SHAPES}
-    for described in for_each(describe, images, progress):
-        for kind, vectors in described.items():
-            samples[kind].append(rng.permutation(vectors)[:most])
-    words = {kind: np.concatenate(parts) for kind, parts in samples.items()}
-    for kind, (n_words, _) in _SHAPES.items():
-        if len(words[kind]) < n_words:
-            raise ArgumentError(
-                f"{n_words} words of {kind} need as many descriptors, but the "
-                f"{len(images)} images gave {len(words[kind])}: take more images"
-            )
-    for kind, (n_words, _) in _SHAPES.items():
-        # Without stopping early, the number of steps does not depend on rounding.
-        means = MiniBatchKMeans(
-            n_words,
-            batch_size=_BATCH,
-            max_iter=_ROUNDS,
-            max_no_improvement=None,
-            init="random",  # a good start takes longer than the rest, and gains nothing
-            n_init=1,
-            random_state=random_state,
-        )
-        centres = means.fit(words[kind]).cluster_centers_
-        words[kind] = centres.astype(np.float32, copy=False)
-    return Vocabulary(words)
 
 
 def _read_vocabulary(path: str | Path) -> Vocabulary:

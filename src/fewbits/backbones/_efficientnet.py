@@ -69,27 +69,23 @@ class EfficientNetLite0(NetworkImages):
 
     def _row(self, session: Any, image: NDArray[np.float32]) -> NDArray[np.float32]:
         (maps,) = session.run(None, {"image": (image - 127) / 128})
-        return _pooled(maps[0], self.cells)
+
+        # The mean of each cell, cell after cell, row by row; cells are of equal length
+        # and overlap where their number does not divide the side.
+        def parts(size: int) -> list[slice]:
+            n = self.cells
+            return [slice(i * size // n, -(-(i + 1) * size // n)) for i in range(n)]
+
+        means = [
+            maps[0][:, rows, columns].mean(axis=(1, 2), dtype=np.float64)
+            for rows in parts(maps.shape[2])
+            for columns in parts(maps.shape[3])
+        ]
+        return np.concatenate(means).astype(np.float32)
 
     @cached_property
     def _session(self) -> Any:
         return session_of(_network(self._checkpoint), _NEEDED)
-
-
-def _pooled(maps: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
-    """Return the mean of each cell, cell after cell, row by row."""
-    height, width = (_parts(size, cells) for size in maps.shape[1:])
-    parts = [
-        maps[:, rows, columns].mean(axis=(1, 2), dtype=np.float64)
-        for rows in height
-        for columns in width
-    ]
-    return np.concatenate(parts).astype(np.float32)
-
-
-def _parts(size: int, cells: int) -> list[slice]:
-    """Return parts of equal length; they overlap where `cells` does not divide."""
-    return [slice(i * size // cells, -(-(i + 1) * size // cells)) for i in range(cells)]
 
 
 def _checkpoint() -> Path:
@@ -101,40 +97,31 @@ def _checkpoint() -> Path:
 
 
 def _network(checkpoint: Path) -> bytes:
-    """Return the converted network, converting it when it is not in the cache."""
-    digest = hashlib.sha256(checkpoint.read_bytes()).hexdigest()
-    path = cache_folder() / f"efficientnet-lite0-{digest[:16]}.onnx"
-    network = read_checked(path)
-    if network is None:
-        network = _convert(checkpoint)
-        write_checked(path, network)
-    return network
-
-
-def _convert(checkpoint: Path) -> bytes:
-    """Return the network up to its last feature map.
+    """Return the network up to its last feature map, converted unless it is cached.
 
     The input is float32 (n, 3, height, width), the output (n, 1280, height / 32,
     width / 32).
     """
-    import onnx
+    digest = hashlib.sha256(checkpoint.read_bytes()).hexdigest()
+    path = cache_folder() / f"efficientnet-lite0-{digest[:16]}.onnx"
+    network = read_checked(path)
+    if network is None:
+        try:
+            import torch
+        except ImportError:
+            raise MissingExtraError(
+                "reading EfficientNet-Lite0's weights for the first time needs torch, "
+                "any CPU build will do: pip install torch==2.13.0"
+            ) from None
+        import onnx
 
-    model = _Graph(_read(checkpoint)).model()
-    onnx.checker.check_model(model)
-    network: bytes = model.SerializeToString(deterministic=True)
+        state = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        weights = {name: tensor.numpy() for name, tensor in state.items()}
+        model = _Graph(weights).model()
+        onnx.checker.check_model(model)
+        network = bytes(model.SerializeToString(deterministic=True))
+        write_checked(path, network)
     return network
-
-
-def _read(checkpoint: Path) -> _Weights:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtraError(
-            "reading EfficientNet-Lite0's weights for the first time needs torch, any "
-            "CPU build will do: pip install torch==2.13.0"
-        ) from None
-    state = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    return {name: tensor.numpy() for name, tensor in state.items()}
 
 
 class _Graph:

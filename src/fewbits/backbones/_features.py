@@ -104,8 +104,13 @@ def cached_features(
         path = folder / f"{start:08d}.npy"
         part = _read(path, (stop - start, backbone.n_features))
         if part is None:
-            some = [items[row] for row in range(start, stop)]
-            part = backbone.extract(some, progress=_from(start, len(items), progress))
+            batch = [items[row] for row in range(start, stop)]
+
+            def report(done: int, _: int, start: int = start) -> None:
+                assert progress is not None
+                progress(start + done, len(items))
+
+            part = backbone.extract(batch, progress=report if progress else None)
             buffer = io.BytesIO()
             np.save(buffer, part)
             with contextlib.suppress(OSError):  # it is a cache: time is lost, no answer
@@ -114,13 +119,6 @@ def cached_features(
             progress(stop, len(items))
         features[start:stop] = part
     return features
-
-
-def _from(start: int, total: int, progress: Progress | None) -> Progress | None:
-    """Return a `progress` for the part that begins at `start`."""
-    if progress is None:
-        return None
-    return lambda done, _: progress(start + done, total)
 
 
 def _read(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:

@@ -46,18 +46,18 @@ class NetworkImages(Backbone):
     ) -> NDArray[np.float32]:
         features = np.empty((len(items), self.n_features), np.float32)
         session = self._session
+
+        def row_of(item: Any) -> NDArray[np.float32]:
+            return self._row(session, pixels([item], self.size).astype(np.float32))
+
         with ThreadPoolExecutor(num_threads()) as pool:
             for start in range(0, len(items), _BATCH):
                 stop = min(start + _BATCH, len(items))
-                some = (items[row] for row in range(start, stop))
-                rows = pool.map(lambda item: self._one(session, item), some)
-                features[start:stop] = list(rows)
+                batch = [items[row] for row in range(start, stop)]
+                features[start:stop] = list(pool.map(row_of, batch))
                 if progress is not None:
                     progress(stop, len(items))
         return features
-
-    def _one(self, session: Any, item: Any) -> NDArray[np.float32]:
-        return self._row(session, pixels([item], self.size).astype(np.float32))
 
 
 def pixels(items: Sequence[Any], size: int) -> NDArray[np.uint8]:

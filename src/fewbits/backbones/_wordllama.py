@@ -40,7 +40,8 @@ class WordLlama(Backbone):
     def __init__(self) -> None:
         # The package itself would look for its tokenizer on the network.
         spec = find_spec("wordllama")
-        if spec is None or not spec.submodule_search_locations or not _has_tokenizers():
+        tokenizers = find_spec("tokenizers")
+        if spec is None or not spec.submodule_search_locations or tokenizers is None:
             what = "texts need the packages wordllama and tokenizers"
             raise missing_extra(what, "text")
         self._folder = Path(spec.submodule_search_locations[0])
@@ -60,13 +61,18 @@ class WordLlama(Backbone):
     ) -> NDArray[np.float32]:
         features = np.zeros((len(items), self.n_features), np.float32)
         for start in range(0, len(items), _BATCH):
-            texts = [_as_text(item) for item in items[start : start + _BATCH]]
+            texts = list(items[start : start + _BATCH])
+            for text in texts:
+                if not isinstance(text, str):
+                    raise FeatureError(f"expected texts, got {type(text).__name__}")
             pieces = self._tokenizer.encode_batch(texts, add_special_tokens=False)
             for row, encoding in enumerate(pieces, start):
                 if encoding.ids:
-                    features[row] = _unit(
-                        self._vectors[encoding.ids].astype(np.float32)
-                    )
+                    # In an order of additions that never varies.
+                    vectors = self._vectors[encoding.ids].astype(np.float32)
+                    mean = vectors.sum(axis=0, dtype=np.float64) / len(vectors)
+                    length = np.sqrt((mean * mean).sum())
+                    features[row] = mean / (length or 1.0)
             if progress is not None:
                 progress(min(start + _BATCH, len(items)), len(items))
         return features
@@ -79,21 +85,3 @@ class WordLlama(Backbone):
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the direction of the mean, in an order of additions that never varies."""
-    mean = vectors.sum(axis=0, dtype=np.float64) / len(vectors)
-    length = np.sqrt((mean * mean).sum())
-    result: NDArray[np.float32] = (mean / (length or 1.0)).astype(np.float32)
-    return result
-
-
-def _as_text(item: Any) -> str:
-    if not isinstance(item, str):
-        raise FeatureError(f"expected texts, got {type(item).__name__}")
-    return item
-
-
-def _has_tokenizers() -> bool:
-    return find_spec("tokenizers") is not None

@@ -44,6 +44,8 @@ COMMANDS = {
     "upsert": "Change",
     "update": "Change",
     "delete": "Change",
+    "apply": "Change",
+    "tag": "Change",
     "reencode": "Change",
     "compact": "Change",
     "verify": "Change",

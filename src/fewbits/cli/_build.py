@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,10 +11,6 @@ from fewbits.cli._add import print_change
 from fewbits.cli._fit import Learning
 from fewbits.cli._printing import counted, print_json, progress_bar, say
 from fewbits.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from fewbits.collection import Collection
-    from fewbits.inputs import Input
 
 
 def build(
@@ -92,6 +88,7 @@ def build(
 
     Example: fewbits build shorter vectors.npy --encoder my-collection --bits 64
     """
+    from fewbits import inputs
     from fewbits.collection import Collection
 
     learning = Learning(
@@ -108,7 +105,7 @@ def build(
         device,
         normalize or None,
     )
-    named: dict[str, Any] = {
+    reading: dict[str, Any] = {
         "column": column,
         "images": images,
         "codes": codes,
@@ -119,16 +116,25 @@ def build(
         "skip_blank": skip_blank,
         "skip_unreadable": skip_unreadable,
     }
+    teacher = None if encoder is None else Collection.open(encoder)
+    if teacher is not None:
+        learning.check_none("--encoder leaves nothing to learn")
     if not overwrite and (collection / "collection.json").exists():
         built = Collection.open(collection)
-        if encoder is None:
+        if teacher is None:
             learning.check_same(collection, built)
         else:
-            learning.check_none("--encoder leaves nothing to learn")
-            _check_same_encoder(collection, built, encoder, bits)
+            theirs = teacher.encoder if bits is None else teacher.encoder.prefix(bits)
+            if theirs.fingerprint != built.encoder.fingerprint:
+                raise ArgumentError(
+                    f"{collection} has an encoder already, {built.encoder!r} "
+                    f"{built.encoder.fingerprint[:12]}, not {theirs!r} "
+                    f"{theirs.fingerprint[:12]} of {encoder}: leave out --encoder, or "
+                    "replace the collection by --overwrite"
+                )
         if column and not built.columns and built.kind in ("images", "codes"):
-            named |= {"column": None, built.kind: column[0]}
-        source = built.read_items(items, **named)
+            reading |= {"column": None, built.kind: column[0]}
+        source = built.read_items(items, **reading)
         with learning.kept(collection), progress_bar("encoding") as progress:
             n = built.add_missing(
                 source,
@@ -137,21 +143,47 @@ def build(
                 timeout=timeout,
                 progress=progress,
             )
-        if n < len(source) or n < len(built):
-            _print_added(collection, built, as_json, n, len(source) - n)
+        n_there = len(source) - n
+        if as_json and n < len(built) + n_there:
+            print_change(collection, built, True, added=n, already_there=n_there)
+            return
+        if n_there:
+            are = "1 is" if n_there == 1 else f"{n_there:,} are"
+            typer.echo(
+                f"{collection}: added {n:,} of {counted(len(source), 'row')}: {are} "
+                "there already ('fewbits upsert' replaces them); "
+                f"{counted(len(built), 'item')} in all"
+            )
+            return
+        if n < len(built):
+            print_change(collection, built, False, added=n)
             return
     else:
         Collection.check_target(collection, overwrite=overwrite)
-        source, built = _built(
-            collection,
-            items,
-            named,
-            encoder,
-            learning,
-            keep_vectors=keep_vectors,
-            index=index or "auto",
-            overwrite=overwrite,
-        )
+        n_bits = bits if teacher is not None else None
+        with learning.kept(collection):
+            if teacher is not None:
+                source = opt.read_items(teacher, items, **reading)
+            else:
+                if columns and groups:
+                    reading["columns"] = list(dict.fromkeys([*columns, groups]))
+                source = inputs.read(items, **reading)
+                if source.kind == "codes":
+                    learning.check_none("codes exist already")
+                    n_bits = bits
+                else:
+                    teacher = learning.run(source, collection)
+            with progress_bar("encoding") as progress:
+                built = Collection.create(
+                    collection,
+                    source,
+                    encoder=teacher,
+                    bits=n_bits,
+                    keep_vectors=keep_vectors,
+                    index=index or "auto",
+                    overwrite=overwrite,
+                    progress=progress,
+                )
     if as_json:
         print_json({"collection": str(collection), **built.summary()})
         return
@@ -175,80 +207,3 @@ def build(
         options = {"--input": items, "--column": column, "-k": 3}
         then = opt.command_line("search", collection, **options)
     typer.echo(f"next: {then}")
-
-
-def _built(
-    collection: Path,
-    items: str,
-    named: dict[str, Any],
-    encoder: Path | None,
-    learning: Learning,
-    **options: Any,
-) -> tuple["Input", "Collection"]:
-    """Return the items, and the collection that is made of them."""
-    from fewbits import inputs
-    from fewbits.collection import Collection
-
-    known, n_bits = None, None
-    with learning.kept(collection):
-        if encoder is not None:
-            known, n_bits = Collection.open(encoder), learning.bits
-            learning.check_none("--encoder leaves nothing to learn")
-            source = opt.read_items(known, items, **named)
-        else:
-            if named["columns"] and learning.groups:
-                both = [*named["columns"], learning.groups]
-                named["columns"] = list(dict.fromkeys(both))
-            source = inputs.read(items, **named)
-            if source.kind == "codes":
-                n_bits = learning.bits
-                learning.check_none("codes exist already")
-            else:
-                known = learning.run(source, collection)
-        with progress_bar("encoding") as progress:
-            built = Collection.create(
-                collection,
-                source,
-                encoder=known,
-                bits=n_bits,
-                progress=progress,
-                **options,
-            )
-    return source, built
-
-
-def _check_same_encoder(
-    path: Path, known: "Collection", encoder: Path, bits: int | None
-) -> None:
-    """Refuse the encoder of another collection, if it is not what there is."""
-    from fewbits.collection import Collection
-
-    theirs = Collection.open(encoder).encoder
-    if bits is not None:
-        theirs = theirs.prefix(bits)
-    if theirs.fingerprint != known.encoder.fingerprint:
-        own, other = f"{known.encoder!r}", f"{theirs!r}"
-        if own == other:
-            own = f"{own} {known.encoder.fingerprint[:12]}"
-            other = f"{other} {theirs.fingerprint[:12]}"
-        raise ArgumentError(
-            f"{path} has an encoder already, {own}, not {other} of {encoder}: leave "
-            "out --encoder, or replace the collection by --overwrite"
-        )
-
-
-def _print_added(
-    path: Path, collection: "Collection", as_json: bool, n_added: int, n_there: int
-) -> None:
-    """Print how many rows were new, and how many were there."""
-    if as_json:
-        print_change(path, collection, True, added=n_added, already_there=n_there)
-    elif not n_there:
-        print_change(path, collection, False, added=n_added)
-    else:
-        are = "1 is" if n_there == 1 else f"{n_there:,} are"
-        typer.echo(
-            f"{path}: added {n_added:,} of {counted(n_added + n_there, 'row')}: {are} "
-            "there already ('fewbits upsert' replaces them); "
-            f"{counted(len(collection), 'item')} in all"
-        )

@@ -12,7 +12,7 @@ from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
     from fewbits.classify.decoders import Decoder
-    from fewbits.collection import Classified, Collection
+    from fewbits.collection import Classification, Collection
 
 #: A larger share of all codes near some class gets a note.
 _LARGE_SHARE = 0.05
@@ -140,18 +140,10 @@ def classify(
     if label is None:
         opt.check_unused({"--linear": linear or None, "-k": k}, "--label")
     opened = Collection.open(collection)
-    query = opt.asked(
-        opened,
-        items,
-        source,
-        column,
-        ids,
-        codes,
-        vectors,
-        own="items",
-        skip_blank=skip_blank,
+    query = opt.read_query(
+        opened, "items", items, source, column, ids, codes, vectors, skip_blank
     )
-    found = opened.classify(
+    answer = opened.classify(
         **query.part(0, len(query)),
         label=label,
         k=k,
@@ -163,15 +155,16 @@ def classify(
     )
     rows = [
         {"item": name, **record}
-        for name, record in zip(query.names, found.to_list(), strict=True)
+        for name, record in zip(query.names, answer.to_list(), strict=True)
     ]
     if as_json:
-        shared = {} if found.expected is None else {"expected": found.expected}
+        shared = {} if answer.expected is None else {"expected": answer.expected}
         print_json(*({**row, **shared} for row in rows))
         return
     header = [_HEADINGS.get(name, name) for name in rows[0]]
-    print_table("classes", header, [_cells(row) for row in rows])
-    for note in _notes(opened, chosen, found):
+    cells = [[_cell(name, value) for name, value in row.items()] for row in rows]
+    print_table("classes", header, cells)
+    for note in _notes(opened, chosen, answer):
         say(f"note: {note}")
     if top and opened.calibration is None and not opened.facts.several_labels:
         say(
@@ -183,8 +176,8 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
     """Return the decoder of that name, None for the default."""
     from fewbits.classify.decoders import DECODERS, decoder_of
 
-    own = {key: value for key, value in parameters.items() if value is not None}
-    for key in own:
+    options = {key: value for key, value in parameters.items() if value is not None}
+    for key in options:
         takers = [
             taker
             for taker, kind in DECODERS.items()
@@ -193,14 +186,14 @@ def _decoder(name: str | None, parameters: dict[str, Any]) -> "Decoder | None":
         if name not in takers:
             option = f"--{key.replace('_', '-')}"
             raise ArgumentError(f"{option} needs --decoder {' or '.join(takers)}")
-    return None if name is None else decoder_of(name, **own)
+    return None if name is None else decoder_of(name, **options)
 
 
 def _notes(
-    collection: "Collection", decoder: "Decoder | None", found: "Classified"
+    collection: "Collection", decoder: "Decoder | None", answer: "Classification"
 ) -> Iterator[str]:
     """Yield notes on the items that are accepted as one of the classes."""
-    if expected := found.expected:
+    if expected := answer.expected:
         rejected = expected["false_reject_rate"]
         yield f"{rejected:.2g} of known items are expected to be rejected"
         share, interval = (
@@ -228,20 +221,14 @@ def _notes(
             )
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    # A rejected item has no distance.
-    return [
-        "-" if name == "distance" and value == -1 else _shown(value)
-        for name, value in row.items()
-    ]
-
-
-def _shown(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
+    if name == "distance" and value == -1:
+        return "-"  # a rejected item has none
     if isinstance(value, list):
-        return ", ".join(map(_shown, value)) or "none"
+        return ", ".join(_cell("", entry) for entry in value) or "none"
     if isinstance(value, dict):
-        name, number = value.values()
-        return f"{_shown(name)} {number:.2f}"
+        label, number = value.values()
+        return f"{_cell('', label)} {number:.2f}"
     if isinstance(value, float):
         return f"{value:.3g}"
     return "none" if value is None else str(value)

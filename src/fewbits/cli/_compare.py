@@ -132,7 +132,7 @@ def compare(
     )
     with progress_bar("comparing", foretell=False) as bar, place:
         progress, notes = annotated(bar)
-        found = training.compare(
+        comparison = training.compare(
             learners or None,
             bits or None,
             source,
@@ -150,23 +150,24 @@ def compare(
             notes=notes,
         )
     if plot is not None:
-        found.plot(metric).save(plot)
+        comparison.plot(metric).save(plot)
     if as_json:
-        print_json(found.as_dict())
+        print_json(comparison.as_dict())
     else:
         title = (
-            f"{found.n_queries:,} queries among {found.n_base:,} items, learnt from "
-            f"{found.n_fit:,} others, {found.shortlist:,} re-ranked"
+            f"{comparison.n_queries:,} queries among {comparison.n_base:,} items, "
+            f"learnt from {comparison.n_fit:,} others, {comparison.shortlist:,} "
+            "re-ranked"
         )
-        rows = list(found.scores)
-        if found.choice is not None:
-            best = {*found.frontier(), found.choice.scores}
+        rows = list(comparison.scores)
+        if comparison.choice is not None:
+            best = {*comparison.frontier(), comparison.choice.scores}
             rows = [row for row in rows if row in best]
-            title += f"; the frontier of {len(found.scores)} rows"
-        print_table(title, *_table(rows, found.k))
-        for what, reason in found.refused.items():
+            title += f"; the frontier of {len(comparison.scores)} rows"
+        print_table(title, *_table(rows, comparison.k))
+        for what, reason in comparison.refused.items():
             typer.echo(f"note: {what} could not be learnt: {reason}")
-    choice = found.choice
+    choice = comparison.choice
     if choice is None:
         return
     if not choice.reached:
@@ -186,25 +187,19 @@ def compare(
     }
     if choice.scores.rerank in ("int8", "float16"):
         options["--keep-vectors"] = choice.scores.rerank
-    typer.echo(f"next: {_build_command(choice, items, random_state, options)}")
-
-
-def _build_command(choice: Any, items: Any, seed: int, options: dict[str, Any]) -> str:
-    """Return the command that builds a collection of such codes from all rows."""
     learner = choice.as_dict()["learner"]
-    own = ("n_bits", "random_state")
-    settings = [
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in learner["parameters"].items()
-        if name not in own
-    ]
     learning = {
         "--learner": learner["method"],
         "--bits": choice.learner.get_params().get("n_bits"),
-        "--set": settings,
-        "--random-state": seed or None,
+        "--set": [
+            f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in learner["parameters"].items()
+            if name not in ("n_bits", "random_state")
+        ],
+        "--random-state": random_state or None,
     }
-    return opt.command_line("build", "my-collection", items, **learning, **options)
+    build = opt.command_line("build", "my-collection", items, **learning, **options)
+    typer.echo(f"next: {build}")
 
 
 def _table(scores: Sequence[Any], k: int) -> tuple[list[str], list[list[str]]]:

@@ -72,7 +72,12 @@ def export(
     from fewbits import datasets
 
     files = [output] if queries is None else [output, queries]
-    _check_new(files, overwrite=overwrite)
+    for file in files:
+        opt.check_output(file, output.suffix, "data sets")
+        if file.is_file() and not overwrite:
+            raise ArgumentError(f"{file} exists; name another file, or use --overwrite")
+    if len({file.resolve() for file in files}) < len(files):
+        raise ArgumentError(f"items and queries need two files, got {output} twice")
     whole = datasets.load(name)
     parts = [whole] if queries is None else datasets.hold_out(whole)
     sizes = [
@@ -91,15 +96,6 @@ def export(
         "--bits": 256 if whole.kind == "texts" else None,
     }
     typer.echo(f"next: {opt.command_line('build', 'my-collection', output, **options)}")
-
-
-def _check_new(files: list[Path], *, overwrite: bool) -> None:
-    for file in files:
-        opt.check_output(file, files[0].suffix, "data sets")
-        if file.is_file() and not overwrite:
-            raise ArgumentError(f"{file} exists; name another file, or use --overwrite")
-    if len({file.resolve() for file in files}) < len(files):
-        raise ArgumentError(f"items and queries need two files, got {files[0]} twice")
 
 
 @data.command("get")

@@ -61,13 +61,16 @@ def duplicates(
     from fewbits.collection import Collection
 
     opened = Collection.open(collection)
-    found = opened.duplicates(
+    answer = opened.duplicates(
         radius,
         max_vector_distance=max_vector_distance,
         filter=filter,
         allowed=opt.typed_ids(opened, allowed),
     )
-    (_show_pairs if pairs else _show_groups)(found, as_json)
+    if pairs:
+        _show_pairs(answer, as_json)
+    else:
+        _show_groups(answer, as_json)
 
 
 def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:

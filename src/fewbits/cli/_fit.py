@@ -150,9 +150,12 @@ class Learning:
 
     def options(self) -> list[str]:
         """Return the options that were given."""
-        given = [name for name, value in vars(self).items() if value not in (None, ())]
-        names = ["set" if name == "settings" else name for name in given]
-        return [f"--{name.replace('_', '-')}" for name in names]
+        named = {("set" if x == "settings" else x): y for x, y in vars(self).items()}
+        return [
+            f"--{name.replace('_', '-')}"
+            for name, value in named.items()
+            if value not in (None, ())
+        ]
 
     def check_none(self, why: str) -> None:
         """Refuse options of learning, but for the number of bits."""
@@ -214,7 +217,8 @@ class Learning:
 
     def run(self, source: "Input", output: Path) -> "Collection":
         """Return a collection without rows; save what an interrupt leaves, and exit."""
-        from fewbits.collection import fit
+        from fewbits.collection import Collection, fit
+        from fewbits.training import given_codebook
 
         parameters, seed = self._parameters(), self.random_state or 0
         facts: dict[str, Any] = {}
@@ -225,7 +229,23 @@ class Learning:
         if self.groups is not None:
             facts["groups"] = self.groups
         if self.codebook is not None:
-            parameters["codebook"] = self._given_codebook(source, parameters)
+            if "codebook" in parameters:
+                both = f"{self.codebook} and {parameters['codebook']}"
+                raise ArgumentError(f"give one codebook, got {both}")
+            codes: Any = self.codebook  # a tree
+            if self.codebook.suffix != ".json":
+                codes = Collection.open(self.codebook).codebook
+                if codes is None:
+                    raise ArgumentError(
+                        f"{self.codebook} is a collection without class codes"
+                    )
+            parameters["codebook"] = given_codebook(
+                codes,
+                source,
+                self.name,
+                n_bits=parameters.get("n_bits") if self.bits is None else self.bits,
+                random_state=seed,
+            )
             facts["codebook"] = str(self.codebook)
         with (
             interruptions() as caught,
@@ -256,9 +276,9 @@ class Learning:
         for name, number in collection.facts.extra.get("chosen", {}).items():
             typer.echo(f"note: chose {name}={number:g}")
         if n_classes := collection.facts.repaired_classes:
-            noun = "class" if n_classes == 1 else "classes"
+            classes = "1 class" if n_classes == 1 else f"{n_classes:,} classes"
             typer.echo(
-                f"note: the codes of {n_classes:,} {noun} were changed, because they "
+                f"note: the codes of {classes} were changed, because they "
                 "equalled those of other classes"
             )
 
@@ -271,26 +291,3 @@ class Learning:
         if self.checkpoint is not None:
             parameters["checkpoint"] = str(self.checkpoint)
         return parameters
-
-    def _given_codebook(self, source: "Input", parameters: dict[str, Any]) -> Any:
-        from fewbits.collection import Collection
-        from fewbits.training import given_codebook
-
-        path = self.codebook
-        assert path is not None
-        if "codebook" in parameters:
-            raise ArgumentError(
-                f"give one codebook, got {path} and {parameters['codebook']}"
-            )
-        codes: Any = path  # a tree
-        if path.suffix != ".json":
-            codes = Collection.open(path).codebook
-            if codes is None:
-                raise ArgumentError(f"{path} is a collection without class codes")
-        return given_codebook(
-            codes,
-            source,
-            self.name,
-            n_bits=parameters.get("n_bits") if self.bits is None else self.bits,
-            random_state=self.random_state or 0,
-        )

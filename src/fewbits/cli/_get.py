@@ -12,15 +12,14 @@ def get(
     collection: opt.CollectionPath,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of items.")],
     columns: opt.Shown = None,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Show the columns of items of COLLECTION.
 
     Example: fewbits get my-collection 4711 4712 --columns title
     """
-    from fewbits.collection import Collection
-
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     chosen = [opened.typed_id(text) for text in ids]
     rows = opened.get(chosen, columns or None)
     items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]

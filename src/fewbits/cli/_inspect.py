@@ -107,6 +107,7 @@ def inspect(
     relations = None if tree is None else read_tree(tree)
     by_hand = None if names is None else read_names(names)
     summary, verification = opened.summary(), opened.last_verified()
+    summary |= {"version": opened.version, "tags": opened.tags()}
     metrics: dict[str, dict[str, Any]] = {}
     if bits:
         metrics["bits"] = pages.report_of(opened, label).summary()
@@ -174,7 +175,8 @@ def _print_values(title: str, values: dict[str, Any]) -> None:
 
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_plain(entry)}" for name, entry in value.items())
+        pairs = (f"{name}={_plain(entry)}" for name, entry in value.items())
+        return ", ".join(pairs) or "-"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
     if isinstance(value, bool):

@@ -95,13 +95,13 @@ def like(
         random_state=random_state,
     )
     answer = hits.to_dict()
-    found = answer["hits"] = answer["hits"][0]
+    records = answer["hits"] = answer["hits"][0]
     if as_json:
         print_json(answer)
         return
-    print_hits("items most like the examples: distances are minus margins", found)
+    print_hits("items most like the examples: distances are minus margins", records)
     # The members of a small collection serve as random items, too.
-    if found and found[0]["distance"] > 0 and len(opened) > n_random:
+    if records and records[0]["distance"] > 0 and len(opened) > n_random:
         typer.echo(
             "note: every score is negative: nothing in the collection looks like "
             "the examples"

@@ -1,6 +1,6 @@
 """``fewbits methods``."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,7 +29,11 @@ def methods(
             print_json([row.as_dict() for row in descriptions])
             return
         rows = [
-            [row.method, _needs(row), f"{row.name}. {row.summary}"]
+            [
+                row.method,
+                ", ".join(["labels"] * row.needs_labels + ["torch"] * row.needs_torch),
+                f"{row.name}. {row.summary}",
+            ]
             for row in descriptions
         ]
         print_table("", ["method", "needs", "description"], rows)
@@ -45,8 +49,3 @@ def methods(
     if described.settings:
         rows = [[row.name, row.values, row.text] for row in described.settings]
         print_table("", ["--set name=value", "values", "description"], rows)
-
-
-def _needs(method: Any) -> str:
-    named = (("labels", method.needs_labels), ("torch", method.needs_torch))
-    return ", ".join(name for name, needed in named if needed)

@@ -177,6 +177,13 @@ QueryVectors = Annotated[
         "items.",
     ),
 ]
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="Version to read: its number, or its name (see 'fewbits tag'). Default: "
+        "the newest."
+    ),
+]
 K = Annotated[int, typer.Option("--k", "-k", help="Number of results.")]
 Neighbours = Annotated[int, typer.Option("--k", "-k", help="Neighbours per query.")]
 Filter = Annotated[
@@ -298,14 +305,14 @@ Device = Annotated[
 ]
 
 
-# What is asked about.
+# Queries.
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a question is about, and how each of them is called in the answer."""
+class Query:
+    """What a command asks about: an argument of a method, and names for the answers."""
 
-    keyword: str  # of the methods of a collection
+    argument: str
     values: Any
     names: Sequence[str]
 
@@ -327,45 +334,44 @@ class Asked:
             )
         else:
             values = values[start:stop]
-        return {self.keyword: values}
+        return {self.argument: values}
 
 
-def asked(
+def read_query(
     collection: "Collection",
+    argument: str,
     typed: Sequence[str] | None,
     source: str | None,
     column: Sequence[str] | None,
     ids: Sequence[str] | None,
     codes: Sequence[str] | None,
     vectors: str | None,
-    *,
-    own: str = "queries",
-    skip_blank: bool = False,
-) -> Asked:
+    skip_blank: bool,
+) -> Query:
     """Return what is typed, read from a file, or given by ids, codes or vectors.
 
-    `own` is the keyword of items of the collection's own kind.
+    `argument` is that of items of the collection's own kind: queries or items.
     """
     check_unread(source, column, skip_blank)
     if [*map(bool, (typed, source, ids, codes, vectors))].count(True) != 1:
-        names = f"either {own} or one of --input, --ids, --codes and --vectors"
-        raise ArgumentError(f"give {names}")
-    noun = "query" if own == "queries" else "item"
+        others = "--input, --ids, --codes and --vectors"
+        raise ArgumentError(f"give either {argument} or one of {others}")
+    noun = "query" if argument == "queries" else "item"
     if ids:
-        return Asked("ids", [collection.typed_id(text) for text in ids], ids)
+        return Query("ids", [collection.typed_id(text) for text in ids], ids)
     if codes:
-        return Asked("codes", _typed_codes(collection, codes), codes)
+        return Query("codes", _typed_codes(collection, codes), codes)
     if vectors:
         matrix = read_vectors(vectors, "--vectors")
-        return Asked("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
+        return Query("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
     if source:
-        read = read_items(collection, source, column, skip_blank=skip_blank)
-        values = read.values
-        if read.kind in ("texts", "images"):
-            return Asked(own, read, [str(value) for value in values])
-        return Asked(own, read, [f"{noun} {i}" for i in range(len(values))])
-    items = typed_items(collection, typed or ())
-    return Asked(own, items, [str(item) for item in items])
+        items = read_items(collection, source, column, skip_blank=skip_blank)
+        names = [f"{noun} {i}" for i in range(len(items))]
+        if items.kind in ("texts", "images"):
+            names = [str(value) for value in items.values]
+        return Query(argument, items, names)
+    values = typed_items(collection, typed or ())
+    return Query(argument, values, [str(value) for value in values])
 
 
 def check_unread(
@@ -375,6 +381,14 @@ def check_unread(
     if source is None:
         options = {"--column": column or None, "--skip-blank": skip_blank or None}
         check_unused(options, _ABOUT_A_FILE)
+
+
+def opened(path: Path, at: str | None) -> "Collection":
+    """Return a collection, or one version of it."""
+    from fewbits.collection import Collection
+
+    newest = Collection.open(path)
+    return newest if at is None else newest.at(int(at) if at.isdecimal() else at)
 
 
 def read_items(

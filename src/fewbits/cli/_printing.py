@@ -8,6 +8,7 @@ Progress, and what an interrupt leaves, are told on standard error.
 
 import glob
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -17,7 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import typer
 
@@ -27,6 +28,8 @@ _READABLE = 14  # characters of a column that is broken into lines
 _FEW = 3  # values of a list that are shown
 _WIDTH = 80  # maximum width of sentences, and their width without a terminal
 _PAUSE = 60.0  # seconds between lines of progress where there is no terminal
+#: What a cell has that is aligned to the right.
+_NUMBER = re.compile(r"-?[\d,]*\.?\d*[%x ]*|-")
 #: These variables ask rich for a terminal's output where there is none.
 _ASKING = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 #: Characters that change the direction of the text after them, which can disguise it.
@@ -63,7 +66,25 @@ def print_table(
             if line:
                 typer.echo("\t".join(line))
         return
-    _print_aligned(clean(title), names, cells)
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # handled by the application; rich would exit
+
+    # Text, because square brackets in a user's data are not markup.
+    heading = Text(clean(title)) if title else None
+    table = Table(title=heading, title_justify="left", header_style="bold")
+    for i, name in enumerate(names):
+        justify: Literal["left", "right"] = "right"
+        if not cells or not all(_NUMBER.fullmatch(row[i]) for row in cells):
+            justify = "left"
+        table.add_column(Text(name), justify=justify, overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    Piped().print(table)
 
 
 def _is_table() -> bool:
@@ -76,31 +97,6 @@ def _is_table() -> bool:
     return Console().is_terminal
 
 
-def _print_aligned(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
-) -> None:
-    """Print a table for people; numbers are aligned to the right."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    class Piped(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # handled by the application; rich would exit
-
-    # Text, because square brackets in a user's data are not markup.
-    heading = Text(title) if title else None
-    table = Table(title=heading, title_justify="left", header_style="bold")
-    for i, name in enumerate(header):
-        numeric = bool(rows) and all(_is_number(row[i]) for row in rows)
-        table.add_column(
-            Text(name), justify="right" if numeric else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Piped().print(table)
-
-
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
     """Print search results, one per row."""
     _print_rows(title, [_flat(hit) for hit in hits])
@@ -109,21 +105,19 @@ def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
 def _print_rows(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     """Print records, on a terminal only the columns that can be read at its width."""
     header = list(rows[0]) if rows else ["nothing found"]
-    n_shown = _n_readable(header, rows) if _is_table() else len(header)
+    n_shown = len(header)
+    if _is_table():
+        room = shutil.get_terminal_size((_WIDTH, 24)).columns - 1
+        for n_before, name in enumerate(header):
+            longest = max(map(len, (name, *(row[name] for row in rows))), default=0)
+            room -= min(longest, _READABLE) + 3  # with its border
+            if room < 0:
+                n_shown = max(n_before, 3)  # the query, the id and the distance
+                break
     shown, hidden = header[:n_shown], header[n_shown:]
     print_table(title, shown, [[row[name] for name in shown] for row in rows])
     if hidden:
         say(f"note: no room for {', '.join(hidden)}; --json prints all columns")
-
-
-def _n_readable(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> int:
-    room = shutil.get_terminal_size((_WIDTH, 24)).columns - 1
-    for place, name in enumerate(header):
-        longest = max(map(len, (name, *(row[name] for row in rows))), default=0)
-        room -= min(longest, _READABLE) + 3  # with its border
-        if room < 0:
-            return max(place, 3)  # what was asked, the id and the distance
-    return len(header)
 
 
 def print_results(
@@ -143,28 +137,19 @@ def print_results(
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
     """Return a hit as a flat row; user columns with our names get a prefix."""
-    # Rows are in the order of their ranks.
-    own = {
-        name: _own_cell(value)
+    row = {
+        name: f"{value:.3f}" if isinstance(value, float) else str(value)
         for name, value in hit.items()
-        if name not in ("rank", "columns")
+        if name not in ("rank", "columns")  # rows are in the order of their ranks
     }
-    kept = {
-        f"columns.{name}" if name in own else name: _user_cell(value)
-        for name, value in hit["columns"].items()
-    }
-    return {**own, **kept}
-
-
-def _user_cell(value: Any) -> str:
-    if isinstance(value, list) and len(value) > _FEW:
-        few = ", ".join(map(str, value[:_FEW]))
-        return f"[{few}, ... {len(value)} values]"
-    return str(value)
-
-
-def _own_cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    columns = {}
+    for name, value in hit["columns"].items():
+        cell = str(value)
+        if isinstance(value, list) and len(value) > _FEW:
+            few = ", ".join(map(str, value[:_FEW]))
+            cell = f"[{few}, ... {len(value)} values]"
+        columns[f"columns.{name}" if name in row else name] = cell
+    return {**row, **columns}
 
 
 def print_comparison(title: str, rows: Sequence[Any], k: int) -> None:
@@ -207,20 +192,16 @@ def clean(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(map(_shown, " ".join(text.splitlines())))
-
-
-def _shown(character: str) -> str:
-    if character in "\t\n\r\v\f":
-        return " "
-    if unicodedata.category(character) in ("Cc", "Cs") or character in _TURNING:
-        return character.encode("unicode_escape", "backslashreplace").decode("ascii")
-    return character
-
-
-def _is_number(cell: Any) -> bool:
-    text = str(cell).replace(",", "").rstrip("%x ").lstrip(".")
-    return text.replace(".", "", 1).replace("-", "", 1).isdigit() or text in {"", "-"}
+    characters = []
+    for character in " ".join(text.splitlines()):
+        is_control = unicodedata.category(character) in ("Cc", "Cs")
+        if character in "\t\n\r\v\f":
+            character = " "
+        elif is_control or character in _TURNING:
+            escaped = character.encode("unicode_escape", "backslashreplace")
+            character = escaped.decode("ascii")
+        characters.append(character)
+    return "".join(characters)
 
 
 # Progress.
@@ -257,7 +238,16 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
         columns.append(note)
     console = Console(stderr=True)
     if not console.is_terminal:  # a bar in a log file is noise
-        yield _now_and_then(label)
+        due = time.monotonic() + _PAUSE
+
+        def now_and_then(done: int, total: int, note: str = "") -> None:
+            nonlocal due
+            if time.monotonic() >= due:
+                due = time.monotonic() + _PAUSE
+                text = f"{label}, {note}" if note else label
+                typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
+
+        yield now_and_then
         return
     shown = Progress(*columns, console=console, transient=True, expand=not foretell)
     with shown as bar:
@@ -268,19 +258,6 @@ def progress_bar(label: str, *, foretell: bool = True) -> Iterator[Callable[...,
             bar.update(task, completed=done, total=total, description=text, note=note)
 
         yield update
-
-
-def _now_and_then(label: str) -> Callable[..., None]:
-    due = time.monotonic() + _PAUSE
-
-    def update(done: int, total: int, note: str = "") -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + _PAUSE
-            text = f"{label}, {note}" if note else label
-            typer.echo(f"fewbits: {text}: {done:,} of {total:,}", err=True)
-
-    return update
 
 
 def annotated(
@@ -338,17 +315,13 @@ def telling_what_is_left(output: Path, checkpoint: Path | None) -> Iterator[None
         if there:
             parts.append(f"{output} is unchanged")
         again = error.__cause__ is None  # else the same numbers would end it again
-        if again and checkpoint is not None and _begun(checkpoint):
-            parts.append(f"the same command resumes from {checkpoint}")
+        if again and checkpoint is not None:
+            phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
+            if checkpoint.exists() or any(phases):
+                parts.append(f"the same command resumes from {checkpoint}")
         if parts == ["interrupted"]:
             parts = ["interrupted before anything was saved"]
         raise KeyboardInterrupt("; ".join(parts)) from None
-
-
-def _begun(checkpoint: Path) -> bool:
-    """Return whether a checkpoint exists, or one of a phase, named after it."""
-    phases = checkpoint.parent.glob(f"{glob.escape(checkpoint.name)}.*")
-    return checkpoint.exists() or any(phases)
 
 
 def stop_early(

@@ -1,15 +1,11 @@
 """``fewbits recall``."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_table, progress_bar, say
-
-if TYPE_CHECKING:
-    from fewbits.collection import RecallEstimate
 
 _NAMES = {
     "hamming": "codes alone",
@@ -85,11 +81,7 @@ def recall(
         )
     if as_json:
         print_json({"estimates": [estimate.to_dict() for estimate in estimates]})
-    else:
-        _print(estimates, k)
-
-
-def _print(estimates: "Sequence[RecallEstimate]", k: int) -> None:
+        return
     rows = [
         [
             _NAMES[estimate.search],

@@ -1,16 +1,12 @@
 """``fewbits search``."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._printing import print_json, print_results, say
-
-if TYPE_CHECKING:
-    from fewbits.collection import Hits
 
 #: Queries whose results are printed as tables; JSON has all.
 _MOST_SHOWN = 20
@@ -80,6 +76,7 @@ def search(
     ] = None,
     column: opt.RowColumn = None,
     skip_blank: opt.SkipBlank = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Find the items of COLLECTION that are nearest to each query.
@@ -99,13 +96,13 @@ def search(
     """
     from fewbits.collection import Collection
 
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     encoding = opened
     if encoder is not None:
         encoding = Collection.open(encoder)
         opened.check_codes_of(encoding)
-    query = opt.asked(
-        encoding, queries, source, column, ids, codes, vectors, skip_blank=skip_blank
+    query = opt.read_query(
+        encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )
     n = len(query) if as_json else min(len(query), _MOST_SHOWN)
     most = (10 if radius is None else len(opened)) if k is None else k
@@ -127,7 +124,15 @@ def search(
             shortlist=shortlist,
             columns=columns or None,
         )
-        answers = _answers(query.names[start : start + len(hits)], hits)
+        shared = {"metric": hits.metric, "rerank": hits.rerank}
+        names = query.names[start : start + len(hits)]
+        answers = [
+            {"query": name, **shared, "version": hits.version, "hits": rows}
+            for name, rows in zip(names, hits.to_list(), strict=True)
+        ]
+        if hits.out_of_distribution is not None:
+            for record, is_far in zip(answers, hits.out_of_distribution, strict=True):
+                record["out_of_distribution"] = bool(is_far)
         if as_json:
             print_json(*answers)
         else:
@@ -147,17 +152,3 @@ def search(
             )
     if len(query) > n:
         say(f"note: {len(query) - n:,} more queries; --json prints the results of all")
-
-
-def _answers(names: Sequence[str], hits: "Hits") -> list[dict[str, Any]]:
-    """Return the answer to each query, as JSON has it."""
-    answer = hits.to_dict()
-    shared = {name: answer[name] for name in ("metric", "rerank", "version")}
-    records = [
-        {"query": name, **shared, "hits": found}
-        for name, found in zip(names, answer["hits"], strict=True)
-    ]
-    if hits.out_of_distribution is not None:
-        for record, is_far in zip(records, answer["out_of_distribution"], strict=True):
-            record["out_of_distribution"] = is_far
-    return records

@@ -28,7 +28,7 @@ from fewbits.client._items import (
 )
 from fewbits.collection import (
     KINDS,
-    Classified,
+    Classification,
     Collection,
     DuplicateGroups,
     DuplicatePairs,
@@ -46,8 +46,9 @@ _ROWS = 10_000  # of the collection that are read at a time
 _INSTEAD = {
     "open its folder where it lies": "save path file_names disk_bytes usage repair "
     "verify_folder repair_folder "
-    "prefix reencode last_verified create check_target vectors vectors_at vector_form "
-    "knows_features left_over with_facts read_items add_missing",
+    "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
+    "knows_features left_over with_facts read_items add_missing tag untag tags "
+    "transaction",
     "a server answers from the newest version": "versions at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
         "encoder codebook calibration rejection features check_codes_of from_learner "
@@ -210,7 +211,7 @@ class RemoteCollection:
         return _hits([answer], text_ids=self.has_text_ids)
 
     @_like(Collection.classify)
-    def classify(self, arguments: Arguments) -> Classified:
+    def classify(self, arguments: Arguments) -> Classification:
         """Return the class of each item."""
         query = self._query(arguments)
         fields, records, expected = _fields(arguments), [], None
@@ -218,7 +219,7 @@ class RemoteCollection:
             answer = self._connection.post("/v1/classify", table, **fields)
             records += answer["results"]
             expected = answer.get("expected")
-        return Classified.of_records(records, expected)
+        return Classification.of_records(records, expected)
 
     @_like(Collection.encode)
     def encode(self, arguments: Arguments) -> CodeArray:

@@ -4,13 +4,13 @@ from fewbits.collection._duplicates import DuplicateGroups, DuplicatePairs, Dupl
 from fewbits.collection._folder import Verification
 from fewbits.collection._recall import RecallEstimate
 from fewbits.collection._search import KINDS
-from fewbits.collection.classes import Classified
+from fewbits.collection.classes import Classification
 from fewbits.collection.collection import Collection, fit
 from fewbits.collection.hits import Hit, Hits
 
 __all__ = [
     "KINDS",
-    "Classified",
+    "Classification",
     "Collection",
     "DuplicateGroups",
     "DuplicatePairs",

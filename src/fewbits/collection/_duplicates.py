@@ -270,7 +270,7 @@ def _farthest(rows: Rows, distance: Any) -> float | None:
         raise ArgumentError(
             f"max_vector_distance must be a number from 0 on, got {distance!r}"
         )
-    if rows.vector_form is None:
+    if rows.vector_dtype is None:
         raise ArgumentError(
             "this collection keeps no vectors to confirm duplicates by: build it with "
             "keep_vectors, or leave out max_vector_distance"

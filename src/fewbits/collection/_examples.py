@@ -154,7 +154,7 @@ def _same_rows(
     """
     column = model.facts.item_column
     is_vectors = model.kind in ("vectors", "codes")
-    known = rows.vector_form is not None if is_vectors else column in rows.columns
+    known = rows.vector_dtype is not None if is_vectors else column in rows.columns
     if not known:
         return np.empty(0, np.int64)
     # Other codes are of other items.
@@ -172,7 +172,7 @@ def _same_vectors(
     rows: Rows, items: Sequence[Any], candidates: IdArray
 ) -> NDArray[np.bool_]:
     kept = rows.vectors_at(candidates)
-    if rows.vector_form == "int8":
+    if rows.vector_dtype == "int8":
         examples = Int8Vectors.from_vectors(np.asarray(items)).to_float()
     else:
         examples = np.asarray(items).astype(kept.dtype)

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from fewbits import backbones
 from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
 from fewbits._labels import as_label_names
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
+from fewbits.collection._folder import read_folder, settled
 from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
+    aligned,
     cast_column,
     checked_ids,
     fixed_binary,
@@ -25,7 +28,7 @@ from fewbits.collection._table import (
     typed_schema,
     user_column,
 )
-from fewbits.encoders import PackedEncoder
+from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import (
     Input,
@@ -39,7 +42,7 @@ from fewbits.inputs import (
     without_unreadable,
 )
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID
+from fewbits.store import CODE, CORRECTION, ID, RESERVED
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -129,18 +132,18 @@ def read_rows(
         )
     if skip_unreadable:
         source = without_unreadable(source)
-    own = {**source.columns, **(beside or {})}
-    source = replace(source, ids=source.ids if ids is None else ids, columns=own)
+    known = {**source.columns, **(beside or {})}
+    source = replace(source, ids=source.ids if ids is None else ids, columns=known)
     if types is not None:
         source = with_types(source, as_types(types))
     if label is None:
         return source
-    if label not in own:
+    if label not in known:
         raise ArgumentError(
             f"there is no column {label!r} beside the items: give it, as "
             f"columns={{{label!r}: [...]}}"
         )
-    return replace(source, labels=as_label_names(own[label], label), label=label)
+    return replace(source, labels=as_label_names(known[label], label), label=label)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -287,7 +290,7 @@ def model_of(learnt: Any) -> Model:
 
 def check_vectors(rows: Rows, old: Model, new: Model) -> None:
     """Refuse to encode vectors that are not what an encoder takes."""
-    if rows.vector_form is None:
+    if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
@@ -315,14 +318,14 @@ def reencoded_tables(
     step = max(1, _REENCODED // model.encoder.n_features)
     for table in rows.whole():
         for span in spans(table.num_rows, step):
-            some = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(some)]
+            part = table.slice(span.start, span.stop - span.start)
+            numbers = rows.row_numbers[done : done + len(part)]
             vectors = rows.vectors_at(numbers)
             codes = model.encoder.encode(vectors)
             corrections = model.encoder.corrections(vectors, codes)
             values = None if corrections is None else corrections.values
-            yield with_codes(some, codes, values)
-            done += len(some)
+            yield with_codes(part, codes, values)
+            done += len(part)
             if progress is not None:
                 progress(done, len(rows))
         if not table.num_rows:
@@ -442,10 +445,9 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     keys = table[ID].combine_chunks()
     schema, changed = typed_schema(schema, table), {}
     for name in table.column_names[1:]:
-        field = schema.field(name) if name in schema.names else table.schema.field(name)
         if name not in schema.names:
-            schema = schema.append(pa.field(name, field.type))
-        changed[name] = cast_column(table[name], field).combine_chunks()
+            schema = schema.append(pa.field(name, table.schema.field(name).type))
+        changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
 
     def change(rows: Any) -> Any:
         places = pc.index_in(rows[ID], value_set=keys)
@@ -462,3 +464,104 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
         return rows.select(schema.names)
 
     return schema, change
+
+
+# What an encoder brings along, and what the columns of the first rows say.
+
+
+def encoder_model(encoder: Any, old: Model | None = None) -> Model:
+    """Return the model of an encoder, a folder, or what a collection has learnt."""
+    if isinstance(encoder, Encoder):
+        if old is None:
+            return Model(encoder)
+        return Model(encoder, old.backbone, old.backbone_fingerprint)
+    if isinstance(encoder, str | Path):
+        folder = Path(encoder)
+        encoder, _, _ = settled(folder, lambda: read_folder(folder))
+    if not isinstance(encoder, Model):
+        raise ArgumentError(
+            "encoder must be an encoder, a collection or its folder, got "
+            f"{type(encoder).__name__}"
+        )
+    return encoder
+
+
+def given_model(
+    encoder: Any, learner: Any, bits: int | None, backbone: str | None
+) -> Model:
+    """Return the model of an encoder that takes the place of a learner."""
+    if learner is not None:
+        raise ArgumentError("an encoder leaves nothing to learn: leave out learner")
+    model = encoder_model(encoder)
+    if backbone not in (None, model.backbone):
+        if not isinstance(encoder, Encoder):
+            raise ArgumentError(
+                f"the encoder takes what the backbone {model.backbone} makes, got "
+                f"{backbone!r}"
+            )
+        model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
+    return model if bits is None else model.prefix(bits)
+
+
+def first_model(model: Model, source: Input, chosen: Mapping[str, str]) -> Model:
+    """Return a model that knows the columns of the first rows."""
+    facts: dict[str, Any] = {**column_facts(source), **chosen}
+    if facts.get("index") == "auto":
+        facts["index"] = None
+    return replace(model, facts=replace(model.facts, **facts))
+
+
+def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
+    """Refuse what is chosen with the first rows, where the collection has another."""
+    present = {"keep_vectors": rows.vector_dtype, "index": facts.index or "auto"}
+    for name, value in chosen.items():
+        if present[name] != value:
+            option = f"--{name.replace('_', '-')}"
+            raise ArgumentError(
+                f"the rows of this collection were made with {name}="
+                f"{present[name] or 'none'}, not {value}: leave it out (on the command "
+                f"line {option})"
+            )
+
+
+def encoded_table(
+    model: Model, rows: Rows, source: Input, replaces: bool, progress: Progress | None
+) -> Any:
+    """Return more rows as an Arrow table, in their own columns."""
+    if source.ids is None and (
+        replaces or rows.has_text_ids or model.facts.id_column is not None
+    ):
+        raise ArgumentError(
+            "give the ids of the rows, by id= or ids= (on the command line by --id)"
+        )
+    more = rows.vector_dtype is not None or CORRECTION in rows.schema.names
+    if more and source.kind == "codes" != model.kind:
+        raise ArgumentError(
+            "this collection keeps more of its items than codes: add the items"
+        )
+    facts = replace(model.facts, keep_vectors=rows.vector_dtype, novelty_radius=None)
+    model = replace(model, facts=facts)
+    return encode_rows(model, source, progress, radius=False)[1]
+
+
+def aligned_table(
+    facts: Facts, schema: Any, table: Any, source: Input, replaces: bool
+) -> Any:
+    """Return more rows in the columns that a store has."""
+    # An upsert needs every column: null would replace stored values. Labels and items
+    # may never be null.
+    required = [x for x in (facts.label_column, facts.item_column) if x is not None]
+    if replaces:
+        required = [name for name in schema.names if name not in RESERVED]
+    schema = typed_schema(schema, table)
+    return aligned(table, schema, id_name=source.id, required=required)
+
+
+def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
+    """Return what encodes the kept vectors anew, with the columns that are there."""
+    new = encoder_model(encoder, old)
+    check_vectors(rows, old, new)
+    names = ["item_column", "label_column", "id_column"]
+    names += ["keep_vectors", "normalize", "index"]
+    same = {name: getattr(old.facts, name) for name in names}
+    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))

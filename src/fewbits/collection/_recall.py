@@ -122,7 +122,7 @@ class _Stored:
     def __init__(self, model: Model, rows: Rows, vectors: Any) -> None:
         self.rows, self._given = rows, None
         if vectors is None:
-            if rows.vector_form is None:
+            if rows.vector_dtype is None:
                 raise ArgumentError(
                     "this collection keeps no vectors to find the true neighbours "
                     "with: build it with keep_vectors, or give the vectors"
@@ -270,7 +270,7 @@ def _answers(
         shortlist=shortlist + more,
     )
     yield "scores", _positions(rows, ranked.ids)
-    if rows.vector_form is not None:
+    if rows.vector_dtype is not None:
         ranked = index.search_reranked(
             codes,
             k + more,

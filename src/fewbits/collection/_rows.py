@@ -180,6 +180,14 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
+    def present(self, name: str) -> Mask | None:
+        """Return which positions have a value in a column; None for all."""
+        columns = [table[name] for table in self.batches([name], None)]
+        if not any(column.null_count for column in columns):
+            return None
+        pieces = [column.is_valid().to_numpy() for column in columns]
+        return np.concatenate(pieces).astype(np.bool_)
+
     def group_numbers(
         self, name: str, rows: IdArray | None = None
     ) -> NDArray[np.int32]:
@@ -288,7 +296,7 @@ class Rows:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
         rows = self.find(column)
-        check_known(column, rows)
+        check_known(column, rows >= 0)
         return rows
 
     def mask(
@@ -419,7 +427,7 @@ class Rows:
         return int(self.schema.field(VECTOR).type.list_size)
 
     @property
-    def vector_form(self) -> str | None:
+    def vector_dtype(self) -> str | None:
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         if VECTOR not in self.schema.names:
             return None

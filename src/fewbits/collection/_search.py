@@ -1,7 +1,7 @@
 """Nearest rows of queries, best of each group, and within a radius."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,13 @@ class Query:
     ) -> None:
         self._model, self._rows = model, rows
         #: The rows of the collection that are searched for; None for other items.
-        self.own: IdArray | None = None
+        self.stored: IdArray | None = None
         self._codes: CodeArray | None = None
         self._features: NDArray[Any] | None = None
         if kind == "ids":
             if rows is None:
                 raise ArgumentError("the collection holds no rows yet")
-            self.own = rows.rows_of(items)
+            self.stored = rows.rows_of(items)
         elif kind == "codes":
             self._codes = checked_codes(items, model.encoder.n_bits)
         else:
@@ -54,20 +54,28 @@ class Query:
                 raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
             self._features = model.features(items, kind=kind)
 
+    @classmethod
+    def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:
+        """Return the one of items of the model's own kind, and of `KINDS`, that is."""
+        kinds = [i for i, value in enumerate(values) if value is not None]
+        if len(kinds) != 1:
+            raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
+        return cls(model, rows, (None, *KINDS)[kinds[0]], values[kinds[0]])
+
     def __len__(self) -> int:
-        if self.own is not None:
-            return len(self.own)
+        if self.stored is not None:
+            return len(self.stored)
         return len(self._features if self._codes is None else self._codes)  # type: ignore[arg-type]
 
     @property
     def codes(self) -> CodeArray:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
-            if self.own is None:
+            if self.stored is None:
                 self._codes = self._model.encoder.encode(self.features)
             else:
                 assert self._rows is not None
-                self._codes = self._rows.codes_at(self.own)
+                self._codes = self._rows.codes_at(self.stored)
         return self._codes
 
     @property
@@ -82,11 +90,11 @@ class Query:
         """True where features are known, or texts from which they can be made again."""
         if self._features is not None:
             return True
-        return self.own is not None and (self._keeps_vectors or self._keeps_texts)
+        return self.stored is not None and (self._keeps_vectors or self._keeps_texts)
 
     @property
     def _keeps_vectors(self) -> bool:
-        return self._rows is not None and self._rows.vector_form is not None
+        return self._rows is not None and self._rows.vector_dtype is not None
 
     @property
     def _keeps_texts(self) -> bool:
@@ -94,15 +102,15 @@ class Query:
         return self._model.kind == "texts" and rows is not None and name in rows.columns
 
     def _stored_features(self) -> NDArray[Any]:
-        if self.own is None:
+        if self.stored is None:
             raise ArgumentError(
                 "codes have no scores or vectors: give the items themselves"
             )
         assert self._rows is not None
         if self._keeps_vectors:
-            return self._rows.vectors_at(self.own)
+            return self._rows.vectors_at(self.stored)
         if self._keeps_texts:
-            texts = self._rows.column(str(self._model.facts.item_column), self.own)
+            texts = self._rows.column(str(self._model.facts.item_column), self.stored)
             return self._model.features(list(texts))
         raise ArgumentError(
             "scores of stored items are those of their vectors, and this collection "
@@ -144,7 +152,7 @@ class Search:
         self._index = rows.index(model.facts.index or "auto")
         if not (rerank is None or rerank is True or rerank is False):
             raise ArgumentError(f"rerank must be True, False or None, got {rerank!r}")
-        keeps = rows.vector_form is not None
+        keeps = rows.vector_dtype is not None
         if rerank is None:
             rerank = keeps and query.has_features
         self.metric = ("euclidean" if keeps else "scores") if rerank else "hamming"
@@ -158,14 +166,14 @@ class Search:
 
     def nearest(self, k: int) -> tuple[NDArray[Any], IdArray]:
         """Return distances and rows, (n_queries, k or fewer), without the items."""
-        own = self._query.own
-        if own is None:
+        stored = self._query.stored
+        if stored is None:
             return self._ranked(None, k, self._mask)
         k = min(k + 1, max(1, len(self._rows)))
         distances, rows = self._ranked(None, k, self._mask)
-        others = rows != own[:, None]
+        others = rows != stored[:, None]
         others[others.all(axis=1), -1] = False  # behind many of the same distance
-        shape = len(own), k - 1
+        shape = len(stored), k - 1
         return distances[others].reshape(shape), rows[others].reshape(shape)
 
     def within(self, radius: int, k: int | None) -> tuple[NDArray[Any], IdArray]:
@@ -177,12 +185,12 @@ class Search:
             longest = int((rows >= 0).sum(axis=1).max(initial=0))
             return distances[:, :longest], rows[:, :longest]
         result = self._index.range_search(self._query.codes, radius, allowed=self._mask)
-        found, apart = result.ids, result.distances
+        hits, bits = result.ids, result.distances
         sizes = np.diff(result.offsets)
         query = np.repeat(np.arange(len(sizes)), sizes)
-        if self._query.own is not None:
-            others = found != self._query.own[query]
-            found, apart, query = found[others], apart[others], query[others]
+        if self._query.stored is not None:
+            others = hits != self._query.stored[query]
+            hits, bits, query = hits[others], bits[others], query[others]
             sizes = np.bincount(query, minlength=len(sizes))
         longest = int(sizes.max(initial=0))
         if len(sizes) * longest > _PADDED:
@@ -190,21 +198,21 @@ class Search:
                 f"{len(sizes):,} queries with up to {longest:,} hits each do not fit "
                 "in memory: send fewer queries at a time, give a smaller radius, or k"
             )
-        place = np.arange(len(found)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        place = np.arange(len(hits)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         distances = np.full((len(sizes), longest), -1, np.int32)
         rows = np.full((len(sizes), longest), -1, np.int64)
-        distances[query, place], rows[query, place] = apart, found
+        distances[query, place], rows[query, place] = bits, hits
         return distances, rows
 
     def _ranked(
-        self, some: IdArray | None, k: int, mask: Mask | None
+        self, numbers: IdArray | None, k: int, mask: Mask | None
     ) -> tuple[NDArray[Any], IdArray]:
-        """Return distances and rows of some queries, in exactly `k` columns."""
+        """Return distances and rows of queries by number, in exactly `k` columns."""
         query = self._query
-        codes = query.codes if some is None else query.codes[some]
+        codes = query.codes if numbers is None else query.codes[numbers]
         if self.metric == "hamming":
             return self._index.search(codes, k, allowed=mask)
-        features = query.features if some is None else query.features[some]
+        features = query.features if numbers is None else query.features[numbers]
         if self.metric == "euclidean":
             options: dict[str, Any] = {
                 "vectors": self._rows.vectors,
@@ -221,15 +229,15 @@ class Search:
 
     def groups(self, name: str, k: int) -> tuple[NDArray[Any], IdArray]:
         """Return distances and rows of the best item of each of `k` groups, padded."""
-        numbers, own = self._rows.group_numbers(name), self._query.own
+        numbers, stored = self._rows.group_numbers(name), self._query.stored
         masks: list[Mask | None] = [self._mask]
         queries = [np.arange(len(self._query))]
-        if own is not None:  # each is searched for among the others
+        if stored is not None:  # each is searched for among the others
             every = (
                 np.ones(len(self._rows), np.bool_) if self._mask is None else self._mask
             )
-            positions = self._rows.positions_of(own)
-            masks, queries = [], [np.array([i]) for i in range(len(own))]
+            positions = self._rows.positions_of(stored)
+            masks, queries = [], [np.array([i]) for i in range(len(stored))]
             for position in positions:
                 masks.append(every.copy())
                 masks[-1][position] = False  # type: ignore[index]
@@ -240,9 +248,9 @@ class Search:
             np.int32 if hamming else np.float32,
         )
         rows = np.full((len(self._query), k), -1, np.int64)
-        for mask, some in zip(masks, queries, strict=True):
-            groups = _Groups(self, numbers, mask, some, k)
-            distances[some], rows[some] = (
+        for mask, alike in zip(masks, queries, strict=True):
+            groups = _Groups(self, numbers, mask, alike, k)
+            distances[alike], rows[alike] = (
                 groups.nearest() if hamming else groups.reranked()
             )
         return distances, rows
@@ -315,28 +323,30 @@ class _Groups:
             chosen = self._queries[queries[part]]
             distances, rows = self._search._ranked(chosen, n_items, mask)
             query, place = np.nonzero(_first_of_each(self._number_of(rows)))
-            own = queries[part][query]
+            number = queries[part][query]
             # Behind the groups that were found before.
-            to = self._counts[own] + np.arange(len(own)) - np.searchsorted(query, query)
+            ranks = np.arange(len(number)) - np.searchsorted(query, query)
+            to = self._counts[number] + ranks
             kept = to < self._goal
-            own, to, at = own[kept], to[kept], (query[kept], place[kept])
-            self._rows[own, to], self._distances[own, to] = rows[at], distances[at]
-            np.add.at(self._counts, own, 1)
+            number, to, at = number[kept], to[kept], (query[kept], place[kept])
+            self._rows[number, to] = rows[at]
+            self._distances[number, to] = distances[at]
+            np.add.at(self._counts, number, 1)
 
     def _take_each_group(self, queries: IdArray) -> None:
         """Search each group by itself, for some queries at a time."""
         for part in spans(len(queries), _HITS // max(1, len(self._present))):
-            some = queries[part]
-            shape = len(some), len(self._present)
+            numbers = queries[part]
+            shape = len(numbers), len(self._present)
             rows, distances = np.empty(shape, np.int64), np.empty(shape, np.int32)
             for place, group in enumerate(self._present.tolist()):
                 mask = self._allowed(self._numbers == group)
-                nearest = self._search._ranked(self._queries[some], 1, mask)
+                nearest = self._search._ranked(self._queries[numbers], 1, mask)
                 distances[:, place], rows[:, place] = (x[:, 0] for x in nearest)
             best = np.lexsort((rows, distances))[:, : self._goal]
             goal = self._goal
-            self._rows[some, :goal] = np.take_along_axis(rows, best, 1)
-            self._distances[some, :goal] = np.take_along_axis(distances, best, 1)
+            self._rows[numbers, :goal] = np.take_along_axis(rows, best, 1)
+            self._distances[numbers, :goal] = np.take_along_axis(distances, best, 1)
 
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
         """Search without the rows of the groups that were found, again and again."""
@@ -357,7 +367,7 @@ class _Groups:
         for query in queries.tolist():
             numbers = self._number_of(self._rows[query, : self._counts[query]])
             alike.setdefault(np.sort(numbers).tobytes(), []).append(query)
-        return (np.array(some, np.int64) for some in alike.values())
+        return (np.array(numbers, np.int64) for numbers in alike.values())
 
 
 def offsets_of(model: Model, rows: Rows) -> Any:

@@ -186,11 +186,18 @@ def id_column(ids: Any, texts: bool) -> Any:
     return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def check_known(column: Any, rows: IdArray) -> None:
-    """Refuse ids that are not there, whose rows are -1."""
-    if (rows < 0).any():
-        unknown = column[int(np.argmax(rows < 0))].as_py()
+def check_known(column: Any, there: NDArray[np.bool_]) -> None:
+    """Refuse ids that are not there."""
+    if not there.all():
+        unknown = column[int(np.argmin(there))].as_py()
         raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
+
+
+def filtered(columns: Any, mask: NDArray[np.bool_] | None) -> Any:
+    """Return the rows of a column or table of Arrow that a mask leaves."""
+    import pyarrow as pa
+
+    return columns if mask is None else columns.filter(pa.array(mask))
 
 
 def _column(ids: Any) -> Any:

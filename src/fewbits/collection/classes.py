@@ -1,5 +1,6 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from fewbits._checks import check_count
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
 from fewbits._spans import spans
+from fewbits._typing import IdArray
 from fewbits.classify import (
     Codebook,
     label_scores,
@@ -23,7 +25,7 @@ from fewbits.classify import (
 from fewbits.classify.decoders import Decoder, ScoreDecoder, decoder_of
 from fewbits.codes import Neighbours
 from fewbits.collection._model import Model
-from fewbits.collection._rows import Rows
+from fewbits.collection._rows import Mask, Rows
 from fewbits.collection._search import Query, Search
 from fewbits.errors import ArgumentError
 
@@ -35,7 +37,7 @@ _RATES = ("max_false_reject_rate", "max_false_accept_rate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classified:
+class Classification:
     """The class of each item.
 
     Attributes
@@ -60,7 +62,7 @@ class Classified:
     @classmethod
     def of_records(
         cls, records: list[dict[str, Any]], expected: dict[str, Any] | None
-    ) -> "Classified":
+    ) -> "Classification":
         """Return what `to_dict` gave, read from JSON."""
         labels = [record.get("class", record.get("labels")) for record in records]
         scores = None
@@ -111,7 +113,7 @@ def classify(
     max_false_reject_rate: float | None,
     max_false_accept_rate: float | None,
     top: int | None,
-) -> Classified:
+) -> Classification:
     """Return what `Collection.classify` does."""
     rates = dict(
         zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
@@ -140,22 +142,29 @@ def classify(
         return _class_by_codes(model, query, decoder, rates, top)
     if rows is None:
         raise ArgumentError("this collection holds no rows that could vote")
-    classes = label_rows(rows, label)
+    labelled = rows.present(label) if label in rows.columns else None
+    classes = label_rows(rows, label, labelled)
+    if labelled is not None and not labelled.any():
+        raise ArgumentError(f"no item has a label in column {label!r}")
     if linear:
-        return _by_linear_models(model, rows, query, classes)
-    return _by_votes(
-        model, rows, query, classes, 10 if k is None else check_count(k, "k")
-    )
+        return _by_linear_models(model, rows, query, classes, labelled)
+    k = 10 if k is None else check_count(k, "k")
+    return _by_votes(model, rows, query, classes, labelled, k)
 
 
-def label_rows(rows: Rows, name: str) -> NDArray[Any]:
-    """Return a column of classes, or a row for each item that has several labels."""
+def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
+    """Return a column of classes, or a row for each item that has several labels.
+
+    Of all items, or of some.
+    """
     if name not in rows.columns and "label" in rows.columns:
         raise ArgumentError(
             f"the collection has no column {name!r}: labels that were not a column are "
             f"kept as 'label'; it has {', '.join(rows.columns)}"
         )
-    return as_label_rows(rows.column(name).tolist(), f"column {name!r}")
+    values = rows.column(name)
+    values = values if some is None else values[some]
+    return as_label_rows(values.tolist(), f"column {name!r}")
 
 
 # By class codes.
@@ -167,7 +176,7 @@ def _class_by_codes(
     decoder: Decoder | str | None,
     rates: dict[str, float | None],
     top: int | None,
-) -> Classified:
+) -> Classification:
     rejects = any(rate is not None for rate in rates.values())
     rejection = model.rejecting if rejects else None  # says first what it needs
     knows_scores = query.has_features
@@ -203,10 +212,12 @@ def _class_by_codes(
             named = zip(_names(model.classes, rows), shares, strict=True)
             record["classes"] = [{"class": n, "probability": p} for n, p in named]
     distances = decoded.distances.astype(np.float64)
-    return Classified(_objects(names), distances, accepted, expected, tuple(records))
+    return Classification(
+        _objects(names), distances, accepted, expected, tuple(records)
+    )
 
 
-def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
+def _labels_by_codes(model: Model, query: Query, top: int) -> Classification:
     """Return the labels of items that may have several."""
     book, least = model.classes, model.facts.label_threshold
     top = check_count(top, "top")
@@ -220,7 +231,7 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
             above = [entry["label"] for entry in labels if entry["score"] >= least]
             record = {"labels": above, **record}
         records.append(record)
-    return Classified(
+    return Classification(
         _objects([record.get("labels") for record in records]),
         None,
         None,
@@ -233,53 +244,90 @@ def _labels_by_codes(model: Model, query: Query, top: int) -> Classified:
 
 
 def _by_votes(
-    model: Model, rows: Rows, query: Query, classes: NDArray[Any], k: int
-) -> Classified:
+    model: Model,
+    rows: Rows,
+    query: Query,
+    classes: NDArray[Any],
+    labelled: Mask | None,
+    k: int,
+) -> Classification:
     """Return the class that most of the nearest items have.
 
     Items whose codes are as far away as the k-th share the votes that are left; kept
     vectors choose the voters instead, where there are any. An item of the collection
-    has no vote on itself.
+    has no vote on itself, and one without a label on none.
     """
-    own = None if query.own is None else rows.positions_of(query.own)
-    reranks = rows.vector_form is not None and query.has_features
-    if classes.ndim > 1:
-        shares = []
-        if reranks:
-            shares.append(label_votes(_voters(model, rows, query, k), classes, k))
-        else:
-            step = max(1, _SHARES // max(1, classes.shape[1]))
-            for span in spans(len(query), step):
-                mine = None if own is None else own[span]
-                codes = query.codes[span]
-                votes = nearest_label_votes(codes, rows.codes, classes, k, own=mine)
-                shares.append(votes)
-        return _ranked([row for block in shares for row in block], _HALF)
-    if reranks:
-        best = vote(_voters(model, rows, query, k), classes, k)
+    if rows.vector_dtype is not None and query.has_features:
+        voters = _voters(model, rows, query, labelled, k)
+        if classes.ndim > 1:
+            return _ranked([*label_votes(voters, classes, k)], _HALF)
+        best = vote(voters, classes, k)
+        names, shares = best.labels.tolist(), best.shares
     else:
-        best = nearest_vote(query.codes, rows.codes, classes, k, own=own)
-    names, shares_of = best.labels.tolist(), best.shares.tolist()
+        codes = rows.codes if labelled is None else rows.codes[labelled]
+        if classes.ndim > 1:
+            several: list[Any] = [None] * len(query)
+            step = max(1, _SHARES // max(1, classes.shape[1]))
+            for some, own in _queries(rows, query, labelled, step):
+                votes = nearest_label_votes(
+                    query.codes[some], codes, classes, k, own=own
+                )
+                for number, row in zip(some.tolist(), votes, strict=True):
+                    several[number] = row
+            return _ranked(several, _HALF)
+        names, shares = [None] * len(query), np.empty(len(query))
+        for some, own in _queries(rows, query, labelled, len(query)):
+            best = nearest_vote(query.codes[some], codes, classes, k, own=own)
+            shares[some] = best.shares
+            for number, name in zip(some.tolist(), best.labels.tolist(), strict=True):
+                names[number] = name
     records = [
         {"class": name, "share": share}
-        for name, share in zip(names, shares_of, strict=True)
+        for name, share in zip(names, shares.tolist(), strict=True)
     ]
-    return Classified(_objects(names), best.shares, None, None, tuple(records))
+    return Classification(_objects(names), shares, None, None, tuple(records))
 
 
-def _voters(model: Model, rows: Rows, query: Query, k: int) -> Neighbours:
-    """Return re-ranked neighbours with positions in the place of ids."""
+def _queries(
+    rows: Rows, query: Query, labelled: Mask | None, step: int
+) -> Iterator[tuple[IdArray, IdArray | None]]:
+    """Yield numbers of queries, and which of the labelled items each is, if any."""
+    if query.stored is None:
+        for span in spans(len(query), max(1, step)):
+            yield np.arange(span.start, span.stop), None
+        return
+    positions = rows.positions_of(query.stored)
+    votes = np.full(len(query), True) if labelled is None else labelled[positions]
+    places = positions if labelled is None else np.cumsum(labelled)[positions] - 1
+    for numbers in (np.flatnonzero(votes), np.flatnonzero(~votes)):
+        for span in spans(len(numbers), max(1, step)):
+            some = numbers[span]
+            yield some, places[some] if votes[some[0]] else None
+
+
+def _voters(
+    model: Model, rows: Rows, query: Query, labelled: Mask | None, k: int
+) -> Neighbours:
+    """Return re-ranked neighbours, with positions among those with a label as ids."""
     k = min(k, max(1, len(rows)))
-    distances, found = Search(model, rows, query, rerank=True).nearest(k)
-    positions = np.where(found < 0, -1, rows.positions_of(np.maximum(found, 0)))
-    return Neighbours(distances, positions)
+    search = Search(model, rows, query, rerank=True, mask=labelled)
+    distances, numbers = search.nearest(k)
+    positions = rows.positions_of(np.maximum(numbers, 0))
+    if labelled is not None:
+        positions = np.cumsum(labelled)[positions] - 1
+    return Neighbours(distances, np.where(numbers < 0, -1, positions))
 
 
 def _by_linear_models(
-    model: Model, rows: Rows, query: Query, classes: NDArray[Any]
-) -> Classified:
-    """Return the class by linear models on bits, learnt from the collection."""
-    linear = learn_classes(rows.codes, model.encoder.n_bits, classes)
+    model: Model,
+    rows: Rows,
+    query: Query,
+    classes: NDArray[Any],
+    labelled: Mask | None,
+) -> Classification:
+    """Return the class by linear models on bits, learnt from items with a label."""
+    codes = rows.codes if labelled is None else rows.codes[labelled]
+    linear = learn_classes(codes, model.encoder.n_bits, classes)
     scores = linear.scores(query.codes)
     if classes.ndim > 1:
         return _ranked(list(scores), 0.0)
@@ -289,10 +337,10 @@ def _by_linear_models(
         {"class": name, "score": score}
         for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
     ]
-    return Classified(_objects(names), best, None, None, tuple(records))
+    return Classification(_objects(names), best, None, None, tuple(records))
 
 
-def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
+def _ranked(scores: list[NDArray[Any]], least: float) -> Classification:
     """Return the labels whose share or score is large enough, and the best."""
     records = []
     for row in scores:
@@ -301,7 +349,7 @@ def _ranked(scores: list[NDArray[Any]], least: float) -> Classified:
         labels = [entry["label"] for entry in ranked if entry["score"] >= least]
         records.append({"labels": labels, "ranked": ranked[:_LABELS]})
     of_each = _objects([record["labels"] for record in records])
-    return Classified(of_each, None, None, None, tuple(records))
+    return Classification(of_each, None, None, None, tuple(records))
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

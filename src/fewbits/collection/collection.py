@@ -1,5 +1,7 @@
 """A collection: an encoder, and the rows that it has encoded."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,13 +9,12 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits import backbones
-from fewbits._arrow import as_frame, python_values
+from fewbits._arrow import as_frame, known_names, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
@@ -22,47 +23,62 @@ from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
+    aligned_table,
     change_columns,
-    check_vectors,
+    check_chosen,
     check_vectors_only,
     column_facts,
     empty_table,
     encode_rows,
+    encoded_table,
+    encoder_model,
+    first_model,
+    given_model,
     has_columns,
     learn_model,
     model_of,
     prefixed_tables,
     read_rows,
     reencoded_tables,
+    reencoding_model,
     retyped,
     update_table,
     with_first,
     written_columns,
 )
-from fewbits.collection._model import (
-    Facts,
-    Model,
-    Progress,
-    check_same_classes,
-)
+from fewbits.collection._model import Facts, Model, Progress, check_same_classes
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
-from fewbits.collection._search import KINDS, Query, Search
+from fewbits.collection._search import Query, Search
+from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
-    aligned,
     check_known,
+    filtered,
     fixed_binary,
     id_column,
     typed_schema,
 )
-from fewbits.collection.classes import Classified, classify, label_rows
+from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, CORRECTION, ID, Repaired, Report, Store
+from fewbits.store import CODE, ID, Repaired, Report, Store
+
+# What arguments and answers are; the methods say more.
+Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
+Items: TypeAlias = Any  # texts, images, or an array-like of vectors
+Vectors: TypeAlias = Any  # array-like of shape (n, n_features)
+Codes: TypeAlias = Any  # array-like of shape (n, n_bytes), dtype uint8
+Ids: TypeAlias = Any  # array-like of whole numbers or of texts
+Filter: TypeAlias = Any  # a condition in SQL, or a pyarrow.compute.Expression
+Names: TypeAlias = Sequence[str]
+Columns: TypeAlias = Names | Mapping[str, Any]
+Table: TypeAlias = Any  # pyarrow.Table
+Schema: TypeAlias = Any  # pyarrow.Schema
+Source: TypeAlias = Any  # an Encoder, a Collection, or the path of one
 
 #: Where labels are kept that were not a column of a table.
 LABEL_COLUMN = "label"
@@ -113,31 +129,32 @@ class Collection:
     ) -> None:
         self._version, self._folder, self._is_frozen = version, folder, frozen
         self._lock = threading.RLock()
+        self._writer: Any = None  # of the transaction that is open
 
     # Making, opening, saving.
 
     @classmethod
     def create(
         cls,
-        path: str | Path | None,
-        data: Any = None,
+        path: Path | str | None,
+        data: Data = None,
         *,
-        column: str | Sequence[str] | None = None,
+        column: Names | str | None = None,
         images: str | None = None,
-        codes: Any = None,
+        codes: Codes | str | None = None,
         id: str | None = None,
-        ids: Any = None,
+        ids: Ids = None,
         label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        columns: Columns | None = None,
         learner: Any = None,
-        encoder: Any = None,
+        encoder: Source | None = None,
         bits: int | None = None,
         backbone: str | None = None,
         normalize: bool = False,
         keep_vectors: str | None = None,
         index: str = "auto",
-        schema: Any = None,
-        types: Any = None,
+        schema: Schema | None = None,
+        types: Schema | Mapping[str, str] | None = None,
         skip_blank: bool = False,
         skip_unreadable: bool = False,
         overwrite: bool = False,
@@ -208,15 +225,11 @@ class Collection:
             Leave out images that cannot be read, and warn of them. Without it, all of
             them are named in an error.
         overwrite : bool, default=False
-            Replace a collection that the folder holds.
+            Replace a collection that the folder holds, with all of its versions.
         random_state : int, default=0
             Seeds learning.
         progress : callable, default=None
             Called with (items done, items in all).
-
-        Returns
-        -------
-        Collection
 
         Raises
         ------
@@ -240,80 +253,74 @@ class Collection:
             _folder.check_target(path, overwrite=overwrite)
         check_choice(index, "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
+        model: Model | None = None
+        if encoder is not None:
+            model = given_model(_source(encoder), learner, bits, backbone)
         if schema is not None:
             if data is not None or codes is not None:
                 raise ArgumentError("give data, or a schema in their place, not both")
-            given = _given_model(encoder, learner, bits, backbone, "a schema")
-            empty = empty_table(given, schema, id, keep_vectors)
-            item = images or given.facts.item_column
+            if model is None:
+                raise ArgumentError("a schema needs an encoder: give encoder=")
+            table = empty_table(model, schema, id, keep_vectors)
+            item = images or model.facts.item_column
             if column is not None:
                 item = column if isinstance(column, str) else None
-            facts = replace(
-                given.facts,
-                item_column=item if item in schema.names else None,
-                label_column=label,
-                id_column=id,
-                index=None if index == "auto" else index,
-                keep_vectors=keep_vectors,
-                novelty_radius=None,
+            about: dict[str, Any] = {
+                "item_column": item if item in schema.names else None,
+                "label_column": label,
+                "id_column": id,
+            }
+        else:
+            if codes is not None and not isinstance(codes, str):
+                if data is not None:
+                    raise ArgumentError("give codes as an array, or data, not both")
+                data, codes = codes, True
+            source = read_rows(
+                data,
+                column=column,
+                images=images,
+                codes=codes,
+                id=id,
+                ids=ids,
+                label=label,
+                columns=columns,
+                skip_blank=skip_blank,
+                skip_unreadable=skip_unreadable,
+                model=model,
+                types=types,
             )
-            return cls._made(path, replace(given, facts=facts), empty, overwrite)
-        if codes is not None and not isinstance(codes, str):
-            if data is not None:
-                raise ArgumentError("give codes as an array, or data, not both")
-            data, codes = codes, True
-        model: Model | None = None
-        if encoder is not None:
-            model = _given_model(encoder, learner, bits, backbone, "an encoder")
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
-            model=model,
-            types=types,
-        )
-        if model is None:
-            model = learn_model(
-                source,
-                learner,
-                bits,
-                backbone,
-                random_state,
-                progress,
-                normalize=normalize,
-            )
-        elif normalize:
-            check_vectors_only(source)
-            model = replace(model, facts=replace(model.facts, normalize=True))
-        model = replace(
-            model,
-            facts=replace(
-                model.facts,
-                **column_facts(source),
-                index=None if index == "auto" else index,
-                keep_vectors=keep_vectors,
-                novelty_radius=None,
-            ),
-        )
-        model, table = encode_rows(model, source, progress)
-        return cls._made(path, model, table, overwrite)
+            if model is None:
+                model = learn_model(
+                    source,
+                    learner,
+                    bits,
+                    backbone,
+                    random_state,
+                    progress,
+                    normalize=normalize,
+                )
+            elif normalize:
+                check_vectors_only(source)
+                model = replace(model, facts=replace(model.facts, normalize=True))
+            table, about = None, column_facts(source)
+        about |= {"index": None if index == "auto" else index}
+        about |= {"keep_vectors": keep_vectors, "novelty_radius": None}
+        model = replace(model, facts=replace(model.facts, **about))
+        if table is None:
+            model, table = encode_rows(model, source, progress)
+        collection = cls(_Version(model, None), None)
+        collection._replace(model, [table], path, overwrite=overwrite)
+        return collection
 
     @classmethod
     def from_learner(
         cls,
         learner: Any,
-        X: Any,
-        y: Any = None,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         backbone: str | None = None,
-        groups: Any = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Return a collection without rows of a learner that you have fitted yourself.
 
@@ -333,14 +340,12 @@ class Collection:
             Id of the backbone that extracts the features; None where the collection is
             to take features. A learner with a backbone of its own needs one.
         groups : array-like of shape (n,), default=None
-            A number or name for each item, which copies share, such as frames of one
-            video: see `fewbits.ood.learn_rejection`.
+            As of `fit`.
 
         Raises
         ------
         ArgumentError
-            When labels or a backbone are missing or unknown, or not those of the
-            learner.
+            When labels or a backbone are missing, or not those of the learner.
         NotFittedError
             When the learner is not fitted.
 
@@ -386,36 +391,22 @@ class Collection:
         ArgumentError
             When the parts are of other lengths, or a calibration has no codebook.
         """
-        model = _given_model(encoder, None, None, backbone, "a collection")
+        model = given_model(encoder, None, None, backbone)
         model = replace(
             model, codebook=codebook, calibration=calibration, rejection=rejection
         )
         return cls(_Version(model, None), None)
 
-    @classmethod
-    def _made(
-        cls, path: Path | None, model: Model, table: Any, overwrite: bool
-    ) -> Self:
-        """Return a collection of a model and an Arrow table of rows."""
-        collection = cls(_Version(model, None), None)
-        collection._replace(model, [table], path, overwrite=overwrite)
-        return collection
-
     @staticmethod
-    def check_target(path: str | Path, *, overwrite: bool = False) -> None:
+    def check_target(path: Path | str, *, overwrite: bool = False) -> None:
         """Refuse a folder that `create` and `save` would refuse, before there is work.
 
-        Raises
-        ------
-        ArtefactError
-            As of `save`, and without `overwrite` when it holds a collection.
-        OSError
-            When it is not there and cannot be made.
+        Raises ArtefactError as they do, and OSError where it cannot be made.
         """
         _folder.check_target(Path(path), overwrite=overwrite)
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
+    def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
 
         Raises
@@ -428,21 +419,21 @@ class Collection:
 
         def version() -> _Version:
             model, store, digest = _folder.read_folder(folder)
-            rows = None if store is None else _checked_rows(store, model, folder)
+            rows = None if store is None else Rows.newest(store)
+            if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
+                raise ArtefactError(f"the rows of {folder} are of another encoder")
             return _Version(model, rows, digest)
 
         return cls(_folder.settled(folder, version), folder.absolute())
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the collection to another folder.
-
-        A crash leaves what was there, or the new one.
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write this version to another folder; a crash leaves what was there, or it.
 
         Parameters
         ----------
         path : str or Path
         overwrite : bool, default=False
-            Replace a collection that the folder holds.
+            Replace a collection that the folder holds, with all of its versions.
 
         Raises
         ------
@@ -451,17 +442,16 @@ class Collection:
         OSError
             When it cannot be written.
         """
-        path = Path(path)
+        path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(self._version) != newest:
+            if self._is_frozen and _state(version) != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
                 )
             return  # it is there already
         _folder.check_target(path, overwrite=overwrite)
-        version = self._version
         copy = type(self)(_Version(version.model, None), None)
         rows = version.rows
         tables = None if rows is None else rows.whole()
@@ -483,15 +473,15 @@ class Collection:
         are not given again.
         """
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        version, own = self._version, self._folder
-        in_place = own is not None and folder == own
+        version, here = self._version, self._folder
+        in_place = here is not None and folder == here
         rows: Rows | None = None
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(own)):
+            if in_place and _state(version) != _folder.folder_state(str(here)):
                 raise _StaleError(
-                    f"the collection {own} has been changed by others: call refresh()"
+                    f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
@@ -531,21 +521,21 @@ class Collection:
 
     def search(
         self,
-        queries: Any = None,
+        queries: Items = None,
         k: int | None = None,
         *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
+        texts: Items = None,
+        vectors: Vectors = None,
+        images: Items = None,
+        ids: Ids = None,
+        codes: Codes = None,
         radius: int | None = None,
-        filter: Any = None,
-        allowed: Any = None,
+        filter: Filter = None,
+        allowed: Ids = None,
         group_by: str | None = None,
         rerank: bool | None = None,
         shortlist: int | None = None,
-        columns: Sequence[str] | None = None,
+        columns: Names | None = None,
     ) -> Hits:
         """Return the nearest items of each query.
 
@@ -600,42 +590,51 @@ class Collection:
         """
         version = self._version
         rows, model = _filled(version), version.model
-        query = _one_query(version, queries, texts, vectors, images, ids, codes)
-        names = rows.columns if columns is None else _column_names(rows, columns)
-        mask = self._mask(version, filter, allowed)
+        query = Query.one_of(
+            model, version.rows, queries, texts, vectors, images, ids, codes
+        )
+        names = _column_names(rows, columns)
+        mask = _mask(version, filter, allowed)
         if radius is not None:
-            _check_with_radius(rerank, shortlist, group_by)
+            ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
+            for name, value in ranking.items():
+                if value not in (None, False):
+                    raise ArgumentError(f"{name} cannot be combined with radius")
             radius, k = check_radius(radius), None if k is None else check_k(k)
             search = Search(model, rows, query, False, None, mask)
             most = None if k is None else min(k, max(1, len(rows)))
-            distances, hits = search.within(radius, most)
+            distances, numbers = search.within(radius, most)
         else:
             # Nothing is padded beyond what is there: asking for more costs nothing.
             k = min(10 if k is None else check_k(k), max(1, len(rows)))
             search = Search(model, rows, query, rerank, shortlist, mask)
             if group_by is None:
-                distances, hits = search.nearest(k)
+                distances, numbers = search.nearest(k)
             else:
-                self._check_group(version, group_by)
-                distances, hits = search.groups(group_by, k)
+                if group_by in (ID, _id_name(version)) and group_by not in rows.columns:
+                    raise ArgumentError(
+                        f"items cannot be grouped by {group_by!r}, their ids: each "
+                        "would be a group of its own"
+                    )
+                distances, numbers = search.groups(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
         in_bits = radius is None and search.metric == "hamming" and mask is None
-        if limit is not None and in_bits and hits.shape[1]:
-            far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
-        return _hits(rows, distances, hits, search.metric, names, far)
+        if limit is not None and in_bits and numbers.shape[1]:
+            far = (distances[:, 0] > limit) & (numbers[:, 0] >= 0)
+        return _hits(rows, distances, numbers, search.metric, names, far)
 
     def like(
         self,
-        good: Any = (),
-        bad: Any = (),
+        good: Items = (),
+        bad: Items = (),
         *,
-        good_ids: Any = (),
-        bad_ids: Any = (),
+        good_ids: Ids = (),
+        bad_ids: Ids = (),
         k: int = 10,
-        filter: Any = None,
-        allowed: Any = None,
-        columns: Sequence[str] | None = None,
+        filter: Filter = None,
+        allowed: Ids = None,
+        columns: Names | None = None,
         n_random: int = N_RANDOM,
         C: float = COST,
         random_state: int = 0,
@@ -685,8 +684,8 @@ class Collection:
         """
         version = self._version
         rows = _filled(version)
-        names = rows.columns if columns is None else _column_names(rows, columns)
-        distances, hits = rank_by_examples(
+        names = _column_names(rows, columns)
+        distances, numbers = rank_by_examples(
             version.model,
             rows,
             (good, good_ids),
@@ -695,19 +694,19 @@ class Collection:
             n_random=n_random,
             C=C,
             random_state=random_state,
-            mask=self._mask(version, filter, allowed),
+            mask=_mask(version, filter, allowed),
         )
-        return _hits(rows, distances[None], hits[None], "margin", names)
+        return _hits(rows, distances[None], numbers[None], "margin", names)
 
     def classify(
         self,
-        items: Any = None,
+        items: Items = None,
         *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
+        texts: Items = None,
+        vectors: Vectors = None,
+        images: Items = None,
+        ids: Ids = None,
+        codes: Codes = None,
         label: str | None = None,
         k: int | None = None,
         linear: bool = False,
@@ -715,7 +714,7 @@ class Collection:
         max_false_reject_rate: float | None = None,
         max_false_accept_rate: float | None = None,
         top: int | None = None,
-    ) -> Classified:
+    ) -> Classification:
         """Return the class of each item: by class codes, or by items of the collection.
 
         Parameters
@@ -724,8 +723,9 @@ class Collection:
             What to classify, as of `search`. Items of the collection have no vote on
             themselves.
         label : str, default=None
-            A column of the collection with classes, by which its nearest items vote.
-            None decodes the class codes that were learnt.
+            A column of the collection with classes, by which its nearest items vote;
+            those without a label have no vote. None decodes the class codes that were
+            learnt.
         k : int, default=None
             Items that vote: 10.
         linear : bool, default=False
@@ -746,7 +746,7 @@ class Collection:
 
         Returns
         -------
-        Classified
+        Classification
 
         Raises
         ------
@@ -754,11 +754,11 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        version = self._version
-        query = _one_query(version, items, texts, vectors, images, ids, codes)
+        model, rows = self._version.model, self._version.rows
+        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
-            version.model,
-            version.rows,
+            model,
+            rows,
             query,
             label=label,
             k=k,
@@ -774,8 +774,8 @@ class Collection:
         radius: int,
         *,
         max_vector_distance: float | None = None,
-        filter: Any = None,
-        allowed: Any = None,
+        filter: Filter = None,
+        allowed: Ids = None,
     ) -> Duplicates:
         """Return the pairs and groups of items whose codes differ in few bits.
 
@@ -811,18 +811,16 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        version = self._version
-        rows = _filled(version)
-        mask = self._mask(version, filter, allowed)
-        index = rows.index(version.model.facts.index or "auto")
+        rows, mask = _filled(self._version), _mask(self._version, filter, allowed)
+        index = rows.index(self.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
         self,
         k: int = 10,
         *,
-        queries: Any = None,
-        vectors: ArrayLike | None = None,
+        queries: Items = None,
+        vectors: Vectors = None,
         n_queries: int | None = None,
         shortlist: int | None = None,
         confidence: float = 0.95,
@@ -847,7 +845,7 @@ class Collection:
         n_queries : int, default=None
             How many are drawn; None asks all of the `queries`, or 1,000 items.
         shortlist : int, default=None
-            Codes that are ranked again, as of `search`.
+            As of `search`.
         confidence : float, default=0.95
             Share of samples whose interval contains the recall over all queries.
         random_state : int or Generator, default=0
@@ -881,10 +879,9 @@ class Collection:
         scores True
         euclidean True
         """
-        version = self._version
         return estimate_recall(
-            version.model,
-            _filled(version),
+            self._version.model,
+            _filled(self._version),
             k,
             queries=queries,
             vectors=vectors,
@@ -897,16 +894,16 @@ class Collection:
 
     def encode(
         self,
-        items: Any = None,
+        items: Items = None,
         *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
+        texts: Items = None,
+        vectors: Vectors = None,
+        images: Items = None,
+        ids: Ids = None,
+        codes: Codes = None,
         progress: Progress | None = None,
     ) -> CodeArray:
-        """Return the packed codes of items.
+        """Return the packed codes (n, ceil(n_bits / 8)) of items, uint8.
 
         Parameters
         ----------
@@ -914,32 +911,21 @@ class Collection:
             As of `search`; those of items of the collection are the stored ones.
         progress : callable, default=None
             Called with (items done, items in all).
-
-        Returns
-        -------
-        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
         """
-        version = self._version
+        model, rows = self._version.model, self._version.rows
         if items is not None and progress is not None:
-            model = version.model
             return model.encode(model.features(items, progress=progress), progress)
-        return _one_query(version, items, texts, vectors, images, ids, codes).codes
+        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
+        return query.codes
 
-    def features(self, items: Any, *, progress: Progress | None = None) -> NDArray[Any]:
-        """Return what the backbone makes of items, or vectors as they are.
+    def features(
+        self, items: Items, *, progress: Progress | None = None
+    ) -> NDArray[Any]:
+        """Return what the backbone makes of items (n, n_features), or vectors as such.
 
         Those of several image files are kept on disk, see `fewbits.backbones.features`:
         in the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted
         at any time.
-
-        Parameters
-        ----------
-        items, progress
-            As of `encode`.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features)
         """
         return self._version.model.features(items, progress=progress)
 
@@ -947,21 +933,21 @@ class Collection:
 
     def add(
         self,
-        data: Any = None,
+        data: Data = None,
         *,
-        column: str | Sequence[str] | None = None,
+        column: Names | str | None = None,
         images: str | None = None,
-        codes: Any = None,
+        codes: Codes | str | None = None,
         id: str | None = None,
-        ids: Any = None,
+        ids: Ids = None,
         label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        columns: Columns | None = None,
         skip_blank: bool = False,
         skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Add items whose ids are new.
+        """Add items whose ids are new; return how many.
 
         Parameters
         ----------
@@ -974,11 +960,6 @@ skip_unreadable, progress
         timeout : float, default=None
             Seconds to wait while another process writes to the folder; None waits as
             long as it takes.
-
-        Returns
-        -------
-        int
-            How many were added.
 
         Raises
         ------
@@ -1011,7 +992,7 @@ skip_unreadable, progress
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Add the items whose ids are not there yet, and pass over the others.
+        """Add the items whose ids are not there yet; return how many.
 
         Parameters
         ----------
@@ -1020,62 +1001,35 @@ skip_unreadable, progress
         keep_vectors, index : str, default=None
             As of `create`, where these are the first rows; else what it has already.
         timeout, progress
-            As of `add`.
-
-        Returns
-        -------
-        int
-            How many were added.
-
-        Raises
-        ------
-        ArgumentError
-            As `add`, but for ids that are there; and when the rows that are there were
-            made with another `keep_vectors` or `index`.
-        LockedError
-            As `add`.
+            As of `add`, and so are errors, but for ids that are there.
         """
         check_choice(index or "auto", "index", INDEXES)
         check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
-        named = {"keep_vectors": keep_vectors, "index": index}
-        chosen = {name: value for name, value in named.items() if value is not None}
+        options = {"keep_vectors": keep_vectors, "index": index}
+        chosen = {name: value for name, value in options.items() if value is not None}
         return self._append(items, timeout, progress, passes_over=True, chosen=chosen)
 
     def read_items(
         self,
-        data: Any = None,
+        data: Data = None,
         *,
-        column: str | Sequence[str] | None = None,
+        column: Names | str | None = None,
         images: str | None = None,
-        codes: Any = None,
+        codes: Codes | str | None = None,
         id: str | None = None,
-        ids: Any = None,
+        ids: Ids = None,
         label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        columns: Columns | None = None,
         skip_blank: bool = False,
         skip_unreadable: bool = False,
-        types: Any = None,
+        types: Schema | Mapping[str, str] | None = None,
     ) -> Input:
         """Return items as `add` reads them, which takes this, too.
 
-        Parameters
-        ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank
-            As of `add`, as is `skip_unreadable`.
-        types : default=None
-            As of `create`, where these are the first rows.
-
-        Returns
-        -------
-        Input
-
-        Raises
-        ------
-        ArgumentError
-            When they cannot be read, or are not of the kind that the collection takes.
+        `types` are those of first rows, as of `create`. Raises ArgumentError where
+        items cannot be read, or are not of the kind that the collection takes.
         """
-        version = self._version
-        model, rows, facts = version.model, version.rows, version.model.facts
+        model, rows = self._version.model, self._version.rows
         if types is not None and rows is not None:
             raise ArgumentError("types are those of the rows that are there")
         if codes is not None and not isinstance(codes, str):
@@ -1085,11 +1039,11 @@ skip_unreadable, progress
         if rows is not None and has_columns(data) and not isinstance(data, Input):
             as_text = written_columns(rows.schema)
             if ids is None:
-                id = id or facts.id_column
+                id = id or model.facts.id_column
             if id is not None and rows.has_text_ids:
                 as_text.append(id)
             if model.kind == "texts" and column is images is codes is None:
-                column = facts.item_column
+                column = model.facts.item_column
         source = read_rows(
             data,
             column=column,
@@ -1109,39 +1063,24 @@ skip_unreadable, progress
 
     def upsert(
         self,
-        data: Any = None,
+        data: Data = None,
         *,
-        column: str | Sequence[str] | None = None,
+        column: Names | str | None = None,
         images: str | None = None,
-        codes: Any = None,
+        codes: Codes | str | None = None,
         id: str | None = None,
-        ids: Any = None,
+        ids: Ids = None,
         label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        columns: Columns | None = None,
         skip_blank: bool = False,
         skip_unreadable: bool = False,
         timeout: float | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Add items, in place of those with the same ids.
+        """Add items, in place of those with the same ids; return how many.
 
-        Parameters
-        ----------
-        data, column, images, codes, id, ids, label, columns, skip_blank, \
-skip_unreadable, progress
-            As of `add`; ids are required, and all columns.
-        timeout : float, default=None
-            As of `add`.
-
-        Returns
-        -------
-        int
-            How many were added, those that took another's place included.
-
-        Raises
-        ------
-        ArgumentError
-            As `add`, but for ids that are there, and when no ids are given.
+        Parameters and errors are those of `add`, but that ids are required, and all
+        columns: null would replace what is there.
         """
         source = self.read_items(
             data,
@@ -1159,16 +1098,17 @@ skip_unreadable, progress
 
     def update(
         self,
-        data: Any,
+        data: Data,
         *,
         id: str | None = None,
-        ids: Any = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        ids: Ids = None,
+        columns: Columns | None = None,
         timeout: float | None = None,
     ) -> int:
-        """Change columns of items, whose codes and order stay.
+        """Change columns of items, whose codes and order stay; return of how many.
 
-        A column that the collection has not is added to it, null for all other items.
+        A column that the collection has not is added to it, null for all other items;
+        one that is null in all rows takes the type of its first values.
 
         Parameters
         ----------
@@ -1178,38 +1118,30 @@ skip_unreadable, progress
         id, ids, columns, timeout
             As of `add`.
 
-        Returns
-        -------
-        int
-            How many items were changed.
-
         Raises
         ------
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        version = self._version
-        table = update_table(version.model, _filled(version), data, id, ids, columns)
+        model, rows = self._version.model, _filled(self._version)
+        table = update_table(model, rows, data, id, ids, columns)
+        del rows  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
-        with self._change():
-            store = _filled(self._version).store
-            with _folder.writing(store, self._folder, timeout) as writer:
-                check_known(keys, self._newest_rows(writer).find(keys))
-                schema, change = change_columns(writer.manifest.schema, table)
-                writer.rewrite(change, ids=keys, schema=schema)
-                del version
-                self._take_over(store)
+        with self._writing(timeout) as writer:
+            check_known(keys, writer.holds(keys))
+            schema, change = change_columns(writer.manifest.schema, table)
+            writer.rewrite(change, ids=keys, schema=schema)
         return int(table.num_rows)
 
     def delete(
         self,
-        ids: Any = None,
+        ids: Ids = None,
         *,
-        filter: Any = None,
+        filter: Filter = None,
         missing_ok: bool = False,
         timeout: float | None = None,
     ) -> int:
-        """Delete items, by their ids, by a condition, or by both.
+        """Delete items, by their ids, by a condition, or by both; return how many.
 
         Parameters
         ----------
@@ -1221,11 +1153,6 @@ skip_unreadable, progress
         timeout : float, default=None
             As of `add`.
 
-        Returns
-        -------
-        int
-            How many were deleted.
-
         Raises
         ------
         ArgumentError
@@ -1233,38 +1160,88 @@ skip_unreadable, progress
         """
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
+        with self._writing(timeout) as writer:
+            chosen = None
+            if ids is not None:
+                chosen = id_column(ids, self.has_text_ids)
+                there = writer.holds(chosen)
+                if missing_ok:
+                    chosen = filtered(chosen, there)
+                else:
+                    check_known(chosen, there)
+            if filter is not None:
+                chosen = self._meeting(writer, filter, chosen)
+            return int(writer.delete(chosen))
+
+    def _meeting(self, writer: Any, filter: Filter, ids: Ids) -> Any:
+        """Return the ids that meet a condition after the changes of a writer so far."""
+        rows, pending = _filled(self._version), writer.pending()
+        if pending.manifest != rows.snapshot.manifest:
+            rows = Rows(rows.store, pending, rows)
+        mask = _mask(replace(self._version, rows=rows), filter, ids)
+        return filtered(rows.id_column, mask).combine_chunks()
+
+    @contextmanager
+    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Make the changes in a ``with`` block one commit: all of them, or none.
+
+        Others see them at once when the block ends. An error in it, or a crash, leaves
+        everything as it was. Each change sees those before it; searches and other
+        reading, through this handle too, see what there was before the block. Other
+        changes wait for it.
+
+        Parameters
+        ----------
+        timeout : float, default=None
+            As of `add`. Those of the changes in the block do not count.
+
+        Raises
+        ------
+        ArgumentError
+            When a transaction is open already, or the collection holds no rows yet; in
+            the block, for what is no change of rows, such as `compact`.
+        LockedError
+            As `add`.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> with col.transaction():
+        ...     n_added = col.add(["warm scarf", "blue hat"])
+        ...     n_deleted = col.delete([1])
+        >>> list(col)
+        [0, 2, 3]
+        """
+        with self._alone(), self._writing(timeout) as writer:
+            self._writer = writer
+            try:
+                yield
+            finally:
+                self._writer = None
+
+    @contextmanager
+    def _writing(self, timeout: float | None) -> Iterator[Any]:
+        """Yield the writer of the open transaction, or one for a commit of its own."""
         with self._change():
+            if self._writer is not None:
+                yield self._writer
+                return
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
-                chosen = self._chosen(
-                    self._newest_rows(writer), ids, filter, missing_ok
+                yield writer
+                if writer.commit() != self.version:
+                    self._take_over(store)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Exclude other changes, and refuse in a transaction."""
+        with self._change():
+            if self._writer is not None:
+                raise ArgumentError(
+                    "a transaction is open: it takes add, upsert, update and delete"
                 )
-                n_deleted = int(writer.delete(chosen))
-                writer.commit()
-                self._take_over(store)
-        return n_deleted
-
-    def _newest_rows(self, writer: Any) -> Rows:
-        """Return the rows of the version that a writer will change."""
-        rows = _filled(self._version)
-        if rows.snapshot.number == writer.manifest.number:
-            return rows
-        return Rows.newest(rows.store, rows)
-
-    def _chosen(self, rows: Rows, ids: Any, filter: Any, missing_ok: bool) -> Any:
-        """Return a column of those ids that meet a condition."""
-        chosen = None
-        if ids is not None:
-            chosen = id_column(ids, rows.has_text_ids)
-            numbers = rows.find(chosen)
-            if missing_ok:
-                chosen = chosen.filter(_arrow_mask(numbers >= 0))
-            else:
-                check_known(chosen, numbers)
-        if filter is None:
-            return chosen
-        mask = self._mask(replace(self._version, rows=rows), filter, chosen)
-        return rows.id_column.filter(_arrow_mask(mask)).combine_chunks()
+            yield
 
     def _append(
         self,
@@ -1276,82 +1253,45 @@ skip_unreadable, progress
         passes_over: bool = False,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
+        """Add rows: in place of others, or only new ones.
+
+        What is `chosen` holds of the first rows, and must hold of those that are there.
+        """
         chosen = dict(chosen or {})
-        again = partial(
-            self._append,
-            source,
-            timeout,
-            progress,
-            replaces=replaces,
-            passes_over=passes_over,
-            chosen=chosen,
-        )
         with self._change():
-            model, rows = self._version.model, self._version.rows
-            if rows is None:  # the first ones say what columns there are
-                first: dict[str, Any] = {**column_facts(source), **chosen}
-                if first.get("index") == "auto":
-                    first["index"] = None
-                facts = replace(model.facts, **first)
-                model, table = encode_rows(
-                    replace(model, facts=facts), source, progress
-                )
+            while self._version.rows is None:  # the first say what columns there are
+                model = first_model(self._version.model, source, chosen)
+                model, table = encode_rows(model, source, progress)
                 try:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # others were first
                     self.refresh()
-                    return again()
-                return int(table.num_rows)
-            _check_chosen(chosen, rows, model.facts)
+                else:
+                    return int(table.num_rows)
+            model, rows = self._version.model, self._version.rows
+            check_chosen(chosen, rows, model.facts)
             if passes_over and source.ids is not None:
-                source = source.take(np.flatnonzero(_new_ids(rows, source.ids)))
+                keys = id_column(source.ids, rows.has_text_ids)
+                there = rows.find(keys) >= 0
+                if self._writer is not None:
+                    there = self._writer.holds(keys)
+                source = source.take(np.flatnonzero(~there))
                 if not len(source):
                     return 0
-            table = self._new_table(source, rows, replaces, progress)
-            store, schema = rows.store, rows.snapshot.schema
+            table = encoded_table(model, rows, source, replaces, progress)
             del rows  # so that files of this version go when `_take_over` leaves it
-            with _folder.writing(store, self._folder, timeout) as writer:
-                aligned_still = writer.manifest.schema == schema
-                if passes_over and ID in table.column_names:  # others may have come
-                    new = _new_ids(Rows.newest(store), table[ID])
-                    table = table.filter(_arrow_mask(new))
-                if aligned_still:
-                    typed = typed_schema(schema, table)
-                    if typed != schema:  # a column of nulls has values now
-                        writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                    (writer.upsert if replaces else writer.append)(table)
-                    writer.commit()
-                self._take_over(store)
-            if not aligned_still:  # others gave it another column
-                return again()
+            with self._writing(timeout) as writer:
+                # Others may have given it a column meanwhile, or rows.
+                schema = writer.manifest.schema
+                table = aligned_table(model.facts, schema, table, source, replaces)
+                typed = typed_schema(schema, table)
+                if typed != schema:  # a column of nulls has values now
+                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
+                if passes_over and ID in table.column_names:
+                    there = writer.holds(table[ID].combine_chunks())
+                    table = filtered(table, ~there)
+                (writer.upsert if replaces else writer.append)(table)
         return int(table.num_rows)
-
-    def _new_table(
-        self, source: Input, rows: Rows, replaces: bool, progress: Progress | None
-    ) -> Any:
-        """Return new rows in the columns of the collection."""
-        model = self._version.model
-        if source.ids is None and (
-            replaces or rows.has_text_ids or model.facts.id_column is not None
-        ):
-            raise ArgumentError(
-                "give the ids of the rows, by id= or ids= (on the command line by --id)"
-            )
-        more = rows.vector_form is not None or CORRECTION in rows.schema.names
-        if more and source.kind == "codes" != model.kind:
-            raise ArgumentError(
-                "this collection keeps more of its items than codes: add the items"
-            )
-        facts = replace(model.facts, keep_vectors=rows.vector_form, novelty_radius=None)
-        _, table = encode_rows(
-            replace(model, facts=facts), source, progress, radius=False
-        )
-        # An upsert needs every column: null would replace stored values. Labels and
-        # items may never be null.
-        needed = [model.facts.label_column, model.facts.item_column]
-        required = rows.columns if replaces else [x for x in needed if x is not None]
-        schema = typed_schema(rows.schema, table)
-        return aligned(table, schema, id_name=source.id, required=required)
 
     def _take_over(self, store: Store) -> None:
         """Read the newest version, before the writer removes what others need."""
@@ -1364,22 +1304,17 @@ skip_unreadable, progress
         rows = self._version.rows
         return 0 if rows is None else len(rows)
 
-    def get(
-        self, ids: Any, columns: Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
+    def get(self, ids: Ids, columns: Names | None = None) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id.
 
-        Raises
-        ------
-        ArgumentError
-            When an id or a column is not there.
+        Raises ArgumentError where an id or a column is not there.
         """
         rows = _filled(self._version)
-        names = rows.columns if columns is None else _column_names(rows, columns)
-        found = rows.rows_of(ids)
+        names = _column_names(rows, columns)
+        numbers = rows.rows_of(ids)
         if not names:
-            return [{} for _ in found]
-        table = rows.table_at(found, names)
+            return [{} for _ in numbers]
+        table = rows.table_at(numbers, names)
         values = zip(*map(python_values, table.columns), strict=True)
         return [dict(zip(names, row, strict=True)) for row in values]
 
@@ -1397,9 +1332,9 @@ skip_unreadable, progress
         )
 
     def batches(
-        self, columns: Sequence[str] | None = None, *, filter: Any = None
-    ) -> Iterator[Any]:
-        """Yield Arrow tables of ids and columns, in the order of the items.
+        self, columns: Names | None = None, *, filter: Filter = None
+    ) -> Iterator[Table]:
+        """Return Arrow tables of ids and columns, in the order of the items.
 
         Parameters
         ----------
@@ -1410,29 +1345,23 @@ skip_unreadable, progress
         """
         version = self._version
         rows = _filled(version)
-        names = rows.columns if columns is None else _column_names(rows, columns)
-        yield from rows.batches(names, self.id_name, self._mask(version, filter, None))
+        names, mask = _column_names(rows, columns), _mask(version, filter, None)
+        return rows.batches(names, _id_name(version), mask)
 
-    def to_arrow(
-        self, columns: Sequence[str] | None = None, *, filter: Any = None
-    ) -> Any:
+    def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table, see `batches`."""
         import pyarrow as pa
 
-        rows = _filled(self._version)
-        names = rows.columns if columns is None else _column_names(rows, columns)
-        fields = [pa.field(self.id_name, rows.schema.field(ID).type)]
-        schema = pa.schema(fields + [rows.schema.field(name) for name in names])
-        tables = list(self.batches(names, filter=filter))
+        version = self._version
+        rows = _filled(version)
+        names, mask = _column_names(rows, columns), _mask(version, filter, None)
+        schema = _schema(version, names)
+        tables = [*rows.batches(names, _id_name(version), mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def take(
-        self,
-        positions: IdArray,
-        columns: Sequence[str] | None = None,
-        *,
-        codes: bool = False,
-    ) -> Any:
+        self, positions: IdArray, columns: Names | None = None, *, codes: bool = False
+    ) -> Table:
         """Return the items at some positions as an Arrow table.
 
         Parameters
@@ -1452,40 +1381,35 @@ skip_unreadable, progress
         import pyarrow as pa
 
         rows = _filled(self._version)
-        names = rows.columns if columns is None else _column_names(rows, columns)
+        names = _column_names(rows, columns)
         numbers = rows.row_numbers[np.asarray(positions, np.int64)]
         kind = rows.schema.field(ID).type
         table = {self.id_name: pa.array(rows.ids_at(numbers), kind)}
         if codes:
             table[CODE] = fixed_binary(rows.codes_at(numbers))
-        taken = rows.table_at(numbers, names)
-        return pa.table({**table, **{name: taken[name] for name in names}})
+        user = rows.table_at(numbers, names)
+        return pa.table({**table, **{name: user[name] for name in names}})
 
-    def positions_of(self, ids: Any, *, missing_ok: bool = False) -> IdArray:
-        """Return the positions of items by their ids.
+    def positions_of(self, ids: Ids, *, missing_ok: bool = False) -> IdArray:
+        """Return the positions of items by their ids, without those that are not there.
 
-        Raises
-        ------
-        ArgumentError
-            When an id is not there, and they may not be missing.
+        Raises ArgumentError where an id is not there, and they may not be missing.
         """
         rows = _filled(self._version)
         column = id_column(ids, rows.has_text_ids)
         numbers = rows.find(column)
         if missing_ok:
             numbers = numbers[numbers >= 0]
-        check_known(column, numbers)
+        else:
+            check_known(column, numbers >= 0)
         return rows.positions_of(numbers)
 
-    def mask(self, filter: Any = None, allowed: Any = None) -> Mask | None:
+    def mask(self, filter: Filter = None, allowed: Ids = None) -> Mask | None:
         """Return which items meet a filter and are allowed, as of `search`.
 
-        Returns
-        -------
-        ndarray of shape (n,), dtype bool, or None
-            In the order of the items; None for all.
+        A bool for each item in their order; None for all.
         """
-        return self._mask(self._version, filter, allowed)
+        return _mask(self._version, filter, allowed)
 
     def typed_id(self, text: str) -> Any:
         """Return an id that was written as text, as the collection has it."""
@@ -1516,7 +1440,7 @@ skip_unreadable, progress
     def vectors(self) -> NDArray[Any] | None:
         """Kept vectors (n, n_features) in that order as floats; None without any."""
         rows = _filled(self._version)
-        return None if rows.vector_form is None else rows.vectors_at(rows.row_numbers)
+        return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
@@ -1527,10 +1451,7 @@ skip_unreadable, progress
     def labels(self, name: str) -> NDArray[Any]:
         """Return a column of classes, or a row for each item that has several labels.
 
-        Raises
-        ------
-        ArgumentError
-            When there is no such column, or it holds no labels.
+        Raises ArgumentError where there is no such column, or it holds no labels.
         """
         return label_rows(_filled(self._version), name)
 
@@ -1546,20 +1467,14 @@ skip_unreadable, progress
     def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
         """Return the kept vectors at some positions as floats; None without any."""
         rows = _filled(self._version)
-        if rows.vector_form is None:
+        if rows.vector_dtype is None:
             return None
         return rows.vectors_at(rows.row_numbers[positions])
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        import pyarrow as pa
-
-        rows = _filled(self._version)
-        id_field = pa.field(self.id_name, rows.schema.field(ID).type)
-        return pa.schema(
-            [id_field, *(rows.schema.field(name) for name in rows.columns)]
-        )
+        return _schema(self._version, _filled(self._version).columns)
 
     @property
     def id_name(self) -> str:
@@ -1583,45 +1498,116 @@ skip_unreadable, progress
     def versions(self) -> list[int]:
         """Return the versions that can still be read by `at`, the newest last.
 
-        A version stays as long as a handle, here or in another process, uses it. Of
-        others only those remain whose files the newest one still has.
+        A version stays while it has a name, see `tag`, and as long as a handle, here or
+        in another process, uses it. Of others only those remain whose files the newest
+        one still has.
         """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
 
-    def at(self, version: int) -> "Collection":
-        """Return the collection as it was at a version, to be read only.
+    def tag(self, name: str, version: int | None = None) -> int:
+        """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        What it reads stays on the disk as long as it is used.
+        Names are kept in the folder by a commit of its own, which changes no rows.
+
+        Parameters
+        ----------
+        name : str
+            Not a number.
+        version : int, default=None
+            One of `versions`; that of this handle when not given. The newest one gets
+            the number of the commit that names it.
+
+        Returns
+        -------
+        int
+            The version that has the name.
 
         Raises
         ------
         ArgumentError
-            When this version is no longer there.
+            When the name is taken, or the version is gone.
+
+        Examples
+        --------
+        >>> import fewbits
+        >>> col = fewbits.Collection.create(None, ["red hat", "blue shoe"], bits=16)
+        >>> _ = col.tag("spring")
+        >>> _ = col.delete([0])
+        >>> len(col), len(col.at("spring")), list(col.tags())
+        (1, 2, ['spring'])
         """
+        _check_tag(name)
+        number = self.version if version is None else check_count(version, "version", 0)
+        with self._alone(), self._writing(None) as writer:
+            tags = writer.manifest.tags
+            if name in tags:
+                raise ArgumentError(
+                    f"{name!r} is the name of version {tags[name]}: untag it first"
+                )
+            self._check_there(number)
+            if number == writer.manifest.number:
+                number += 1
+            writer.tag({**tags, name: number})
+        return number
+
+    def untag(self, name: str) -> None:
+        """Take a name from its version, which then stays as others do.
+
+        Raises ArgumentError where no version has this name.
+        """
+        with self._alone(), self._writing(None) as writer:
+            tags = dict(writer.manifest.tags)
+            _number_of(tags, name)
+            del tags[name]
+            writer.tag(tags)
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of versions, and which these are."""
+        rows = self._version.rows
+        return {} if rows is None else rows.store.tags()
+
+    def at(self, version: int | str) -> Collection:
+        """Return the collection as it was at a version, to be read only.
+
+        What it reads stays on the disk as long as it is used.
+
+        Parameters
+        ----------
+        version : int or str
+            One of `versions`, or the name of one.
+
+        Raises
+        ------
+        ArgumentError
+            When this version is no longer there, or none has this name.
+        """
+        if isinstance(version, str):
+            version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
         rows = _filled(self._version)
-        if version not in self.versions():
-            raise ArgumentError(
-                f"version {version} is gone; those that can be read are "
-                f"{', '.join(map(str, self.versions()))}"
-            )
+        self._check_there(version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
-    def frozen(self) -> "Collection":
+    def _check_there(self, version: int) -> None:
+        if version not in (versions := self.versions()):
+            where = "" if self._folder is None else f" of {self._folder}"
+            raise ArgumentError(
+                f"version {version}{where} is gone, as no handle and no name kept it; "
+                f"those that can be read are {', '.join(map(str, versions))}"
+            )
+
+    def frozen(self) -> Collection:
         """Return the version that this handle has, to be read only."""
         return Collection(self._version, self._folder, frozen=True)
 
     def refresh(self) -> bool:
-        """Take over what other handles and processes have changed.
+        """Take over what other handles and processes have changed; return if anything.
 
-        Returns
-        -------
-        bool
-            Whether there was anything.
+        A version that can only be read stays what it is.
         """
         if self._is_frozen:
             return False
@@ -1646,20 +1632,15 @@ skip_unreadable, progress
 
         Deleted rows leave the disk, and segments become as few as may be. This happens
         by itself while rows come and go, so that a folder is at most twice what lives
-        in it. Then tables of multi-index hashing are written where they find neighbours
-        faster, unless the index is ``"flat"``, and remains of a save that was killed
-        are removed.
-
-        Parameters
-        ----------
-        timeout : float, default=None
-            As of `add`.
+        in it, and in versions that have names. Then tables of multi-index hashing are
+        written where they find neighbours faster, unless the index is ``"flat"``, and
+        remains of a save that was killed are removed. `timeout` is as of `add`.
         """
-        with self._change():
+        with self._alone():
             store = _filled(self._version).store
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
-                keep_tables(writer, self._version.model.facts.index or "auto")
+                keep_tables(writer, self.facts.index or "auto")
                 self._take_over(store)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
@@ -1677,14 +1658,14 @@ skip_unreadable, progress
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
-        with self._change():
+        with self._alone():
             report = self.repair_folder(self._folder, drop_rows=drop_rows)
         self.refresh()
         return report
 
     @staticmethod
     def verify_folder(
-        path: str | Path, *, rows: bool = True, note: bool = True
+        path: Path | str, *, rows: bool = True, note: bool = True
     ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
@@ -1714,7 +1695,7 @@ skip_unreadable, progress
 
     @classmethod
     def repair_folder(
-        cls, path: str | Path, *, drop_rows: bool = False, encoder: Any = None
+        cls, path: Path | str, *, drop_rows: bool = False, encoder: Any = None
     ) -> Repaired:
         """Put back what a checksum proves, and report what is left.
 
@@ -1744,18 +1725,18 @@ skip_unreadable, progress
         report = _folder.repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
-            other = _model_of(encoder, None)
+            other = encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
             version = _Version(model, Rows.newest(store), digest)
             damaged = cls(version, folder)
             del version  # a handle alone holds the files of the old rows
-            damaged.reencode(encoder)
+            damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
     @staticmethod
-    def left_over(path: str | Path) -> dict[str, int]:
+    def left_over(path: Path | str) -> dict[str, int]:
         """Return the bytes of what no version of a folder needs, by path.
 
         Rows of a save that was killed, or still goes on, or that a process still reads;
@@ -1786,45 +1767,36 @@ skip_unreadable, progress
         ArgumentError
             When no vectors are kept, or those of another backbone or width.
         """
-        with self._change():
-            version = self._version
-            rows, old = _filled(version), version.model
-            new = _model_of(encoder, old)
-            check_vectors(rows, old, new)
-            names = {
-                name: getattr(old.facts, name)
-                for name in (
-                    *("item_column", "label_column", "id_column"),
-                    *("keep_vectors", "normalize"),
-                )
-            }
-            facts = replace(
-                new.facts, **names, novelty_radius=None, index=old.facts.index
+        if tags := self.tags():
+            raise ArgumentError(
+                "versions that have names keep codes of this encoder, and would be "
+                f"lost: untag {known_names(tags)}, or save a copy and reencode that"
             )
-            new = replace(new, facts=facts)
+        self._reencode(encoder, progress)
+
+    def _reencode(self, encoder: Source, progress: Progress | None) -> None:
+        with self._alone():
+            rows, old = _filled(self._version), self._version.model
+            new = reencoding_model(rows, old, _source(encoder))
             tables = reencoded_tables(rows, new, progress)
             self._replace(new, tables, self._folder, before=rows)
-            del version, tables, rows  # which hold the files of the old rows
+            del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
-    def prefix(self, bits: int) -> "Collection":
+    def prefix(self, bits: int) -> Collection:
         """Return a collection in memory with the first bits of all codes.
 
         For codes that were learnt to be nested, such as those of
         `fewbits.learners.NeighbourCodes`. What was learnt for the whole length is left
         out: the calibration, the threshold of label scores, and the novelty radius.
 
-        Raises
-        ------
-        ArgumentError
-            When `bits` is not between 1 and the length of the codes.
+        Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        version = self._version
-        model = version.model.prefix(bits)
-        tables = None if version.rows is None else prefixed_tables(version.rows, bits)
+        model, rows = self._version.model.prefix(bits), self._version.rows
+        tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
-        shorter._replace(model, tables, None, before=version.rows)
+        shorter._replace(model, tables, None, before=rows)
         return shorter
 
     def warm(self) -> None:
@@ -1855,16 +1827,16 @@ skip_unreadable, progress
         return self._version.model.backbone
 
     @property
-    def vector_form(self) -> str | None:
+    def vector_dtype(self) -> str | None:
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         rows = self._version.rows
-        return None if rows is None else rows.vector_form
+        return None if rows is None else rows.vector_dtype
 
     @property
     def knows_features(self) -> bool:
         """True where features of the items are kept, or can be made from kept texts."""
         texts = self.kind == "texts" and self.item_column is not None
-        return self.kind != "codes" and (texts or self.vector_form is not None)
+        return self.kind != "codes" and (texts or self.vector_dtype is not None)
 
     @property
     def codebook(self) -> Codebook | None:
@@ -1898,7 +1870,7 @@ skip_unreadable, progress
         name = self.facts.label_column or LABEL_COLUMN
         return name if name in self.columns else None
 
-    def with_facts(self, **facts: Any) -> "Collection":
+    def with_facts(self, **facts: Any) -> Collection:
         """Return this version with further facts, which `summary` tells, to be saved.
 
         With rows it can only be read.
@@ -1909,16 +1881,14 @@ skip_unreadable, progress
         is_full = version.rows is not None
         return Collection(replace(version, model=model), None, frozen=is_full)
 
-    def check_codes_of(self, other: "Collection") -> None:
+    def check_codes_of(self, other: Collection) -> None:
         """Refuse another collection whose codes do not mean the same.
 
         So texts find images, or the other way round, where both were learnt by LLC with
         one codebook: ``images.search(codes=texts.encode(["a red flower"]))``.
 
-        Raises
-        ------
-        ArgumentError
-            When lengths differ, no class is in both codebooks, or one has two codes.
+        Raises ArgumentError where lengths differ, no class is in both codebooks, or one
+        has two codes.
         """
         if self.encoder.fingerprint != other.encoder.fingerprint:
             check_same_classes(self.codebook, other.codebook)
@@ -1928,23 +1898,7 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        model, rows = self._version.model, self._version.rows
-        values = model.facts.to_dict()
-        for name in ("feature_names", "item_column", "label_column", "id_column"):
-            values.pop(name, None)
-        values |= values.pop("extra", {})
-        values |= _folder.encoder_facts(model.encoder, "encoder")
-        values |= {"backbone": model.backbone, "kind": model.kind, "n_items": len(self)}
-        if model.codebook is not None:
-            values["n_classes"] = len(model.codebook)
-            values["calibrated"] = model.calibration is not None
-            values["rejects"] = model.rejection is not None
-        if rows is not None:
-            values["bytes_per_code"] = rows.code_bytes
-            values["bytes_per_item"] = rows.bytes_per_item
-            values["columns"] = rows.columns
-            values["vectors"] = rows.vector_form
-        return values
+        return summary(self._version.model, self._version.rows)
 
     def file_names(self) -> set[str]:
         """Return the names of the files that this version needs; none in memory."""
@@ -1962,11 +1916,8 @@ skip_unreadable, progress
         rows = self._version.rows
         if rows is None or self._folder is None:
             return 0
-        return (
-            rows.store.disk_bytes()
-            if kind is None
-            else rows.store.bytes_by_kind()[kind]
-        )
+        sizes = rows.store.bytes_by_kind()
+        return sum(sizes.values()) if kind is None else sizes[kind]
 
     def usage(self) -> dict[str, Any]:
         """Return what takes space.
@@ -1978,30 +1929,7 @@ skip_unreadable, progress
             ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
             are for, which on the disk sum up to all of them.
         """
-        rows, folder = _filled(self._version), self._folder
-        code, correction = rows.code_bytes, rows.bytes_of(CORRECTION)
-        sizes = {"codes": code, "corrections": correction}
-        n_rows = sum(part.n_rows for part in rows.parts)
-        usage = {"n_dead_rows": n_rows - len(rows), "n_segments": 0, "n_files": 0}
-        if folder is None:
-            sizes["vectors"] = rows.bytes_per_item - code - correction
-            return {**usage, "bytes": {k: v * len(rows) for k, v in sizes.items()}}
-        usage |= {"n_segments": len(rows.parts), "n_files": rows.store.n_files()}
-        used = dict(rows.store.bytes_by_kind())
-        left = used["rows"]
-        for name, size in sizes.items():
-            sizes[name] = min(size * n_rows, left)
-            left -= sizes[name]
-        files = [path for path in folder.iterdir() if path.is_file()]
-        sizes |= {
-            "vectors": used["vectors"],
-            "ids and columns": left,
-            "checksums": used["checksums"],
-            "derived": used["derived"] + used["tables"],
-            "manifests": used["manifests"] + used["deleted"],
-            "encoder and classes": sum(path.stat().st_size for path in files),
-        }
-        return {**usage, "bytes": sizes}
+        return usage(_filled(self._version), self._folder)
 
     def __repr__(self) -> str:
         model, rows = self._version.model, self._version.rows
@@ -2010,13 +1938,13 @@ skip_unreadable, progress
             parts.append(model.backbone)
         if model.codebook is not None:
             parts.append(f"{len(model.codebook):,} classes")
-        form = None if rows is None else rows.vector_form
+        form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
         parts.append(f"{len(self):,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
-    def __copy__(self) -> "Collection":
+    def __copy__(self) -> Collection:
         """Return an independent one in memory, or the same folder once more."""
         copy: Collection = deepcopy(self)
         return copy
@@ -2039,22 +1967,6 @@ skip_unreadable, progress
             )
         with self._lock:
             yield
-
-    def _mask(self, version: _Version, filter: Any, allowed: Any) -> Mask | None:
-        if filter is None and allowed is None:
-            return None
-        rows = _filled(version)
-        n_bits = version.model.encoder.n_bits
-        return rows.mask(filter, allowed, _id_name(version), n_bits)
-
-    def _check_group(self, version: _Version, name: str) -> None:
-        """Refuse to group by ids, which filters know as a column."""
-        rows = _filled(version)
-        if name in (ID, _id_name(version)) and name not in rows.columns:
-            raise ArgumentError(
-                f"items cannot be grouped by {name!r}, their ids: each would be a "
-                "group of its own"
-            )
 
 
 def fit(
@@ -2139,8 +2051,21 @@ def fit(
 
 def _id_name(version: _Version) -> str:
     rows, name = version.rows, version.model.facts.id_column
-    taken = () if rows is None else rows.columns
-    return name or ("id" if "id" not in taken else ID)
+    columns = () if rows is None else rows.columns
+    return name or ("id" if "id" not in columns else ID)
+
+
+def _check_tag(name: Any) -> None:
+    if not (isinstance(name, str) and name.strip() == name != "") or name.isdecimal():
+        raise ArgumentError(f"the name of a version is a text, no number; got {name!r}")
+
+
+def _number_of(tags: Mapping[str, int], name: str) -> int:
+    if name not in tags:
+        raise ArgumentError(
+            f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
+        )
+    return tags[name]
 
 
 def _filled(version: _Version) -> Rows:
@@ -2153,7 +2078,9 @@ def _filled(version: _Version) -> Rows:
     return version.rows
 
 
-def _column_names(rows: Rows, columns: Sequence[str]) -> list[str]:
+def _column_names(rows: Rows, columns: Names | None) -> list[str]:
+    if columns is None:
+        return rows.columns
     if isinstance(columns, str):
         raise ArgumentError(f"columns must be a list of names, got {columns!r}")
     for name in columns:
@@ -2161,31 +2088,19 @@ def _column_names(rows: Rows, columns: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(columns))
 
 
-def _one_query(
-    version: _Version,
-    queries: Any,
-    texts: Any,
-    vectors: Any,
-    images: Any,
-    ids: Any,
-    codes: Any,
-) -> Query:
-    values = (queries, texts, vectors, images, ids, codes)
-    given = [i for i, value in enumerate(values) if value is not None]
-    if len(given) != 1:
-        raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
-    kind = (None, *KINDS)[given[0]]
-    return Query(version.model, version.rows, kind, values[given[0]])
+def _mask(version: _Version, filter: Filter, allowed: Ids) -> Mask | None:
+    if filter is None and allowed is None:
+        return None
+    n_bits = version.model.encoder.n_bits
+    return _filled(version).mask(filter, allowed, _id_name(version), n_bits)
 
 
-def _check_with_radius(rerank: Any, shortlist: Any, group_by: Any) -> None:
-    for name, value in (
-        ("rerank", rerank or None),
-        ("shortlist", shortlist),
-        ("group_by", group_by),
-    ):
-        if value is not None:
-            raise ArgumentError(f"{name} cannot be combined with radius")
+def _schema(version: _Version, names: Iterable[str]) -> Schema:
+    import pyarrow as pa
+
+    schema = _filled(version).schema
+    ids = pa.field(_id_name(version), schema.field(ID).type)
+    return pa.schema([ids, *(schema.field(name) for name in names)])
 
 
 def _hits(
@@ -2206,75 +2121,15 @@ def _hits(
     return Hits(ids, distances, metric, rows.snapshot.number, table, far)
 
 
-def _given_model(
-    encoder: Any, learner: Any, bits: int | None, backbone: str | None, what: str
-) -> Model:
-    if encoder is None:
-        raise ArgumentError(f"{what} needs an encoder: give encoder=")
-    if learner is not None:
-        raise ArgumentError(f"{what} leaves nothing to learn: leave out learner")
-    model = _model_of(encoder, None)
-    if backbone not in (None, model.backbone):
-        if not isinstance(encoder, Encoder):
-            raise ArgumentError(
-                f"the encoder takes what the backbone {model.backbone} makes, got "
-                f"{backbone!r}"
-            )
-        model = Model(encoder, backbone, backbones.load(backbone).fingerprint)
-    return model if bits is None else model.prefix(bits)
-
-
-def _model_of(encoder: Any, old: Model | None) -> Model:
-    """Return the model of an encoder, or of the collection that has one."""
-    if isinstance(encoder, Encoder):
-        if old is None:
-            return Model(encoder)
-        return Model(encoder, old.backbone, old.backbone_fingerprint)
-    if isinstance(encoder, str | Path):
-        encoder = Collection.open(encoder)
-    if not isinstance(encoder, Collection):
-        raise ArgumentError(
-            "encoder must be an encoder, a collection or its folder, got "
-            f"{type(encoder).__name__}"
-        )
-    return encoder._version.model
-
-
-def _new_ids(rows: Rows, ids: Any) -> NDArray[np.bool_]:
-    """Return which ids are not there yet."""
-    return rows.find(id_column(ids, rows.has_text_ids)) < 0
-
-
-def _check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
-    """Refuse what is chosen with the first rows, where the collection has another."""
-    there = {"keep_vectors": rows.vector_form, "index": facts.index or "auto"}
-    for name, value in chosen.items():
-        if there[name] != value:
-            option = f"--{name.replace('_', '-')}"
-            raise ArgumentError(
-                f"the rows of this collection were made with {name}="
-                f"{there[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option})"
-            )
-
-
-def _arrow_mask(mask: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(mask)
+def _source(encoder: Source) -> Encoder | Model | Path | str:
+    """Return an encoder, or what the collection that has one has learnt."""
+    return encoder._version.model if isinstance(encoder, Collection) else encoder
 
 
 def _state(version: _Version) -> tuple[str | None, int]:
     """Return what `folder_state` does while nobody changes the folder."""
     number = -1 if version.rows is None else version.rows.snapshot.number
     return version.digest, number
-
-
-def _checked_rows(store: Store, model: Model, folder: Path) -> Rows:
-    rows = Rows.newest(store)
-    if rows.snapshot.fingerprint != model.encoder.fingerprint:
-        raise ArtefactError(f"the rows of {folder} are of another encoder")
-    return rows
 
 
 # Collections in other processes.
@@ -2287,8 +2142,7 @@ def _reopened(
     if frozen and version is None:  # it had no rows
         model = newest._version.model
         return kind(_Version(model, None), newest._folder, frozen=True)
-    there = newest.versions()
-    if version is None or not (frozen or version in there):
+    if version is None or not (frozen or version in newest.versions()):
         return newest
     same = newest.at(version)._version
     return kind(same, newest._folder, frozen=frozen)

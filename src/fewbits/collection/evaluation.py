@@ -126,7 +126,7 @@ def evaluate(
         precision = mean_average_precision(codes, items, same_label(truth, y)).value
         if y.ndim == 1:
             accuracy = knn_accuracy(items, y, codes, truth, k=k).value
-    if (form := collection.vector_form) is not None:
+    if (form := collection.vector_dtype) is not None:
         built = Collection.create(None, X, encoder=encoder, keep_vectors=form)
         start = time.perf_counter()
         hits = built.search(vectors=Q, k=k)

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,23 +167,28 @@ def export(data: Dataset, path: str | Path) -> int:
             f"{data.name} holds {data.kind}, which are written to a "
             f"{' or '.join(endings)} file, got {path}"
         )
-    data = _distinct(data)
+    # Keys are the ids of what is written.
+    first = {key: row for row, key in reversed([*enumerate(data.keys)])}
+    if len(first) < len(data.keys):
+        data = _rows_of(data, np.array([*first.values()], np.int64))
     with atomic_write(path) as file:
         if path.suffix == ".csv":
-            _write_csv(data, file)
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            writer = csv.writer(text)
+            keys = {"id": data.keys} if len(data.keys) == len(data) else {}
+            columns = {**keys, "text": data.items, **data.labels}
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+            text.detach()  # flushes, and leaves the file open
         elif path.suffix == ".npz":
-            np.savez(file, vector=data.items, **_labels(data))
+            labels: dict[str, Any] = {  # objects would need pickles
+                name: values.astype(np.str_) if values.dtype.kind == "O" else values
+                for name, values in data.labels.items()
+            }
+            np.savez(file, vector=data.items, **labels)
         else:
             np.save(file, data.items)
     return len(data)
-
-
-def _distinct(data: Dataset) -> Dataset:
-    """Return the first item of each key: keys are the ids of what is written."""
-    first = {key: row for row, key in reversed([*enumerate(data.keys)])}
-    if len(first) == len(data.keys):
-        return data
-    return _rows_of(data, np.array([*first.values()], np.int64))
 
 
 def hold_out(data: Dataset, random_state: int = 0) -> tuple[Dataset, Dataset]:
@@ -228,21 +233,3 @@ def _rows_of(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
         labels={name: values[rows] for name, values in data.labels.items()},
         splits={},
     )
-
-
-def _write_csv(data: Dataset, file: IO[bytes]) -> None:
-    text = io.TextIOWrapper(file, "utf-8", newline="")
-    writer = csv.writer(text)
-    keys = {"id": data.keys} if len(data.keys) == len(data) else {}
-    columns = {**keys, "text": data.items, **data.labels}
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    text.detach()  # flushes, and leaves the file open
-
-
-def _labels(data: Dataset) -> dict[str, Any]:
-    # Objects would need pickles.
-    return {
-        name: values.astype(np.str_) if values.dtype.kind == "O" else values
-        for name, values in data.labels.items()
-    }

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -65,16 +64,40 @@ def _complete(
     start = part.stat().st_size if part.exists() else 0
     if start and start == remote.size:
         return
+    headers = {"User-Agent": "fewbits"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
     try:
-        with _request(remote.url, start, timeout) as response:
-            # A server that ignores the range sends everything from the beginning.
-            start = start if _starts_at(response, start) else 0
+        with urlopen(Request(remote.url, headers=headers), timeout=timeout) as response:
+            if response.status == http.client.PARTIAL_CONTENT:
+                content_range = response.headers.get("Content-Range") or ""
+                sent = re.match(r"bytes (\d+)-", content_range)
+                if not sent or int(sent[1]) != start:
+                    raise ValueError("the server sent another part than asked for")
+            else:  # a server that ignores the range sends all from the beginning
+                start = 0
             total = start + int(response.headers.get("Content-Length") or 0)
-            done = _copy(response, part, start, remote.size or total, progress)
+            done, size = start, remote.size or total
+            with open(part, "ab" if start else "wb") as file:
+                while chunk := response.read(_CHUNK):
+                    file.write(chunk)
+                    done += len(chunk)
+                    # A server that never ends must not fill the disk.
+                    if size and done > size:
+                        break
+                    if progress:
+                        progress(done, size or done)
+                file.flush()
+                os.fsync(file.fileno())
     except HTTPError as error:
         error.close()
         if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and start:
-            return _restart(remote, part, error, progress, timeout)
+            # Begin again, unless the server refused because nothing is missing.
+            there = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+            if there != str(part.stat().st_size):
+                part.unlink()
+                _complete(remote, part, progress, timeout)
+            return
         raise MissingDataError(
             f"{remote.url} cannot be had: the server says {error.code} {error.reason}"
         ) from None
@@ -88,54 +111,6 @@ def _complete(
             f"{remote.url} ended after {done:,} of {remote.size or total:,} bytes; "
             "run it again to go on"
         )
-
-
-def _restart(
-    remote: Remote,
-    part: Path,
-    error: HTTPError,
-    progress: Progress | None,
-    timeout: float,
-) -> None:
-    """Begin again, unless the server refused because nothing is missing."""
-    size = (error.headers.get("Content-Range") or "").rpartition("/")[2]
-    if size != str(part.stat().st_size):
-        part.unlink()
-        _complete(remote, part, progress, timeout)
-
-
-def _request(url: str, start: int, timeout: float) -> Any:
-    headers = {"User-Agent": "fewbits"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
-    return urlopen(Request(url, headers=headers), timeout=timeout)
-
-
-def _starts_at(response: Any, start: int) -> bool:
-    if response.status != http.client.PARTIAL_CONTENT:
-        return start == 0
-    sent = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
-    if not sent or int(sent[1]) != start:
-        raise ValueError("the server sent another part than asked for")
-    return True
-
-
-def _copy(
-    response: Any, part: Path, start: int, total: int, progress: Progress | None
-) -> int:
-    done = start
-    with open(part, "ab" if start else "wb") as file:
-        while chunk := response.read(_CHUNK):
-            file.write(chunk)
-            done += len(chunk)
-            # A server that never ends must not fill the disk.
-            if total and done > total:
-                break
-            if progress:
-                progress(done, total or done)
-        file.flush()
-        os.fsync(file.fileno())
-    return done
 
 
 def _is_right(path: Path, remote: Remote) -> bool:

@@ -31,24 +31,19 @@ def user_folder() -> Path:
     return Path(user_data_dir("fewbits", appauthor=False))
 
 
-def _search_path(data_dir: str | Path | None = None) -> list[Path]:
-    """Return the folders to look in, the first one first.
+def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) -> Path:
+    """Return the first of `paths` that exists in a folder of the search path.
 
     A folder that was given is the only one: data from anywhere else would be a
     surprise. Otherwise they are that of the environment variable FEWBITS_DATA, the
     user's data folder, and those of Debian's packages.
     """
-    if data_dir is not None:
-        return [Path(data_dir)]
-    chosen = os.environ.get(_VARIABLE)
-    return [*([Path(chosen)] if chosen else []), user_folder(), *DEBIAN]
-
-
-def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) -> Path:
-    """Return the first of `paths` that exists in a folder of the search path."""
     if data_dir is not None and Path(data_dir).is_file():
         return Path(data_dir)
-    folders = _search_path(data_dir)
+    chosen = os.environ.get(_VARIABLE)
+    folders = [*([Path(chosen)] if chosen else []), user_folder(), *DEBIAN]
+    if data_dir is not None:
+        folders = [Path(data_dir)]
     for folder in folders:
         for path in paths:
             if (folder / path).exists():
@@ -96,7 +91,15 @@ def list_files(path: Path) -> dict[str, Region]:
     ignored; a compressed tar is unpacked into memory.
     """
     if path.is_dir():
-        return _list_folder(path)
+        files = {}
+        for root, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                place = Path(root, name)
+                if place.is_file() and not place.is_symlink():
+                    key = place.relative_to(path).as_posix()
+                    files[key] = Region(place, 0, place.stat().st_size)
+        return files
     with open(path, "rb") as file:
         start = file.read(6)
         file.seek(0)
@@ -117,18 +120,6 @@ def list_tar_in_zip(path: Path, member: str) -> dict[str, Region]:
     # zipfile raises the last two for encrypted members and unknown compression.
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise ArtefactError(f"{path}: not a readable zip ({error})") from None
-
-
-def _list_folder(folder: Path) -> dict[str, Region]:
-    files = {}
-    for root, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            path = Path(root, name)
-            if path.is_file() and not path.is_symlink():
-                key = path.relative_to(folder).as_posix()
-                files[key] = Region(path, 0, path.stat().st_size)
-    return files
 
 
 def _unpack(path: Path, file: IO[bytes]) -> bytes:
@@ -154,8 +145,10 @@ def _list_tar(path: Path, where: Path | bytes) -> dict[str, Region]:
         try:
             with tarfile.open(fileobj=file, mode="r:") as tar:
                 for member in tar:
-                    name = _safe_name(member)
-                    if name is not None:
+                    parts = member.name.split("/")
+                    outside = parts[0] == "" or ".." in parts or "\\" in member.name
+                    if member.isreg() and not member.issparse() and not outside:
+                        name = "/".join(part for part in parts if part not in ("", "."))
                         files[name] = Region(where, member.offset_data, member.size)
                 end = tar.offset
         # Hostile headers make tarfile raise more than its own errors.
@@ -167,12 +160,3 @@ def _list_tar(path: Path, where: Path | bytes) -> dict[str, Region]:
     if not whole or any(r.size < 0 or r.offset + r.size > size for r in files.values()):
         raise ArtefactError(f"{path}: the tar is cut short or damaged")
     return files
-
-
-def _safe_name(member: tarfile.TarInfo) -> str | None:
-    if not member.isreg() or member.issparse():
-        return None
-    parts = member.name.split("/")
-    if parts[0] == "" or ".." in parts or "\\" in member.name:
-        return None
-    return "/".join(part for part in parts if part not in ("", "."))

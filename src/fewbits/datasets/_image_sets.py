@@ -25,20 +25,8 @@ CALTECH101_PATHS = [
     f"{_FOLDER}.tar.gz",
     "caltech-101.zip",
 ]
-_CIFAR10_CLASSES = np.array(
-    [
-        "airplane",
-        "automobile",
-        "bird",
-        "cat",
-        "deer",
-        "dog",
-        "frog",
-        "horse",
-        "ship",
-        "truck",
-    ]
-)
+_ANIMALS = ["bird", "cat", "deer", "dog", "frog", "horse"]
+_CIFAR10_CLASSES = np.array(["airplane", "automobile", *_ANIMALS, "ship", "truck"])
 # The official bytes first: the other archives hold JPEGs made from them.
 CIFAR10_PATHS = [
     "cifar-10-binary.tar.gz",
@@ -54,20 +42,9 @@ _BATCHES = {
     "test": ["test_batch.bin"],
 }
 _PIXELS = 3 * 32 * 32
-_FASHION_CLASSES = np.array(
-    [
-        "T-shirt/top",
-        "Trouser",
-        "Pullover",
-        "Dress",
-        "Coat",
-        "Sandal",
-        "Shirt",
-        "Sneaker",
-        "Bag",
-        "Ankle boot",
-    ]
-)
+_CLOTHES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"]
+_OTHERS = ["Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
+_FASHION_CLASSES = np.array(_CLOTHES + _OTHERS)
 _FIRST = "train-images-idx3-ubyte.gz"
 FASHION_MNIST_PATHS = [f"fashion-mnist/{_FIRST}", _FIRST]
 # A header that asks for more than this is not one of these files.
@@ -116,12 +93,38 @@ def load_caltech101(
     if n_train < 1:
         raise ArgumentError(f"n_train must be at least 1, not {n_train}")
     path = locate("caltech101", CALTECH101_PATHS, data_dir)
-    files = _caltech101_files(path)
-    images = _caltech101_images(path, files, leave_out)
+    if path.suffix == ".zip":
+        files = list_tar_in_zip(path, f"{_FOLDER}.tar.gz")
+    else:
+        files = list_files(path)
+    for name in ("train.txt", "test.txt"):
+        beside = path.parent / name
+        if path.is_dir() and path.name == _FOLDER and beside.is_file():
+            files[name] = Region(beside, 0, beside.stat().st_size)
+    images = {}  # as CLASS/NAME, whatever folders they lie in
+    for name, region in files.items():
+        parts = name.split("/")[-2:]
+        # A name that starts with a dot is not an image but what some systems add to it.
+        if len(parts) == 2 and parts[1].endswith(".jpg") and parts[1][0] != ".":
+            images["/".join(parts)] = region
+    if not images:
+        raise ArtefactError(f"{path}: there is no CLASS/NAME.jpg in it")
+    unknown = set(leave_out) - {key.split("/")[0] for key in images}
+    if unknown:
+        raise ArgumentError(f"caltech101 has no class {', '.join(sorted(unknown))}")
+    images = {k: images[k] for k in sorted(images) if k.split("/")[0] not in leave_out}
     classes = np.array([key.split("/")[0] for key in images])
     splits = _splits_of_lists(path, files, images, leave_out)
     if not splits:
-        splits = _drawn_splits(classes, n_train, seed)
+        rng = np.random.default_rng(seed)
+        none = np.empty(0, np.int64)
+        drawn = {"train": [none], "test": [none]}
+        for name in np.unique(classes):
+            if name != _BACKGROUND:
+                rows = rng.permutation(np.flatnonzero(classes == name))
+                drawn["train"].append(rows[:n_train])
+                drawn["test"].append(rows[n_train:])
+        splits = {split: np.sort(np.concatenate(x)) for split, x in drawn.items()}
     splits["background"] = np.flatnonzero(classes == _BACKGROUND)
     return Dataset(
         name="caltech101",
@@ -133,36 +136,6 @@ def load_caltech101(
         source="https://data.caltech.edu/records/mzrjq-6wc02",
         licence="CC BY 4.0 (collection); the photographs are their owners'",
     )
-
-
-def _caltech101_files(path: Path) -> dict[str, Region]:
-    if path.suffix == ".zip":
-        return list_tar_in_zip(path, f"{_FOLDER}.tar.gz")
-    files = list_files(path)
-    if path.is_dir() and path.name == _FOLDER:
-        for name in ("train.txt", "test.txt"):
-            beside = path.parent / name
-            if beside.is_file():
-                files[name] = Region(beside, 0, beside.stat().st_size)
-    return files
-
-
-def _caltech101_images(
-    path: Path, files: Mapping[str, Region], leave_out: Collection[str]
-) -> dict[str, Region]:
-    """Return the images as CLASS/NAME, sorted, whatever folders they lie in."""
-    images = {}
-    for name, region in files.items():
-        parts = name.split("/")[-2:]
-        # A name that starts with a dot is not an image but what some systems add to it.
-        if len(parts) == 2 and parts[1].endswith(".jpg") and parts[1][0] != ".":
-            images["/".join(parts)] = region
-    if not images:
-        raise ArtefactError(f"{path}: there is no CLASS/NAME.jpg in it")
-    unknown = set(leave_out) - {key.split("/")[0] for key in images}
-    if unknown:
-        raise ArgumentError(f"caltech101 has no class {', '.join(sorted(unknown))}")
-    return {k: images[k] for k in sorted(images) if k.split("/")[0] not in leave_out}
 
 
 def _splits_of_lists(
@@ -190,23 +163,6 @@ def _splits_of_lists(
     return splits
 
 
-def _drawn_splits(
-    classes: NDArray[np.str_], n_train: int, seed: int
-) -> dict[str, NDArray[np.int64]]:
-    rng = np.random.default_rng(seed)
-    train: list[int] = []
-    test: list[int] = []
-    for name in np.unique(classes):
-        if name != _BACKGROUND:
-            rows = rng.permutation(np.flatnonzero(classes == name))
-            train += rows[:n_train].tolist()
-            test += rows[n_train:].tolist()
-    return {
-        "train": np.array(sorted(train), dtype=np.int64),
-        "test": np.array(sorted(test), dtype=np.int64),
-    }
-
-
 def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
     """Return the images, training set first.
 
@@ -230,19 +186,16 @@ def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
     ArtefactError
         When the archive is damaged.
     """
-    path = _cifar10_folder(locate("cifar10", CIFAR10_PATHS, data_dir))
+    path = locate("cifar10", CIFAR10_PATHS, data_dir)
+    if path.is_dir():  # the folder of a class
+        path = path.parents[1]
+    elif path.suffix == ".bin":
+        path = path.parent
     files = list_files(path)
     by_name = {name.rpartition("/")[2]: region for name, region in files.items()}
     if _BATCHES["train"][0] in by_name:
         return _from_batches(path, by_name)
     return _from_jpegs(path, files)
-
-
-def _cifar10_folder(path: Path) -> Path:
-    """Return the folder of an extracted set, given what shows that it is one."""
-    if path.is_dir():
-        return path.parents[1]
-    return path.parent if path.suffix == ".bin" else path
 
 
 def _from_jpegs(path: Path, files: Mapping[str, Region]) -> Dataset:
@@ -268,30 +221,22 @@ def _from_batches(path: Path, files: Mapping[str, Region]) -> Dataset:
         for batch in batches:
             if batch not in files:
                 raise ArtefactError(f"{path}: there is no {batch} in it")
-            pixels, numbers = _read_batch(path, batch, files[batch])
-            images.append(pixels)
+            records = np.frombuffer(files[batch].read(), dtype=np.uint8)
+            if not len(records) or len(records) % (1 + _PIXELS):
+                raise ArtefactError(f"{path}: {batch} does not hold whole records")
+            records = records.reshape(-1, 1 + _PIXELS)
+            numbers, planes = records[:, 0], records[:, 1:].reshape(-1, 3, 32, 32)
+            if np.any(numbers >= len(_CIFAR10_CLASSES)):
+                raise ArtefactError(
+                    f"{path}: {batch} has labels above {len(_CIFAR10_CLASSES) - 1}"
+                )
+            images.append(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)))
             labels.append(numbers)
             names += [f"{split}/{i:05d}" for i in range(row, row + len(numbers))]
             row += len(numbers)
     n_train = sum(name.startswith("train/") for name in names)
     items = ArrayImages(np.concatenate(images), names)
     return _cifar10(items, names, _CIFAR10_CLASSES[np.concatenate(labels)], n_train)
-
-
-def _read_batch(
-    path: Path, name: str, region: Region
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return pixels of shape (n, 32, 32, 3) and labels of one binary file."""
-    records = np.frombuffer(region.read(), dtype=np.uint8)
-    if not len(records) or len(records) % (1 + _PIXELS):
-        raise ArtefactError(f"{path}: {name} does not hold whole records")
-    records = records.reshape(-1, 1 + _PIXELS)
-    labels, planes = records[:, 0], records[:, 1:].reshape(-1, 3, 32, 32)
-    if np.any(labels >= len(_CIFAR10_CLASSES)):
-        raise ArtefactError(
-            f"{path}: {name} has labels above {len(_CIFAR10_CLASSES) - 1}"
-        )
-    return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels
 
 
 def _cifar10(
@@ -334,7 +279,18 @@ def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
         When a file is damaged.
     """
     folder = locate("fashion-mnist", FASHION_MNIST_PATHS, data_dir).parent
-    parts = [_read_part(folder, prefix) for prefix in ("train", "t10k")]
+    parts = []
+    for prefix in ("train", "t10k"):
+        images = _read_idx(folder / f"{prefix}-images-idx3-ubyte.gz", 3)
+        path = folder / f"{prefix}-labels-idx1-ubyte.gz"
+        labels = _read_idx(path, 1)
+        if len(labels) != len(images) or images.shape[1:] != (28, 28):
+            raise ArtefactError(f"{path}: does not fit the images beside it")
+        if np.any(labels >= len(_FASHION_CLASSES)):
+            raise ArtefactError(
+                f"{path}: there are labels above {len(_FASHION_CLASSES) - 1}"
+            )
+        parts.append((images, labels))
     n_train, n = len(parts[0][1]), sum(len(labels) for _, labels in parts)
     names = [f"train/{i:05d}" for i in range(n_train)]
     names += [f"test/{i:05d}" for i in range(n - n_train)]
@@ -350,21 +306,6 @@ def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
         source="https://github.com/zalandoresearch/fashion-mnist",
         licence="MIT",
     )
-
-
-def _read_part(
-    folder: Path, prefix: str
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    images = _read_idx(folder / f"{prefix}-images-idx3-ubyte.gz", 3)
-    path = folder / f"{prefix}-labels-idx1-ubyte.gz"
-    labels = _read_idx(path, 1)
-    if len(labels) != len(images) or images.shape[1:] != (28, 28):
-        raise ArtefactError(f"{path}: does not fit the images beside it")
-    if np.any(labels >= len(_FASHION_CLASSES)):
-        raise ArtefactError(
-            f"{path}: there are labels above {len(_FASHION_CLASSES) - 1}"
-        )
-    return images, labels
 
 
 def _read_idx(path: Path, n_dims: int) -> NDArray[np.uint8]:

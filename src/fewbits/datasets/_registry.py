@@ -201,7 +201,12 @@ def download(
     total = sum(remote.size or 0 for remote in source.remotes)
     before = 0
     for remote in source.remotes:
-        path = fetch(remote, target, progress=_shifted(progress, before, total))
+
+        def report(done: int, size: int, before: int = before) -> None:
+            assert progress is not None
+            progress(before + done, max(total, before + size))
+
+        path = fetch(remote, target, progress=None if progress is None else report)
         before += path.stat().st_size
     return path if len(source.remotes) == 1 else path.parent
 
@@ -210,10 +215,3 @@ def _source(name: str) -> _Source:
     if name not in _SOURCES:
         raise ArgumentError(f"no data set {name!r}; there are {', '.join(_SOURCES)}")
     return _SOURCES[name]
-
-
-def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
-    """Count one of several files as a part of all."""
-    if progress is None:
-        return None
-    return lambda done, size: progress(before + done, max(total, before + size))

@@ -106,10 +106,32 @@ def load_wordnet(data_dir: str | Path | None = None) -> Dataset:
     Fellbaum (editor), "WordNet: An Electronic Lexical Database", MIT Press, 1998.
     """
     path = locate("wordnet", WORDNET_PATHS, data_dir)
-    data, index = _texts(path)
+    try:
+        if path.suffix == ".gz":
+            with tarfile.open(path) as archive:
+                members = [
+                    archive.extractfile(f"dict/{kind}.noun")
+                    for kind in ("data", "index")
+                ]
+                if None in members:
+                    raise ValueError("its files are none")
+                data, index = (file.read().decode() for file in members if file)
+        else:
+            data = path.read_text("utf-8")
+            index = path.with_name("index.noun").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise MissingDataError(f"wordnet is incomplete: no {error.filename}") from None
+    except (OSError, EOFError, KeyError, ValueError, tarfile.TarError, zlib.error) as e:
+        raise ArtefactError(f"{path}: cannot be read ({e})") from None
     try:
         synsets = [_synset(line) for line in _lines(data)]
-        keys = _keys(synsets, _senses(index))
+        # The places of the senses of each word, the most common one first.
+        rows = (line.split() for line in _lines(index))
+        senses = {row[0]: row[-int(row[2]) :] for row in rows}
+        keys = {}
+        for synset in synsets:
+            word = synset.lemmas[0].replace(" ", "_").lower()
+            keys[synset.place] = f"{word}.n.{senses[word].index(synset.place) + 1:02d}"
         above = [keys[synset.above] if synset.above else "" for synset in synsets]
     except (ValueError, LookupError) as error:
         raise ArtefactError(f"{path} is not a WordNet of nouns: {error}") from None
@@ -162,30 +184,6 @@ def hypernym_paths(
     return [paths[key] for key in (nouns.keys if keys is None else keys)]
 
 
-def _texts(path: Path) -> tuple[str, str]:
-    """Return the database of nouns and its index."""
-    try:
-        if path.suffix == ".gz":
-            return _unpacked(path)
-        index = path.with_name("index.noun")
-        return path.read_text("utf-8"), index.read_text("utf-8")
-    except FileNotFoundError as error:
-        raise MissingDataError(f"wordnet is incomplete: no {error.filename}") from None
-    except (OSError, EOFError, KeyError, ValueError, tarfile.TarError, zlib.error) as e:
-        raise ArtefactError(f"{path}: cannot be read ({e})") from None
-
-
-def _unpacked(path: Path) -> tuple[str, str]:
-    with tarfile.open(path) as archive:
-        texts = []
-        for name in ("dict/data.noun", "dict/index.noun"):
-            file = archive.extractfile(name)
-            if file is None:
-                raise ValueError(f"{name} is not a file")
-            texts.append(file.read().decode())
-    return texts[0], texts[1]
-
-
 def _lines(text: str) -> Iterator[str]:
     """Yield all lines but those of the licence, which are indented."""
     return (line for line in text.splitlines() if line and not line.startswith(" "))
@@ -208,21 +206,6 @@ def _synset(line: str) -> _Synset:
         raise ValueError(f"no nouns are in domain {domain}")
     name = names[int(domain) - _FIRST_DOMAIN]
     return _Synset(place, name, lemmas, next(iter(above), ""), gloss.strip())
-
-
-def _senses(text: str) -> dict[str, list[str]]:
-    """Return the places of the senses of each word, the most common one first."""
-    rows = (line.split() for line in _lines(text))
-    return {row[0]: row[-int(row[2]) :] for row in rows}
-
-
-def _keys(synsets: list[_Synset], senses: dict[str, list[str]]) -> dict[str, str]:
-    """Return the name of each place."""
-    keys = {}
-    for synset in synsets:
-        word = synset.lemmas[0].replace(" ", "_").lower()
-        keys[synset.place] = f"{word}.n.{senses[word].index(synset.place) + 1:02d}"
-    return keys
 
 
 def load_glove(*, memory_map: bool = True) -> Dataset:
@@ -248,7 +231,16 @@ def load_glove(*, memory_map: bool = True) -> Dataset:
         When the package's files are damaged.
     """
     folder = package_folder(GLOVE_PACKAGE, "GloVe", "glove") / "data"
-    words = _words(folder / "glove_6B_index.parquet")
+    import pyarrow
+    import pyarrow.parquet
+
+    path = folder / "glove_6B_index.parquet"
+    try:
+        table = pyarrow.parquet.read_table(path, columns=["index"])
+    except (OSError, pyarrow.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise ArtefactError(f"{path}: cannot be read ({reason})") from None
+    words: list[str] = table.column("index").to_pylist()
     path = folder / "glove_6B_50d_emb.npy"
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -264,19 +256,6 @@ def load_glove(*, memory_map: bool = True) -> Dataset:
         source="https://nlp.stanford.edu/projects/glove/",
         licence="PDDL 1.0",
     )
-
-
-def _words(path: Path) -> list[str]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.read_table(path, columns=["index"])
-    except (OSError, pyarrow.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise ArtefactError(f"{path}: cannot be read ({reason})") from None
-    words: list[str] = table.column("index").to_pylist()
-    return words
 
 
 def load_digits() -> Dataset:

@@ -2,7 +2,10 @@
 
 from fewbits._features import as_features, feature_blocks
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._base import Encoder, NotFiniteError
+from fewbits.encoders._base import (
+    Encoder,
+    NotFiniteError,
+)
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_maps import (
@@ -26,9 +29,6 @@ from fewbits.encoders._structured import (
 )
 
 __all__ = [
-    "BLOCK_WIDTHS",
-    "KERNELS",
-    "MAX_ROUNDS",
     "AdditiveEncoder",
     "AnchorEncoder",
     "BilinearEncoder",
@@ -42,12 +42,8 @@ __all__ = [
     "KernelMapEncoder",
     "LinearEncoder",
     "MLPEncoder",
-    "NotFiniteError",
     "PackedEncoder",
     "SparseEncoder",
-    "as_features",
-    "feature_blocks",
     "kernel_map",
     "load",
-    "padded_size",
 ]

@@ -15,7 +15,7 @@ from fewbits._artefacts import checksum, tensor_bytes
 from fewbits._checks import whole_number
 from fewbits._features import SparseRows, as_rows, feature_blocks
 from fewbits._files import atomic_write
-from fewbits._frozen import Immutable, frozen_array
+from fewbits._frozen import Immutable
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -498,10 +498,11 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
         kind = "whole" if whole else "real"
         raise ArgumentError(f"need {kind} numbers, got dtype {original.dtype}")
     with np.errstate(over="ignore", under="ignore"):
-        copy = np.array(original, dtype=dtype, order="C")
-    if whole and not np.array_equal(copy, original):
+        kept = np.asarray(original, dtype=dtype, order="C")
+    if whole and not np.array_equal(kept, original):
         raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
-    return frozen_array(copy)
+    constant: Any = np.ndarray(kept.shape, kept.dtype, kept.tobytes())
+    return constant  # type: ignore[no-any-return]
 
 
 def as_zero_bit(zero_bit: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._features import as_rows
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.codes import n_bytes
+from fewbits.codes import MAX_BITS
 from fewbits.encoders._base import (
     Encoder,
     NotFiniteError,
@@ -78,7 +78,9 @@ class LinearEncoder(Encoder):
         self.zero_bit = as_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
         shape = self.weights.shape
-        self._queries = as_query_encoder(query_weights, query_bias, shape)
+        self._queries = None
+        if query_weights is not None or query_bias is not None:
+            self._queries = as_query_encoder(query_weights, query_bias, shape)
 
     @property
     def n_features(self) -> int:
@@ -500,6 +502,7 @@ def check_affine(
         )
     if shape[0] < 1:
         raise ArgumentError("an encoder needs at least one feature")
-    n_bytes(shape[1])
+    if not 1 <= shape[1] <= MAX_BITS:
+        raise ArgumentError(f"n_bits must lie between 1 and {MAX_BITS}, got {shape[1]}")
     if not (np.isfinite(values).all() and np.isfinite(bias).all()):
         raise NotFiniteError("weights and bias must be finite in float32")

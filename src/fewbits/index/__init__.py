@@ -5,7 +5,7 @@ from fewbits.index._groups import Groups
 from fewbits.index._index import FlatIndex, Index, stream_range_search
 from fewbits.index._multi_index import MultiIndexHashing
 from fewbits.index._pairs import Pairs
-from fewbits.index._rerank import METRICS, Ranked
+from fewbits.index._rerank import METRICS, RerankedNeighbours
 from fewbits.index._vectors import Corrections, Int8Vectors, VectorPart, VectorParts
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Neighbours",
     "Pairs",
     "RangeSearchResult",
-    "Ranked",
+    "RerankedNeighbours",
     "VectorPart",
     "VectorParts",
     "stream_range_search",

@@ -24,7 +24,7 @@ from fewbits.index._groups import Confirm, Groups, near_groups
 from fewbits.index._pairs import Pairs, near_pairs, ordered_pairs
 from fewbits.index._rerank import (
     Offsets,
-    Ranked,
+    RerankedNeighbours,
     add_offsets,
     as_scores,
     as_vector_pair,
@@ -478,7 +478,7 @@ class Index(ABC):
         shortlist: int | None = None,
         finalists: int | None = None,
         allowed: ArrayLike | None = None,
-    ) -> Ranked:
+    ) -> RerankedNeighbours:
         """Search by Hamming distance, then order what was found by a better distance.
 
         The `shortlist` nearest codes are ordered by the distance between vectors if
@@ -513,7 +513,7 @@ class Index(ABC):
 
         Returns
         -------
-        Ranked
+        RerankedNeighbours
             ``distances`` float32 of the last step and ``ids`` int64, each
             (n_queries, k), ordered by (distance, id). The asymmetric distance is the
             sum of ``|score|`` over scores whose sign is not the bit; the others are the
@@ -569,7 +569,9 @@ class Index(ABC):
         if pair is not None:
             distances = exact(*pair, self._rows_at(places), metric)
             distances, places = best(distances, places, k)
-        return Ranked(pad(distances, k, np.inf), pad(self._ids_at(places), k))
+        return RerankedNeighbours(
+            pad(distances, k, np.inf), pad(self._ids_at(places), k)
+        )
 
     # Copies and files
 

@@ -36,7 +36,7 @@ Stored: TypeAlias = NDArray[Any] | Int8Vectors | VectorParts
 _PAIR_ENTRIES = 1 << 20  # of vectors converted at once
 
 
-class Ranked(NamedTuple):
+class RerankedNeighbours(NamedTuple):
     """The `k` best of every query: two matrices (n_queries, k), padded with inf, -1."""
 
     distances: Float32Array

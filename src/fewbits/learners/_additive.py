@@ -196,8 +196,9 @@ class AdditiveCodes(Learner):
 def _least_squares(V: Float64Array, start: Float64Array, axes: PrincipalAxes) -> Fitted:
     """Return the vectors whose sums by the bits of `start` are nearest to rows."""
     # So long that their sums by the signs of scores are as long as rows.
-    sums = np.where(V @ start > 0, 1.0, -1.0) @ start.T
+    sums: Array = np.where(V @ start > 0, 1.0, -1.0) @ start.T
     vectors: Array = start * (np.vdot(sums, V) / np.vdot(sums, sums))
+    scaled: Array
     n_bits = vectors.shape[1]
     encoder = AdditiveEncoder(vectors, np.zeros(n_bits), zero_bit=1)
     signs = unpack(encoder.encode(V.astype(np.float32)), n_bits) * 2.0 - 1.0

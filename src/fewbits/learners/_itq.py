@@ -62,7 +62,8 @@ class RotationLearner(IterativeLearner):
         dtype = working_dtype(len(X), k, self.n_bits)
         V = Rows(X, axes.mean, E, dtype, n_out=self.n_bits)
         R = random_rotation(k, self.n_bits, rng)
-        batches = Batches.drawn(self.batch_size, rng)
+        size = self.batch_size
+        batches = None if size is None else Batches.drawn(size, rng)
         R, *_ = self._run(partial(rotations, V, energy, batches), (R,), X, Y)
         W = product(E, R)
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
@@ -191,9 +192,8 @@ class Batches:
     seed: int
 
     @classmethod
-    def drawn(cls, size: int | None, rng: RandomState) -> "Batches | None":
-        """Return batches of this size, or None for all rows."""
-        return None if size is None else cls(size, int(rng.randint(2**31 - 1)))
+    def drawn(cls, size: int, rng: RandomState) -> "Batches":
+        return cls(size, int(rng.randint(2**31 - 1)))
 
     def rows(self, t: int, n: int, width: int) -> tuple[NDArray[np.intp], float]:
         """Return the rows of iteration `t`, and what they weigh against those before.

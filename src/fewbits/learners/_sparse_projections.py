@@ -210,7 +210,8 @@ class SparseProjections(IterativeLearner):
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         Q = random_rotation(k, self.n_bits, rng)
         sparsify = SparseStep(m, self._config("solver", SparseSolver), axes, dtype)
-        batches = Batches.drawn(self.batch_size, rng)
+        n = self.batch_size
+        batches = None if n is None else Batches.drawn(n, rng)
         states = partial(sparse_matrices, V, axes, sparsify, batches, self.beta)
         R = self._run(states, (Q,), X)[1].astype(np.float32, copy=False)
         make = LinearEncoder if m == R.size else SparseEncoder.from_dense

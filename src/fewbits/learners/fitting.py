@@ -4,21 +4,18 @@ Learners use the same; `fewbits.training` does what they do around a fit.
 """
 
 from fewbits.learners._core._device import on_device, thread_limit
+from fewbits.learners._core._iterative import also as also
 from fewbits.learners._core._iterative import (
-    also,
     checkpoints_kept,
-    data_checksum,
     interrupts_passed_on,
     on_progress,
     shared_steps,
 )
-from fewbits.learners._core._labels import indicator
+from fewbits.learners._core._iterative import data_checksum as data_checksum
+from fewbits.learners._core._labels import indicator as indicator
 
 __all__ = [
-    "also",
     "checkpoints_kept",
-    "data_checksum",
-    "indicator",
     "interrupts_passed_on",
     "on_device",
     "on_progress",

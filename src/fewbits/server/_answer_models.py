@@ -95,8 +95,8 @@ class Expected(Answer):
     false_accept_interval: list[float] | None
 
 
-class Classified(Answer):
-    """The class of each item, see `fewbits.collection.Classified`."""
+class Classification(Answer):
+    """The class of each item, see `fewbits.collection.Classification`."""
 
     results: list[ItemClass]
     expected: Expected | None = None

@@ -23,8 +23,10 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
 FORMAT = 2
+#: States stay while they have a name: who removes files must know.
+TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({"implicit-rows"})
+FEATURES = frozenset({"implicit-rows", TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
 #: How messages about damage end.
@@ -210,6 +212,8 @@ class Manifest:
         The next sequence number, and the next id where none is given.
     segments : tuple of SegmentEntry
         By rising sequence numbers.
+    tags : dict of str to int
+        Names of states that stay, with their numbers.
     writer_features : tuple of str
         What a program that changes the rows must know.
     unknown : dict
@@ -223,6 +227,7 @@ class Manifest:
     next_row: int
     next_id: int
     segments: tuple[SegmentEntry, ...]
+    tags: dict[str, int] = field(default_factory=dict)
     writer_features: tuple[str, ...] = ()
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -252,6 +257,11 @@ class Manifest:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
 
+    def tagged(self, tags: dict[str, int]) -> Self:
+        """Return this state with other names of states, which writers must know."""
+        features = {*self.writer_features} - {TAGS} | ({TAGS} if tags else set())
+        return replace(self, tags=tags, writer_features=tuple(sorted(features)))
+
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
         content = {
@@ -268,6 +278,8 @@ class Manifest:
             "next_id": self.next_id,
             "segments": self.segments,
         }
+        if self.tags:
+            content["tags"] = self.tags
         body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
@@ -295,6 +307,7 @@ class Manifest:
                 next_row=_count(content["next_row"]),
                 next_id=_count(content["next_id"], most=1 << 63),
                 segments=_segments(content["segments"]),
+                tags=_tags(content.get("tags", {}), content["number"]),
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
@@ -348,6 +361,10 @@ def _schema(text: Any) -> Any:
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(text))))
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"its schema cannot be read: {error}") from error
+
+
+def _tags(entries: Any, number: int) -> dict[str, int]:
+    return {_text(name): _count(n, most=number) for name, n in entries.items()}
 
 
 def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
@@ -480,7 +497,7 @@ def collect(
     *,
     is_durable: bool = False,
 ) -> None:
-    """Remove the files that neither the newest state nor a held one names.
+    """Remove the files that neither the newest state, a held nor a tagged one names.
 
     Those that are `new`, for a state to come, stay.
 
@@ -498,11 +515,9 @@ def collect(
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
     try:
-        held = [n for n in older if n not in locks]
-        try:
-            kept = _needed(disk, newest, held) | new
-        except NewerFormatError:  # what a held state needs is not known
-            return
+        tagged = {*newest.tags.values()} - {newest.number}
+        held = ({*older} - {*locks}) | tagged
+        kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
         kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
         gone = [name for name in names if is_own(name) and name not in kept]
@@ -524,12 +539,17 @@ def _unheld(disk: Disk, number: int) -> FileLock | None:
         return None
 
 
-def _needed(disk: Disk, newest: Manifest, held: list[int]) -> set[str]:
+def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
     states = [newest]
     for number in held:
-        # A state whose manifest is damaged cannot be read.
-        with contextlib.suppress(ArtefactError, OSError):
+        try:
             states.append(read_manifest(disk, number))
+        except NewerFormatError:  # what it needs is not known
+            return {*disk.names()}
+        except (ArtefactError, OSError):
+            # Nobody can read it. What a tag keeps stays until it is put back.
+            if number in newest.tags.values():
+                return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
     kept = {name for segment in segments for name in segment.names()}
     return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}

@@ -280,10 +280,10 @@ class Snapshot:
     """One state of a collection. `close` it, or let it be garbage-collected."""
 
     def __init__(
-        self, disk: Disk, manifest: Manifest, lock: FileLock, opened: Opened
+        self, disk: Disk, manifest: Manifest, lock: FileLock | None, opened: Opened
     ) -> None:
         self._manifest = manifest
-        self._lock = lock  # keeps the files from being removed
+        self._lock = lock  # keeps the files from being removed; None for a writer
         self.parts = parts_of(disk, manifest, opened)
 
     def __enter__(self) -> Self:
@@ -327,4 +327,5 @@ class Snapshot:
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

@@ -186,6 +186,10 @@ class Store:
             return False
         return manifest.next_row > 0 and manifest.names() <= names
 
+    def tags(self) -> dict[str, int]:
+        """Return the names of states that stay, with their numbers."""
+        return dict(newest_manifest(self._disk).tags)
+
     def newest(self) -> int:
         """Return the number of the newest state, by the names of files alone."""
         return newest_number(self._disk)
@@ -307,9 +311,10 @@ class Store:
             The number of the manifest.
         """
         with self.writer(timeout) as writer:
-            return writer.rewrite(
+            writer.rewrite(
                 function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
             )
+            return writer.commit()
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
@@ -38,7 +38,7 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID, ROW, checked_schema, conforming
 from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Opened, Part, parts_of
+from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -57,7 +57,9 @@ class Writer:
     def __init__(self, disk: Disk, lock: FileLock, full: int, opened: Opened) -> None:
         self._disk, self._lock, self._full = disk, lock, full
         self._opened = opened
-        self._base = newest_manifest(disk)
+        #: The state that was committed last, and the one that changes start from: the
+        #: same, or one of `pending`, whose files no manifest names yet.
+        self._newest = self._base = newest_manifest(disk)
         self._base.check_changeable(disk.folder)
         self._failed = self._is_durable = False
         self._begin()
@@ -85,7 +87,7 @@ class Writer:
 
     @property
     def manifest(self) -> Manifest:
-        """The state that was committed last."""
+        """The state that changes start from, which was committed last or is pending."""
         return self._base
 
     def append(self, table: Any) -> Any:
@@ -160,6 +162,27 @@ class Writer:
         self._check_usable()
         return self._delete(as_ids(ids, self._base.schema.field(ID).type))
 
+    def holds(self, ids: Any) -> NDArray[np.bool_]:
+        """Return which ids of an Arrow array are there after the changes so far."""
+        there = np.zeros(len(ids), np.bool_)
+        for source in self._sources:
+            there |= source.find(ids) >= 0
+        return there
+
+    def pending(self) -> Snapshot:
+        """Return the state that `commit` would make now, to be read before it does.
+
+        It may be read as long as this writer is open. What was given so far is written
+        to files that no manifest names yet.
+        """
+        self._check_usable()
+        if any(isinstance(s, Given) or s.changed for s in self._sources):
+            sizes = [source.size for source in self._sources]
+            with self._failing():
+                state = self._prepared(policy.singles(sizes), compacts=False)
+            self._begin_from(state)
+        return Snapshot(self._disk, self._base, None, self._opened)
+
     def commit(self) -> int:
         """Make all of it the newest state, on the disk when this returns.
 
@@ -176,7 +199,7 @@ class Writer:
         """
         self._check_usable()
         if not self._changed():
-            return self._base.number
+            return self._newest.number
         sizes = [source.size for source in self._sources]
         return self._commit(policy.plan(sizes, self._full), policy.singles(sizes))
 
@@ -187,7 +210,7 @@ class Writer:
         groups = policy.everything(sizes, self._full)
         is_whole = all(source.n_live == source.n_rows for source in self._sources)
         if not self._changed() and is_whole and len(groups) == len(self._sources):
-            return self._base.number
+            return self._newest.number
         return self._commit(groups, groups, whole=True)
 
     def rewrite(
@@ -198,21 +221,13 @@ class Writer:
         schema: Any = None,
         n_bits: int | None = None,
         fingerprint: str | None = None,
-    ) -> int:
+    ) -> None:
         """Replace rows by what a function makes of them, see `Store.rewrite`.
 
         Where the columns stay and `ids` says which rows change, an Arrow array, only
         their segments are made anew.
-
-        Returns
-        -------
-        int
-            The number of the manifest.
         """
-        self._check_usable()
-        if self._changed():
-            raise ArgumentError("commit before all rows are made anew")
-        base = self._base
+        base = self.pending().manifest
         target = replace(
             base,
             schema=base.schema if schema is None else schema,
@@ -222,9 +237,17 @@ class Writer:
         parts = self.parts
         if ids is not None and target == base:
             parts = [part for part in parts if (part.find(ids) >= 0).any()]
-        state = rewritten(self._disk, base, parts, function, target, self._full)
-        self._publish(state)
-        return state.number
+        self._begin_from(
+            rewritten(self._disk, base, parts, function, target, self._full)
+        )
+
+    def tag(self, tags: Mapping[str, int]) -> None:
+        """Name states that stay, with their numbers, in place of all that were named.
+
+        The next commit makes a state of it; its own number, the next one, may be named.
+        """
+        self._check_usable()
+        self._base = self._base.tagged(dict(tags))
 
     @property
     def parts(self) -> list[Part]:
@@ -262,12 +285,18 @@ class Writer:
     def _begin(self) -> None:
         base = self._base
         self._sources: list[Source] = [Stored(part) for part in self.parts]
-        self._fresh: set[str] = set()  # tokens of segments in no manifest
         self._next_row, self._next_id = base.next_row, base.next_id
 
+    def _begin_from(self, state: Manifest) -> None:
+        """Go on from a state that no manifest names."""
+        self._base = replace(state, number=self._newest.number)
+        self._begin()
+
     def _changed(self) -> bool:
-        return any(s.changed for s in self._sources) or (
-            self._next_row != self._base.next_row
+        return (
+            self._base is not self._newest
+            or self._next_row != self._base.next_row
+            or any(source.changed for source in self._sources)
         )
 
     def _check_usable(self) -> None:
@@ -359,9 +388,7 @@ class Writer:
             raise
 
     def _write(self, table: Any) -> SegmentEntry:
-        token = new_token()
-        self._fresh.add(token)
-        return write_segment(self._disk, self._base, table, token)
+        return write_segment(self._disk, self._base, table, new_token())
 
     def _commit(
         self,
@@ -387,13 +414,13 @@ class Writer:
     def _publish(self, manifest: Manifest) -> None:
         with self._failing():
             publish(self._disk, manifest)
-        self._base = manifest
+        self._newest = self._base = manifest
         self._is_durable = True
         self._begin()
 
     def _collect(self) -> None:
         """Remove what is neither new, nor of a state that is the newest or read."""
-        newest = newest_manifest(self._disk) if self._failed else self._base
+        newest = newest_manifest(self._disk) if self._failed else self._newest
         durable = self._is_durable and not self._failed
         entries = [s.part.entry for s in self._sources if isinstance(s, Stored)]
         new = {name for e in entries for name in (*e.names(), e.ids_name)}
@@ -426,6 +453,10 @@ class Writer:
         entry = source.part.entry
         if not source.changed:
             return entry
+        # There may be one of `pending`, or of a commit that found the disk full.
+        with contextlib.suppress(FileNotFoundError):
+            name = replace(entry, deletes=self._base.number + 1).deletes_name
+            self._disk.remove(name)
         return write_deletes(self._disk, entry, self._base.number + 1, source.deletes)
 
 

@@ -25,21 +25,14 @@ from fewbits.training._methods import (
 )
 
 __all__ = [
-    "COMPARED_METRICS",
-    "DEEP_METHODS",
-    "DEVICE_METHODS",
     "METHODS",
     "Choice",
     "Description",
-    "Learnt",
     "MethodComparison",
     "MethodScores",
     "Setting",
-    "checked_labels",
     "compare",
     "describe",
     "describe_all",
-    "given_codebook",
     "learn",
-    "of_fitted",
 ]

@@ -32,6 +32,45 @@ from fewbits.learners._core._rows import HUGE, check_values, line_spans
 Group = TypeVar("Group", bound=Config)
 
 
+def validated(
+    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
+) -> Any:
+    """Check shape, width, names and dtype, but read no value of a memory map."""
+    names = None
+    if getattr(estimator, "takes_sparse", False) and hasattr(X, "tocsr"):
+        array: Any = SparseRows(X).matrix
+    else:
+        array, names = named_array(X)
+    try:
+        checked: Array = check_array(
+            array,
+            accept_sparse="csr",
+            ensure_all_finite=False,
+            ensure_min_samples=ensure_min_samples if reset else 0,
+            estimator=estimator,
+            input_name="X",
+        )
+        shown = checked
+        if names is not None:
+            import pyarrow as pa
+
+            # The names and the width alone, whatever kind of frame they come from.
+            shown = pa.table({name: pa.array([], pa.float64()) for name in names})
+        validate_data(estimator, shown, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        # In one line, without the whole array that scikit-learn prints.
+        lines = str(error).splitlines()
+        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
+        message = " ".join(" ".join(kept).split())
+        if "Reshape your data" in str(error):
+            message = (
+                "Expected a 2D array (n, n_features). Reshape your data: pass "
+                "x[None, :] for a single item"
+            )
+        raise FeatureError(message) from error
+    return checked if isinstance(checked, np.ndarray) else SparseRows(checked)
+
+
 class Learner(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -74,6 +113,8 @@ class Learner(
     #: The parameters that are groups of settings; None stands for their defaults.
     configs: ClassVar[Mapping[str, type[Config]]] = {}
     _carried: "tuple[_Carried, ...]"
+    feature_names_in_: NDArray[Any]
+    _features = validated
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -148,14 +189,11 @@ class Learner(
             if largest >= HUGE:  # scores may leave float32
                 for span in line_spans(*features.shape):
                     encoder.encode(features[span])
-            self.encoder_ = self._named(encoder)
+            if "feature_names_in_" in vars(self):
+                encoder = encoder.with_feature_names(self.feature_names_in_)
+            self.encoder_ = encoder
             self._tidy_up()
             return self
-
-    def _named(self, encoder: Encoder) -> Encoder:
-        """Return an encoder with the names of the frame that was learnt from."""
-        names = vars(self).get("feature_names_in_")
-        return encoder if names is None else encoder.with_feature_names(names)
 
     def encode(self, X: ArrayLike) -> CodeArray:
         """Return packed codes, to be stored in an index.
@@ -213,9 +251,6 @@ class Learner(
                 check(f"{group}.{name}", getattr(config, name), allowed)
             config.check()
         self._check_parameters()
-
-    def _features(self, X: ArrayLike, **options: Any) -> Any:
-        return validated(self, X, **options)
 
     @property
     def _n_features_out(self) -> int:
@@ -311,45 +346,6 @@ _thread = _Numbered()
 def _here() -> tuple[int, int]:
     """Return what tells this thread from others, also of a process forked off it."""
     return os.getpid(), _thread.number
-
-
-def validated(
-    estimator: Any, X: ArrayLike, *, reset: bool, ensure_min_samples: int = 1
-) -> Any:
-    """Check shape, width, names and dtype, but read no value of a memory map."""
-    names = None
-    if getattr(estimator, "takes_sparse", False) and hasattr(X, "tocsr"):
-        array: Any = SparseRows(X).matrix
-    else:
-        array, names = named_array(X)
-    try:
-        checked: Array = check_array(
-            array,
-            accept_sparse="csr",
-            ensure_all_finite=False,
-            ensure_min_samples=ensure_min_samples if reset else 0,
-            estimator=estimator,
-            input_name="X",
-        )
-        shown = checked
-        if names is not None:
-            import pyarrow as pa
-
-            # The names and the width alone, whatever kind of frame they come from.
-            shown = pa.table({name: pa.array([], pa.float64()) for name in names})
-        validate_data(estimator, shown, reset=reset, skip_check_array=True)
-    except ValueError as error:
-        # In one line, without the whole array that scikit-learn prints.
-        lines = str(error).splitlines()
-        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
-        message = " ".join(" ".join(kept).split())
-        if "Reshape your data" in str(error):
-            message = (
-                "Expected a 2D array (n, n_features). Reshape your data: pass "
-                "x[None, :] for a single item"
-            )
-        raise FeatureError(message) from error
-    return checked if isinstance(checked, np.ndarray) else SparseRows(checked)
 
 
 #: Rows that mostly settle whether a bit is constant.

@@ -3,7 +3,7 @@
 from fewbits._extras import missing_extra
 
 try:
-    import torch  # noqa: F401
+    import torch
 except ImportError:
     raise missing_extra("deep codes need torch", "deep") from None
 
@@ -14,13 +14,15 @@ from fewbits.learners.deep._config import (
     TrainingConfig,
 )
 from fewbits.learners.deep._export import export_backbone
-from fewbits.learners.deep._hash import CONTROLS, DeepHash
+from fewbits.learners.deep._hash import (
+    CONTROLS,
+    DeepHash,
+)
 from fewbits.learners.deep._llc import LLC
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
 from fewbits.learners.deep._supervised_itq import DeepSupervisedITQ
 
 __all__ = [
-    "CONTROLS",
     "LLC",
     "CentreControl",
     "CodebookConfig",

@@ -190,7 +190,8 @@ class DeepLearner(Learner):
 
     def _features(self, X: ArrayLike, **options: Any) -> Array:
         if self._network_config.backbone is None:
-            return super()._features(X, **options)
+            features: Array = super()._features(X, **options)
+            return features
         items = as_array(X, "items")
         if items.ndim < 2:
             raise FeatureError(
@@ -369,7 +370,7 @@ class DeepLearner(Learner):
         except DivergedError:
             if last and trainer.history:
                 self._keep(trainer)
-                self.encoder_ = self._named(self._deploy(problem, network))
+                self.encoder_ = self._deploy(problem, network)
             raise
         self._keep(trainer)
         if trainer.judged and not trainer.interrupted:
@@ -474,4 +475,7 @@ class DeepLearner(Learner):
         if problem.items.standardize is not None:
             network.head.standardize = problem.items.standardize
         self.network_ = network.cpu().eval()
-        return network.head.encoder()
+        encoder = network.head.encoder()
+        if "feature_names_in_" in vars(self):  # also where training diverges later
+            encoder = encoder.with_feature_names(self.feature_names_in_)
+        return encoder

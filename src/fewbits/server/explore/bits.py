@@ -203,7 +203,7 @@ class BitExamples:
 def bit_examples(collection: Collection) -> BitExamples:
     """Return the items with the largest scores of each bit, of a sample."""
     check_filled(collection)
-    kept = collection.vector_form is not None
+    kept = collection.vector_dtype is not None
     by = "vectors" if kept or collection.kind == "codes" else collection.kind
     try:
         scores = bit_scores(collection, sampled(len(collection), _SCORED[by]))

@@ -87,7 +87,7 @@ def recall(collection: Collection, k: int = 10) -> dict[str, Any]:
     drawn = _WORK / max(1, len(collection) * n_features)
     n_queries = int(min(max(drawn, _QUERIES[0]), _QUERIES[1]))
     try:
-        if collection.vector_form is None:
+        if collection.vector_dtype is None:
             column = collection.item_column
             is_text = collection.kind == "texts" and column is not None
             if not is_text or len(collection) > _READ_AGAIN:

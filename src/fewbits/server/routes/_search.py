@@ -290,7 +290,7 @@ async def encode(
 @router.post(
     "/v1/classify",
     openapi_extra=reads(ClassifyBody, arrow=True, image=True),
-    responses=answers("Classified"),
+    responses=answers("Classification"),
 )
 async def classify(
     body: Annotated[Any, Depends(body_of(ClassifyBody, arrow=True, image=True))],

@@ -1,0 +1,141 @@
+"""``fewbits apply``."""
+
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewbits.cli import _options as opt
+from fewbits.cli._add import print_change
+from fewbits.errors import ArgumentError, FewbitsError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
+
+#: What a line may say, and what is said of it afterwards.
+_VERBS = {
+    "add": "added",
+    "upsert": "upserted",
+    "update": "updated",
+    "delete": "deleted",
+}
+_MOST = 1 << 16  # lines that become one change
+
+
+def apply(
+    collection: opt.CollectionPath,
+    changes: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHANGES", help="A .jsonl file, or - for standard input."
+        ),
+    ],
+    timeout: opt.Timeout = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Apply the changes of a file to COLLECTION in one commit: all of them, or none.
+
+    Each line is one change, and sees those before it: {"add": ROW}, {"upsert": ROW},
+    {"update": ROW}, {"delete": ID} or {"delete": {"filter": CONDITION}}. A row has the
+    id and the columns by name, as a line of a .jsonl file that `add`, `upsert` and
+    `update` take.
+
+    Example: fewbits apply my-collection changes.jsonl
+    """
+    from fewbits.collection import Collection
+
+    opened = Collection.open(collection)
+    id_name = opened.facts.id_column or "id"
+    source = "standard input" if changes == "-" else changes
+    if changes == "-":
+        groups = [*_groups(sys.stdin.buffer, id_name)]
+    else:
+        with Path(changes).open("rb") as lines:
+            groups = [*_groups(lines, id_name)]
+    counts: Counter[str] = Counter()
+    with (
+        opened.transaction(timeout=timeout),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        for group in groups:
+            try:
+                counts[_VERBS[group.verb]] += _changed(opened, group, Path(folder))
+            except FewbitsError as error:
+                raise ArgumentError(f"{source}, {group}: {error}") from error
+    done = {name: counts[name] for name in _VERBS.values() if name in counts}
+    print_change(collection, opened, as_json, **done or {"changed": 0})
+
+
+@dataclass
+class _Group:
+    """Lines that follow one another and do the same to items that differ."""
+
+    verb: str
+    first: int
+    columns: frozenset[str]
+    values: list[Any] = field(default_factory=list)
+    ids: set[Any] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        last = self.first + len(self.values) - 1
+        return f"line {last}" if last == self.first else f"lines {self.first} to {last}"
+
+
+def _groups(lines: Iterable[bytes], id_name: str) -> Iterator[_Group]:
+    group: _Group | None = None
+    for number, line in enumerate(lines, 1):
+        verb, value = _change(line, number)
+        is_row = isinstance(value, dict)
+        columns = frozenset(value if is_row else ())
+        # Without an id, each stands for itself: `update` and `upsert` refuse it.
+        id = value.get(id_name, (number,)) if is_row else value
+        if (
+            group is None
+            or (group.verb, group.columns) != (verb, columns)
+            or id in group.ids
+            or len(group.values) >= _MOST
+        ):
+            if group is not None:
+                yield group
+            group = _Group(verb, number, columns)
+        group.values.append(value)
+        group.ids.add(id)
+    if group is not None:
+        yield group
+
+
+def _change(line: bytes, number: int) -> tuple[str, Any]:
+    """Return the verb and the value of a line."""
+    try:
+        ((verb, value),) = json.loads(line).items()
+    except (ValueError, AttributeError, RecursionError):
+        verb = value = None
+    is_id = verb == "delete" and type(value) in (str, int)
+    if verb not in _VERBS or not (is_id or isinstance(value, dict)):
+        text = line.decode(errors="replace").strip()[:60]
+        raise ArgumentError(
+            f'line {number} is no change, which looks like {{"add": {{...}}}} or '
+            f'{{"delete": 7}}: {text!r}'
+        )
+    return verb, value
+
+
+def _changed(collection: "Collection", group: _Group, folder: Path) -> int:
+    if group.verb == "delete":
+        if not group.columns:
+            return collection.delete(group.values)
+        if group.columns != {"filter"}:
+            raise ArgumentError('delete takes an id, or {"filter": CONDITION}')
+        return sum(collection.delete(filter=value["filter"]) for value in group.values)
+    # Rows are read as any file of rows is.
+    path = folder / "rows.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in group.values)
+    method = getattr(collection, group.verb)
+    return int(method(path))

@@ -1,0 +1,95 @@
+"""``apply`` and ``tag``: many changes as one commit, and versions with names."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fewbits.collection import Collection
+from fewbits.encoders import LinearEncoder
+from tests.cli._calling import fail, run
+
+X = np.random.default_rng(0).normal(size=(6, 2)).round(3)
+
+
+@pytest.fixture
+def built(tmp_path):
+    table = pa.table({"sku": [*"abcdef"], "v": X.tolist(), "year": [*range(6)]})
+    encoder = LinearEncoder(np.eye(2), np.zeros(2))
+    Collection.create(tmp_path / "b", table, id="sku", column="v", encoder=encoder)
+    return tmp_path / "b"
+
+
+CHANGES = [
+    {"add": {"sku": "x", "v": [1.0, 2.0], "year": 10}},
+    {"add": {"sku": "7", "v": [1.5, 2.0], "year": 11}},
+    {"delete": "a"},
+    {"add": {"sku": "a", "v": [-1.0, 2.0], "year": 12}},
+    {"update": {"sku": "a", "year": 13}},
+    {"update": {"sku": "a", "year": 14, "kind": "new"}},
+    {"upsert": {"sku": "b", "v": [1.0, -2.0], "year": 15, "kind": None}},
+    {"upsert": {"sku": "b", "v": [1.0, 2.0], "year": 16, "kind": None}},
+    {"delete": {"filter": "year = 4"}},
+    {"delete": "c"},
+    {"delete": "7"},
+]
+
+
+def lines(changes):
+    return "".join(json.dumps(change) + "\n" for change in changes)
+
+
+def test_a_file_of_changes_is_one_commit(built, tmp_path):
+    (tmp_path / "c.jsonl").write_text(lines(CHANGES))
+    told = json.loads(run("apply", built, tmp_path / "c.jsonl", "--json"))
+    assert told["added"] == told["deleted"] - 1 == 3
+    assert (told["updated"], told["upserted"], told["version"]) == (2, 2, 2)
+    col = Collection.open(built)
+    assert [*col] == ["d", "f", "x", "a", "b"]
+    assert [row["year"] for row in col.get([*col])] == [3, 5, 10, 14, 16]
+    assert col["a"]["kind"] == "new"
+    assert "1 deleted; 4 items" in run("apply", built, "-", input='{"delete": "x"}')
+    assert "0 changed; 4 items" in run("apply", built, "-", input="")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"delete": "zzz"}, "lines 10 to 12: there is no item with id 'zzz'"),
+        ({"add": {"sku": "d", "v": [1, 1], "year": 0, "kind": "x"}}, "'d' already"),
+        ({"add": {"sku": "q", "v": [1, 1, 1], "year": 0, "kind": "x"}}, "line 12"),
+        ({"update": {"year": 3}}, "line 12: .*no column 'sku'"),
+        ({"put": {"sku": "d"}}, "line 12 is no change"),
+        ({"delete": {"ids": ["d"]}}, "line 12: delete takes an id"),
+        ({"delete": True}, "line 12 is no change"),
+        ({"add": {}, "delete": "d"}, "line 12 is no change"),
+        ([], "line 12 is no change"),
+    ],
+)
+def test_one_wrong_line_changes_nothing(built, change, reason):
+    before = Collection.open(built).to_arrow()
+    told = fail("apply", built, "-", input=lines([*CHANGES, change]))
+    assert re.search(reason, told), told
+    after = Collection.open(built)
+    assert (after.to_arrow(), after.version) == (before, 1)
+
+
+def test_versions_have_names(built):
+    assert run("tag", built, "spring").splitlines()[-1] == "2\tspring"
+    run("delete", built, "--ids", "a")
+    run("compact", built)
+    told = json.loads(run("tag", built, "--json"))
+    assert told["versions"][0] == {"version": 2, "names": ["spring"]}
+    for at in ("spring", 2):
+        found = json.loads(run("search", built, "--ids", "b", "--at", at, "--json"))
+        assert found["version"] == 2
+        assert json.loads(run("get", built, "a", "--at", at, "--json"))["id"] == "a"
+    assert "no item" in fail("get", built, "a")
+    assert "no version has the name 'x'" in fail("get", built, "a", "--at", "x")
+    assert "gone" in fail("get", built, "a", "--at", 77)
+    assert "untag" in fail("tag", built, "spring")
+    assert "spring" not in run("tag", built, "spring", "--remove")
+    assert "--version needs NAME" in fail("tag", built, "--version", 2)
+    assert "no version has" in fail("tag", built, "spring", "--remove")

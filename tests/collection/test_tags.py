@@ -1,0 +1,164 @@
+"""Versions that have a name stay until it is taken from them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from fewbits import Collection
+from fewbits.encoders import LinearEncoder
+from fewbits.errors import ArgumentError
+
+N, WIDTH = 12, 8
+X = np.random.default_rng(0).normal(size=(N, WIDTH)).astype(np.float32)
+ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))
+
+
+def made(path=None):
+    columns = {"n": np.arange(N)}
+    return Collection.create(
+        path, X, encoder=ENCODER, columns=columns, keep_vectors="float32"
+    )
+
+
+def content(col):
+    return col.to_arrow().to_pylist(), col.codes.tolist(), col.search(X, 3).to_list()
+
+
+def churn(col, n=6):
+    """Change and compact until nothing of the first files is needed."""
+    for i in range(n):
+        col.upsert(X[:4] + i, ids=[0, 1, 2, 3], columns={"n": [i] * 4})
+    col.delete(filter="n > 5")
+    col.compact()
+
+
+def test_named_versions_stay(home):
+    col = home(made())
+    first = content(col)
+    assert col.tags() == {}
+    spring = col.tag("spring")
+    col.delete([0])
+    second = content(col)
+    assert col.tag("sommer \N{SNOWMAN}") == col.version > spring
+    churn(col)
+    assert col.tags() == {"spring": spring, "sommer \N{SNOWMAN}": spring + 2}
+    assert {*col.tags().values(), col.version} <= {*col.versions()}
+    for handle in (col, pickle.loads(pickle.dumps(col)), reopened(col)):
+        assert content(handle.at("spring")) == content(handle.at(spring)) == first
+        assert content(handle.at("sommer \N{SNOWMAN}")) == second
+    with pytest.raises(ArgumentError, match="read-only"):
+        col.at("spring").delete([1])
+    churn(col)
+    col.untag("spring")
+    churn(col)
+    assert spring not in col.versions()
+    with pytest.raises(ArgumentError, match="gone"):
+        col.at(spring)
+    with pytest.raises(ArgumentError, match="no version has the name 'spring'"):
+        col.at("spring")
+    assert content(col.at("sommer \N{SNOWMAN}")) == second
+
+
+def reopened(col):
+    return col if col.path is None else Collection.open(col.path)
+
+
+def test_space_comes_back_with_the_last_name(tmp_path):
+    col = made(tmp_path / "c")
+    for name in "ab":
+        col.tag(name)
+    churn(col)
+    col.compact()
+    kept = col.usage()["n_files"]
+    for name in "ab":
+        col.untag(name)
+    churn(col)
+    assert col.usage()["n_files"] < kept
+    assert col.verify().is_intact
+
+
+def test_an_earlier_version_that_is_held_gets_a_name(home):
+    col = home(made())
+    held = col.frozen()
+    before = content(held)
+    churn(col)
+    assert col.tag("before", held.version) == held.version
+    number = held.version
+    del held
+    churn(col)
+    assert content(col.at("before")) == content(col.at(number)) == before
+
+
+def test_what_is_refused(home):
+    col = home(made())
+    version = col.tag("a")
+    with pytest.raises(ArgumentError, match=f"'a' is the name of version {version}"):
+        col.tag("a")
+    for wrong in ("", " a", "12", 3, None, b"x"):
+        with pytest.raises(ArgumentError, match="the name of a version"):
+            col.tag(wrong)
+    for gone in (999, version + 1):
+        with pytest.raises(ArgumentError, match="gone"):
+            col.tag("b", gone)
+    for wrong in (-1, 1.5, "1"):
+        with pytest.raises(ArgumentError):
+            col.tag("b", wrong)
+    with pytest.raises(ArgumentError, match="'b'; there are a"):
+        col.untag("b")
+    with pytest.raises(ArgumentError, match="read-only"):
+        col.frozen().tag("b")
+    assert (col.version, col.tags()) == (version, {"a": version})
+
+
+def test_names_are_seen_by_others_and_by_an_earlier_version(tmp_path):
+    one, other = made(tmp_path / "c"), Collection.open(tmp_path / "c")
+    past = other.frozen()
+    one.tag("a")
+    assert other.tags() == past.tags() == one.tags() == {"a": one.version}
+    with pytest.raises(ArgumentError, match="'a' is the name"):
+        other.tag("a")
+    other.delete([0])
+    other.untag("a")
+    assert one.refresh()
+    assert one.tags() == {}
+
+
+def test_codes_are_not_replaced_under_a_name(home):
+    col = home(made())
+    col.tag("a")
+    flipped = LinearEncoder(-np.eye(WIDTH), np.zeros(WIDTH))
+    with pytest.raises(ArgumentError, match="untag a"):
+        col.reencode(flipped)
+    col.untag("a")
+    col.reencode(flipped)
+    assert (len(col), col.tags()) == (N, {})
+
+
+def test_a_column_that_comes_later_is_not_in_a_named_version(home):
+    col = home(made())
+    col.tag("a")
+    col.update(None, ids=[3], columns={"kind": ["x"]})
+    churn_columns = {"n": [1], "kind": ["y"]}
+    col.upsert(X[:1], ids=[0], columns=churn_columns)
+    col.compact()
+    assert col.at("a").columns == ["n"]
+    assert col.search(X[3:4], 1)[0][0]["kind"] == "x"
+
+
+def test_a_damaged_manifest_of_a_named_version_takes_no_rows_with_it(tmp_path):
+    col = made(tmp_path / "c")
+    before, number = content(col), col.tag("a")
+    churn(col)
+    (path,) = col.path.glob(f"rows-*/manifest-{number:06d}.json")
+    data = path.read_bytes()
+    path.write_bytes(data[:-9] + b"x" + data[-8:])
+    churn(col)
+    with pytest.raises(ValueError, match=r"damaged|gone"):
+        col.at("a")
+    path.write_bytes(data)
+    assert content(col.at("a")) == before
+    path.unlink()
+    churn(col)
+    path.write_bytes(data)
+    assert content(col.at("a")) == before
