@@ -20,6 +20,7 @@ from fewbits._arrow._tables import (
     as_column,
     as_frame,
     as_table,
+    by_name,
     chunks_of,
     has_own_index,
     is_column,

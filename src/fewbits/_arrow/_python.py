@@ -153,7 +153,13 @@ def python_values(column: Any) -> list[Any]:
             for gap, number in zip(gaps, numbers, strict=True)
         ]
     if types.is_date(kind) or types.is_timestamp(kind):
-        column = column if _fits_python(column) else _as_texts(column)
+        import pyarrow.compute as pc  # which takes as long as a search
+
+        utc = column if types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
+        years = pc.min_max(pc.year(utc))
+        low, high = years["min"].as_py(), years["max"].as_py()
+        if low is not None and not 1 <= low <= high <= 9999:
+            column = _as_texts(column)
     if getattr(column.type, "unit", None) == "ns":
         return _of_nanoseconds(column)
     if types.is_temporal(kind) and types.is_string(column.type):
@@ -194,19 +200,6 @@ def _rows_of_structs(chunk: Any) -> Iterator[Any]:
     for row, is_missing in enumerate(chunk.is_null().to_pylist()):
         values = {name: x[row] for name, x in zip(names, columns, strict=True)}
         yield None if is_missing else values
-
-
-def _fits_python(column: Any) -> bool:
-    """Return whether years lie between 1 and 9999, as those of `datetime` do."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp(column.type.unit))  # UTC needs no zones
-    years = pc.min_max(pc.year(column))
-    low, high = years["min"].as_py(), years["max"].as_py()
-    return low is None or 1 <= low <= high <= 9999
 
 
 def _of_nanoseconds(column: Any) -> list[Any]:

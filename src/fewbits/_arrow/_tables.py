@@ -314,6 +314,14 @@ def as_frame(items: Any) -> Any:
         return _of_columns(items)
 
 
+def by_name(columns: Any) -> Any:
+    """Return columns by their names, of a data frame or rows; others as they are."""
+    if isinstance(columns, Mapping) or not is_frame(table := as_frame(columns)):
+        return columns
+    table = typed_table(table)
+    return {name: table[name] for name in table.column_names}
+
+
 def is_mixed(frame: Any) -> bool:
     """Return False of a frame of pandas with one column, or NumPy's numbers alone."""
     if not _is_pandas(frame, "DataFrame"):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fewbits._arrow import (
     as_array,
     as_column,
+    by_name,
     is_column,
     is_frame,
     named_array,
@@ -128,6 +129,7 @@ def rows_table(
     The arguments of `fewbits.Collection.add`. A table goes as it is; of anything else
     the columns are called ID, VECTOR, which may be texts, or CODE.
     """
+    columns = by_name(columns)
     codes = options["codes"]
     if codes is not None and not isinstance(codes, str):
         if data is not None:

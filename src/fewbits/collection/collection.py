@@ -65,7 +65,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, ID, Repaired, Report, Store
+from fewbits.store import CODE, ID, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -427,7 +427,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write this version to another folder; a crash leaves what was there, or it.
+        """Write this version to another folder, without what is deleted.
+
+        A crash leaves what was there, or the new one. `backup` takes files as they are.
 
         Parameters
         ----------
@@ -456,6 +458,33 @@ class Collection:
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
+
+    def backup(self, path: str | Path) -> None:
+        """Make a new folder of this version, while others may change the collection.
+
+        Inside one file system it takes no time and no space: files, which never change,
+        are shared by hard links, also those with deleted rows. `save` writes them anew
+        without these. A crash leaves no collection there, or the whole.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            When the collection is in memory, or another has taken its place.
+        ArtefactError
+            When the folder holds anything.
+        OSError
+            When it cannot be written.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it")
+        version = self._version
+        rows = version.rows
+        state = None if rows is None else (rows.store, rows.snapshot)
+        _folder.backup(self._folder, Path(path), version.digest, state)
 
     def _replace(
         self,
@@ -1654,7 +1683,7 @@ skip_unreadable, progress
             raise ArgumentError("a collection in memory has no files: save it first")
         return self.verify_folder(self._folder, rows=rows, note=note)
 
-    def repair(self, *, drop_rows: bool = False) -> Repaired:
+    def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1696,7 +1725,7 @@ skip_unreadable, progress
     @classmethod
     def repair_folder(
         cls, path: Path | str, *, drop_rows: bool = False, encoder: Any = None
-    ) -> Repaired:
+    ) -> RepairReport:
         """Put back what a checksum proves, and report what is left.
 
         A flipped bit is put back, and derived files are made again. Only what fails its
@@ -1715,7 +1744,7 @@ skip_unreadable, progress
 
         Returns
         -------
-        fewbits.store.Repaired
+        fewbits.store.RepairReport
 
         Raises
         ------
