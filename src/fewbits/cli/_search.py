@@ -124,7 +124,7 @@ def search(
             shortlist=shortlist,
             columns=columns or None,
         )
-        shared = {"metric": hits.metric, "rerank": hits.metric != "hamming"}
+        shared = {"metric": hits.metric, "rerank": hits.rerank}
         names = query.names[start : start + len(hits)]
         answers = [
             {"query": name, **shared, "version": hits.version, "hits": rows}

@@ -5,7 +5,15 @@ Knows nothing of encoders but a fingerprint, and nothing of search.
 
 from fewbits.store._lock import one_at_a_time
 from fewbits.store._repair import RepairReport
-from fewbits.store._schema import BLOCKS, CODE, CORRECTION, ID, RESERVED, VECTOR
+from fewbits.store._schema import (
+    BLOCKS,
+    CODE,
+    CORRECTION,
+    ID,
+    RESERVED,
+    ROW,
+    VECTOR,
+)
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store, remove_store
 from fewbits.store._verify import Damage, Findings, Report
@@ -17,6 +25,7 @@ __all__ = [
     "CORRECTION",
     "ID",
     "RESERVED",
+    "ROW",
     "VECTOR",
     "Damage",
     "Findings",
