@@ -53,7 +53,7 @@ def check_told(folder, path, before):
     assert path.name in str(caught.value)
     report = Collection.verify_folder(folder, note=False)
     assert any(path.name in damage.file for damage in report.damages)
-    assert not any(damage.is_derived for damage in report.damages)
+    assert not report.to_rebuild
 
 
 def test_each_flipped_bit_is_told(folder):
@@ -301,9 +301,8 @@ def test_rows_that_come_later_leave_the_note_and_a_save_does_not(folder):
     report = Collection.verify_folder(folder)
     Collection.open(folder).delete(["k1"])
     assert Collection.open(folder).last_verified().report.number == report.number
-    Collection.repair_folder(folder)
-    assert Collection.open(folder).last_verified() is None
-    Collection.verify_folder(folder)
+    Collection.repair_folder(folder)  # which has nothing to do
+    assert Collection.open(folder).last_verified().report.number == report.number
     full(form="int8").save(folder, overwrite=True)
     assert Collection.open(folder).last_verified() is None
     Collection.verify_folder(folder)

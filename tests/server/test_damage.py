@@ -100,8 +100,11 @@ def test_facts_and_quality_without_what_cannot_be_read(folder, client_of, patter
 
 def test_damage_that_verifying_finds(folder, client_of):
     client = client_of(folder)
-    name = spoil(folder, "copy-*")
-    verified = client.post("/v1/verify").json()
+    (path,) = folder.glob("*/seg-*")
+    data = bytearray(path.read_bytes())
+    data[600] ^= 1
+    path.write_bytes(data)
+    name, verified = path.name, client.post("/v1/verify").json()
     assert (verified["intact"], name in str(verified["damages"])) == (False, True)
     assert health(client)["status"] == "degraded"
     assert Collection.repair_folder(folder).is_complete

@@ -171,6 +171,33 @@ def test_short_writes_go_on(tmp_path, monkeypatch):
     assert store.verify().is_intact
 
 
+@pytest.mark.skipif(os.name != "posix", reason="renames there")
+@pytest.mark.parametrize("number", [errno.EEXIST, errno.EIO])
+def test_a_lost_reply_of_link_is_no_error(tmp_path, monkeypatch, number):
+    """Over a network a call is made again when its reply is lost."""
+    real = os.link
+
+    def link(source, target):
+        real(source, target)
+        raise OSError(number, os.strerror(number), source, None, target)
+
+    monkeypatch.setattr(os, "link", link)
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(20), 0, VECTORS))
+        writer.commit()
+    assert content(store.snapshot()) == expected(rows(range(20), 0, VECTORS))
+    assert not list(tmp_path.glob("draft-*"))
+    monkeypatch.setattr(os, "link", real)
+    with store.writer() as writer:
+        writer.append(rows([30], 0, VECTORS))
+        other = tmp_path / "manifest-000002.json"
+        other.write_bytes(b"of somebody else")
+        with pytest.raises(FileExistsError):
+            writer.commit()
+    assert other.read_bytes() == b"of somebody else"
+
+
 def test_a_folder_that_takes_no_files(tmp_path, no_new_files):
     with pytest.raises((PermissionError, FewbitsError)):
         Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")

@@ -475,7 +475,7 @@ def typed_items(
             other = ""
             if os.path.isfile(text):
                 other = "to read the file, use --input"
-            elif _is_id(collection, text):
+            elif " " not in text and _is_id(collection, text):
                 option = shlex.join([by_id, text])
                 other = f"for the item of this id, use {option}"
             if other:

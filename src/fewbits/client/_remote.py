@@ -44,8 +44,8 @@ Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
-    "open its folder where it lies": "save path file_names disk_bytes usage repair "
-    "verify_folder repair_folder "
+    "open its folder where it lies": "save backup path file_names disk_bytes usage "
+    "repair verify_folder repair_folder "
     "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
     "knows_features left_over with_facts read_items add_missing tag untag tags "
     "transaction",

@@ -43,6 +43,7 @@ from fewbits.store import (
 Mask = NDArray[np.bool_]
 #: How codes are searched. "auto" scans or looks up in tables, whichever is faster.
 INDEXES = ("auto", "flat", "multi-index")
+_ROWS = 1 << 16  # whose ids are looked up at once
 _MASKS = 4  # masks of filters that are kept
 
 
@@ -233,8 +234,10 @@ class Rows:
             ids: NDArray[Any] = np.full(len(flat), None, object)
         else:
             ids = np.full(len(flat), -1, np.int64)
-        for part, inside, places in self._split(flat):
-            ids[inside] = part.ids_at(places)
+        for start in range(0, len(flat), _ROWS):
+            some = ids[start : start + _ROWS]
+            for part, inside, positions in self._split(flat[start : start + _ROWS]):
+                some[inside] = part.ids_at(positions)
         return ids.reshape(rows.shape)
 
     def codes_at(self, rows: IdArray) -> CodeArray:

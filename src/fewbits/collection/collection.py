@@ -65,7 +65,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, ID, Repaired, Report, Store
+from fewbits.store import CODE, ID, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -427,7 +427,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write this version to another folder; a crash leaves what was there, or it.
+        """Write this version to another folder, without what is deleted.
+
+        A crash leaves what was there, or the new one. `backup` takes files as they are.
 
         Parameters
         ----------
@@ -456,6 +458,33 @@ class Collection:
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
+
+    def backup(self, path: str | Path) -> None:
+        """Make a new folder of this version, while others may change the collection.
+
+        Inside one file system it takes no time and no space: files, which never change,
+        are shared by hard links, also those with deleted rows. `save` writes them anew
+        without these. A crash leaves no collection there, or the whole.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            When the collection is in memory, or another has taken its place.
+        ArtefactError
+            When the folder holds anything.
+        OSError
+            When it cannot be written.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it")
+        version = self._version
+        rows = version.rows
+        state = None if rows is None else (rows.store, rows.snapshot)
+        _folder.backup(self._folder, Path(path), version.digest, state)
 
     def _replace(
         self,
@@ -1508,20 +1537,20 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Names are kept in the folder by a commit of its own, which changes no rows.
+        Names are kept in the folder, by a commit of its own, which changes no rows.
 
         Parameters
         ----------
         name : str
             Not a number.
         version : int, default=None
-            One of `versions`; that of this handle when not given. The newest one gets
-            the number of the commit that names it.
+            One of `versions`; that of this handle when not given.
 
         Returns
         -------
         int
-            The version that has the name.
+            The version that has the name. The newest one gets the number of the commit
+            that names it.
 
         Raises
         ------
@@ -1537,7 +1566,13 @@ skip_unreadable, progress
         >>> len(col), len(col.at("spring")), list(col.tags())
         (1, 2, ['spring'])
         """
-        _check_tag(name)
+        if (
+            not (isinstance(name, str) and name.strip() == name != "")
+            or name.isdecimal()
+        ):
+            raise ArgumentError(
+                f"the name of a version is a text, no number; got {name!r}"
+            )
         number = self.version if version is None else check_count(version, "version", 0)
         with self._alone(), self._writing(None) as writer:
             tags = writer.manifest.tags
@@ -1568,19 +1603,10 @@ skip_unreadable, progress
         return {} if rows is None else rows.store.tags()
 
     def at(self, version: int | str) -> Collection:
-        """Return the collection as it was at a version, to be read only.
+        """Return the collection as it was at a version, or at one of this name.
 
-        What it reads stays on the disk as long as it is used.
-
-        Parameters
-        ----------
-        version : int or str
-            One of `versions`, or the name of one.
-
-        Raises
-        ------
-        ArgumentError
-            When this version is no longer there, or none has this name.
+        It can only be read, and stays on the disk as long as it is used. Raises
+        ArgumentError where this version is gone, or none has this name.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1654,7 +1680,7 @@ skip_unreadable, progress
             raise ArgumentError("a collection in memory has no files: save it first")
         return self.verify_folder(self._folder, rows=rows, note=note)
 
-    def repair(self, *, drop_rows: bool = False) -> Repaired:
+    def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1681,10 +1707,6 @@ skip_unreadable, progress
         note : bool, default=True
             Note the result in the folder, if it can be written to.
 
-        Returns
-        -------
-        fewbits.store.Report
-
         Raises
         ------
         ArtefactError
@@ -1696,7 +1718,7 @@ skip_unreadable, progress
     @classmethod
     def repair_folder(
         cls, path: Path | str, *, drop_rows: bool = False, encoder: Any = None
-    ) -> Repaired:
+    ) -> RepairReport:
         """Put back what a checksum proves, and report what is left.
 
         A flipped bit is put back, and derived files are made again. Only what fails its
@@ -1715,7 +1737,7 @@ skip_unreadable, progress
 
         Returns
         -------
-        fewbits.store.Repaired
+        fewbits.store.RepairReport
 
         Raises
         ------
@@ -2053,11 +2075,6 @@ def _id_name(version: _Version) -> str:
     rows, name = version.rows, version.model.facts.id_column
     columns = () if rows is None else rows.columns
     return name or ("id" if "id" not in columns else ID)
-
-
-def _check_tag(name: Any) -> None:
-    if not (isinstance(name, str) and name.strip() == name != "") or name.isdecimal():
-        raise ArgumentError(f"the name of a version is a text, no number; got {name!r}")
 
 
 def _number_of(tags: Mapping[str, int], name: str) -> int:

@@ -142,11 +142,10 @@ class _Sets:
             low, high = one[span], other[span]
             # The larger of two first places hangs below the smaller, until all are one.
             while len(low):
-                ends = self._roots(low), self._roots(high)
-                low, high = np.minimum(*ends), np.maximum(*ends)
-                apart = low != high
+                apart = self.parents[low] != self.parents[high]
                 low, high = low[apart], high[apart]
-                np.minimum.at(self.parents, high, low)
+                ends = self._roots(low), self._roots(high)
+                np.minimum.at(self.parents, np.maximum(*ends), np.minimum(*ends))
 
     def _roots(self, places: IdArray | slice) -> IdArray:
         """Return the first places of the sets, and halve the ways to them."""

@@ -165,7 +165,6 @@ class Damage(Answer):
     bytes: list[int] | None
     rows: list[int] | None
     columns: list[str]
-    is_derived: bool
     text: str
 
 
@@ -177,6 +176,8 @@ class Verified(Answer):
     n_rows: int
     n_bytes: int
     damages: list[Damage]
+    unreadable: list[str]
+    to_rebuild: list[str]
     at: float
     seconds: float
 

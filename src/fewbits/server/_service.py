@@ -64,7 +64,7 @@ class Live:
         self.snapshot = self._new_snapshot()
         last = source.last_verified()
         if last is not None and not last.report.is_intact:
-            text = str(last.report.damages[0])
+            text = last.report.problems[0]
             self.set_damage(text if self._is_of_this_version(text) else None)
 
     def warm(self) -> None:

@@ -4,7 +4,7 @@ Knows nothing of encoders but a fingerprint, and nothing of search.
 """
 
 from fewbits.store._lock import one_at_a_time
-from fewbits.store._repair import Repaired
+from fewbits.store._repair import RepairReport
 from fewbits.store._schema import (
     BLOCKS,
     CODE,
@@ -16,7 +16,7 @@ from fewbits.store._schema import (
 )
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store, remove_store
-from fewbits.store._verify import Damage, Report
+from fewbits.store._verify import Damage, Findings, Report
 from fewbits.store._writer import Writer
 
 __all__ = [
@@ -28,9 +28,10 @@ __all__ = [
     "ROW",
     "VECTOR",
     "Damage",
+    "Findings",
     "Int8Parts",
     "Part",
-    "Repaired",
+    "RepairReport",
     "Report",
     "Snapshot",
     "Store",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
 from fewbits.store._deletes import Deletes, read_deletes
-from fewbits.store._disk import Disk, write_file
+from fewbits.store._disk import Disk, read_at, write_file
 from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
     REPAIR,
@@ -33,11 +33,11 @@ from fewbits.store._sums import (
     CheckedBytes,
     FileSums,
     SummedFile,
-    block_sums,
     is_sealed,
     parse_sums,
     sealed,
     sums_bytes,
+    sums_of,
 )
 
 #: Segments with fewer rows get no index of ids: a commit has one such at most.
@@ -519,7 +519,7 @@ class SegmentFiles:
     def _look_up(self, keys: Any, same: Same | None) -> IdArray:
         try:
             return self._index.find(keys, same)
-        except ArtefactError:
+        except (ArtefactError, OSError):
             # Whatever the matter with the file is, the ids themselves are there.
             self.__dict__["_index"] = self._sorted_ids()
             return self._index.find(keys, same)
@@ -574,18 +574,21 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
     path = disk.folder / entry.derived_name
-    view = memoryview(disk.map(entry.derived_name))
+    data = disk.map(entry.derived_name)
     size = len(_seal(entry, 0))
-    n_bytes = int.from_bytes(view[-12:-4], "little")
-    tail = view[n_bytes:]
+    n_bytes = int.from_bytes(
+        read_at(data, max(0, len(data) - 12), len(data) - 4), "little"
+    )
+    view = memoryview(data)[:n_bytes]
+    tail = memoryview(read_at(data, n_bytes, len(data)))
     if len(tail) != 4 * -(-n_bytes // BLOCK) + size + 4:
         raise ArtefactError(f"{path} is damaged: its length does not fit")
     if tail[-size - 4 : -4] != _seal(entry, n_bytes):
         raise ArtefactError(f"{path} is damaged: it is of another segment")
     sums = np.frombuffer(tail[: -size - 4], "<u4")
-    if not (is_sealed(tail) and np.array_equal(block_sums(view[:n_bytes]), sums)):
+    if not (is_sealed(tail) and np.array_equal(sums_of(view), sums)):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    return view[:n_bytes]
+    return view
 
 
 def _seal(entry: SegmentEntry, n_bytes: int) -> bytes:

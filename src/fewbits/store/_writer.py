@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,6 +291,8 @@ class Writer:
     def _begin_from(self, state: Manifest) -> None:
         """Go on from a state that no manifest names."""
         self._base = replace(state, number=self._newest.number)
+        # Open files know deleted rows by the number of a commit, which comes again.
+        self._opened = WeakValueDictionary()
         self._begin()
 
     def _changed(self) -> bool:

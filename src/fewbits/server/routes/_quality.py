@@ -74,8 +74,8 @@ async def verify(served: Current) -> Json:
     if noted is not None and noted.at >= at:
         verified = noted
     served.service.verified = verified  # where the folder has no note of it
-    damages = report.damages
-    served.service.live.set_damage(str(damages[0]) if damages else None)
+    problems = report.problems
+    served.service.live.set_damage(problems[0] if problems else None)
     return Json(_public(served, verified))
 
 
@@ -84,4 +84,6 @@ def _public(served: Served, verified: Verification) -> dict[str, Any]:
     facts, public = verified.to_dict(), served.service.live.public
     for damage in facts["damages"]:
         damage |= {name: public(damage[name]) for name in ("file", "text")}
+    for name in ("unreadable", "to_rebuild"):
+        facts[name] = [public(text) for text in facts[name]]
     return facts
