@@ -41,6 +41,17 @@ async def health(served: Current) -> Json:
     return Json(content if fault is None else {**content, "reason": fault})
 
 
+@router.get("/v1/versions", responses=answers("Versions"))
+async def versions(served: Current) -> Json:
+    """Return the version that is served, those that are still there, and names."""
+
+    def known() -> dict[str, Any]:
+        col = served.collection
+        return {"version": col.version, "versions": col.versions(), "tags": col.tags()}
+
+    return Json(await served.run(known))
+
+
 @router.get("/metrics", response_class=Response, responses=also("text/plain"))
 async def metrics(served: Current) -> Response:
     """Return counts and times in Prometheus' text format."""
