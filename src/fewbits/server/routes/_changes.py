@@ -103,7 +103,7 @@ async def changes(
             else:
                 options = _options(served, change)
             if name == "update":
-                options["data"] = _table(change, served.collection)
+                options["data"] = _table(change)
             made.append((name, options))
         return {"changes": made, "timeout": _options(served, body)["timeout"]}
 
