@@ -50,10 +50,10 @@ _INSTEAD = {
     "open its folder where it lies": "save backup path file_names disk_bytes usage "
     "repair verify_folder repair_folder "
     "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
-    "knows_features left_over with_facts read_items add_missing",
+    "has_features unused_files with_facts read_items add_missing",
     "a server answers from the newest version": "at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
-        "encoder codebook calibration rejection features check_codes_of from_learner "
+        "encoder codebook calibration rejection features check_same_codes from_learner "
         "from_parts"
     ),
     "ask for items by their ids, or by search()": "take positions_of mask "
@@ -61,7 +61,7 @@ _INSTEAD = {
     "ask for those of some items: encode(ids=)": "codes",
     "ask for column()": "labels",
     "ask for to_arrow().schema": "schema",
-    "ids are whole numbers or texts, see has_text_ids": "typed_id",
+    "ids are whole numbers or texts, see has_text_ids": "parse_id",
     "fewbits.open() opens both": "open",
     "the server does so by itself": "warm",
 }

@@ -123,7 +123,7 @@ async def facts(served: Current) -> Json:
             "id_column": collection.facts.id_column,
             "id_type": "string" if collection.has_text_ids else "integer",
             "vectors": collection.vector_dtype is not None,
-            "item_features": collection.knows_features,
+            "item_features": collection.has_features,
             "n_classes": None if book is None else len(book),
             "novelty_radius": collection.facts.novelty_radius,
             "limits": settings.limits(),
