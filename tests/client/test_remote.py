@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from fastapi.testclient import TestClient
 from PIL import Image
 
 import fewbits
@@ -17,7 +18,7 @@ from fewbits.client import RemoteCollection
 from fewbits.collection import Classification, DuplicateGroups, Hits
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError, ServiceError
 from fewbits.learners import LSH
-from fewbits.server import Settings
+from fewbits.server import Settings, create_app
 from tests.server._images import image_collection
 from tests.server._running import ENCODER, served, small_collection, vectors
 
@@ -609,3 +610,77 @@ def test_a_token(local):
         assert caught.value.status == 401
         with fewbits.open(url, token=token) as remote:
             assert remote.summary() == local.summary()
+
+
+# Several changes as one, and versions that stay.
+
+
+def test_a_transaction_is_one_commit(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            with col.transaction():
+                for _ in changes(col):
+                    pass
+                if col is remote:
+                    assert len(col) == 200
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.version == local.version == 2
+        with pytest.raises(ArgumentError, match="no item"), remote.transaction():
+            assert [remote.delete([0]) for _ in range(2)] == [0, 0]
+        with pytest.raises(KeyError), remote.transaction():
+            _ = {}[remote.delete([1])]
+        with remote.transaction():
+            for refused in (remote.compact, remote.transaction().__enter__):
+                with pytest.raises(ArgumentError, match="transaction is open"):
+                    refused()
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.version == 2
+
+
+def test_versions_have_names_there(tmp_path):
+    small_collection(path=tmp_path / "c")
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        number = remote.tag("spring")
+        remote.delete([3])
+        remote.compact()
+        assert (remote.tags(), remote.versions()[0]) == ({"spring": number}, number)
+        assert len(Collection.open(tmp_path / "c").at("spring")) == 200
+        with pytest.raises(ArgumentError, match="untag it first"):
+            remote.tag("spring")
+        with pytest.raises(ArgumentError, match="gone"):
+            remote.tag("x", 999)
+        remote.untag("spring")
+        with pytest.raises(ArgumentError, match="no version has the name"):
+            remote.untag("spring")
+    with remote_of(tmp_path / "c") as remote:
+        with pytest.raises(ServiceError, match="--writable"):
+            remote.tag("x")
+        with pytest.raises(ServiceError, match="--writable"), remote.transaction():
+            remote.delete([5])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [],
+        [{}],
+        [{"add": {"rows": [{}]}, "delete": {"ids": [1]}}],
+        [{"delete": {"ids": [1]}}, {"delete": {"ids": [10**6]}}],
+        [{"delete": {"ids": [1]}}, {"add": {}, "table": "x"}],
+        [{"delete": {"ids": [1]}}, {"add": {}, "table": "AAAA"}],
+        [{"delete": {"filter": "kind like 'a' or " * 30 + "kind like 'b'"}}],
+    ],
+)
+def test_a_request_of_changes_with_a_mistake_changes_nothing(tmp_path, changes):
+    small_collection(path=tmp_path / "c")
+    service = create_app(tmp_path / "c", Settings(writable=True))
+    with TestClient(service, base_url="http://localhost") as client:
+        answer = client.post("/v1/changes", json={"changes": changes})
+        assert answer.status_code == 422, answer.text
+        one = [{"delete": {"ids": [1]}}, {"delete": {"filter": "year = 2019"}}]
+        answer = client.post("/v1/changes", json={"changes": one}).json()
+    before = small_collection()
+    n_left = before.delete([1]) and len(before) - before.delete(filter="year = 2019")
+    assert answer["n_items"] == n_left

@@ -325,7 +325,7 @@ def test_kills_leave_a_collection(tmp_path):
         assert Collection.verify_folder(tmp_path / "c").is_intact
     del col
     Collection.open(tmp_path / "c").compact()
-    assert Collection.left_over(tmp_path / "c") == {}
+    assert Collection.unused_files(tmp_path / "c") == {}
     assert [path.is_dir() for path in (tmp_path / "c").iterdir()].count(True) == 1
 
 
@@ -381,10 +381,10 @@ def test_rows_that_are_read_stay_until_later(tmp_path):
     before = answers(col)
     learnt().save(tmp_path / "c", overwrite=True)
     assert answers(col) == before
-    assert Collection.left_over(tmp_path / "c")
+    assert Collection.unused_files(tmp_path / "c")
     del col
     learnt().save(tmp_path / "c", overwrite=True)
-    assert Collection.left_over(tmp_path / "c") == {}
+    assert Collection.unused_files(tmp_path / "c") == {}
 
 
 # Tables of search beside the rows.
@@ -508,7 +508,7 @@ def test_a_fitted_encoder_is_shared_by_its_folder(tmp_path):
     for name in ("a", "b"):
         Collection.create(tmp_path / name, X, encoder=tmp_path / "e")
     one, other = (Collection.open(tmp_path / name) for name in ("a", "b"))
-    one.check_codes_of(other)
+    one.check_same_codes(other)
     np.testing.assert_array_equal(one.codes, other.codes)
     with contextlib.suppress(OSError):
         os.remove(tmp_path / "e" / "collection.json")

@@ -224,7 +224,7 @@ def test_what_only_newer_ones_may_change_is_read(kept, case):
     assert Collection.verify_folder(folder).is_intact
     assert run("verify", folder).startswith("10 rows")
     assert run("inspect", folder)
-    assert Collection.left_over(folder) == {}
+    assert Collection.unused_files(folder) == {}
     check_refused(changing(folder, col), "'tides'")
     assert without_locks(folder) == content
 

@@ -56,10 +56,10 @@ def verify(
     else:
         report = Collection.verify_folder(collection)
         whole = report.is_intact
-    others = Collection.left_over(collection)
+    others = Collection.unused_files(collection)
     if as_json:
         facts = {"collection": str(collection), **asdict(report)}
-        print_json({**facts, "left_over": others})
+        print_json({**facts, "unused_files": others})
     else:
         lines = [_left_over(path, n_bytes) for path, n_bytes in others.items()]
         typer.echo("\n".join([str(report), *lines]))

@@ -2,7 +2,9 @@
 
 import base64
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -26,6 +28,7 @@ from fewbits.client._items import (
     table_of,
     vector_column,
 )
+from fewbits.client.wire import write_stream
 from fewbits.collection import (
     KINDS,
     Classification,
@@ -47,11 +50,10 @@ _INSTEAD = {
     "open its folder where it lies": "save backup path file_names disk_bytes usage "
     "repair verify_folder repair_folder "
     "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
-    "knows_features left_over with_facts read_items add_missing tag untag tags "
-    "transaction",
-    "a server answers from the newest version": "versions at frozen",
+    "has_features unused_files with_facts read_items add_missing",
+    "a server answers from the newest version": "at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
-        "encoder codebook calibration rejection features check_codes_of from_learner "
+        "encoder codebook calibration rejection features check_same_codes from_learner "
         "from_parts"
     ),
     "ask for items by their ids, or by search()": "take positions_of mask "
@@ -59,7 +61,7 @@ _INSTEAD = {
     "ask for those of some items: encode(ids=)": "codes",
     "ask for column()": "labels",
     "ask for to_arrow().schema": "schema",
-    "ids are whole numbers or texts, see has_text_ids": "typed_id",
+    "ids are whole numbers or texts, see has_text_ids": "parse_id",
     "fewbits.open() opens both": "open",
     "the server does so by itself": "warm",
 }
@@ -125,6 +127,7 @@ class RemoteCollection:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._facts: dict[str, Any] = connection.get("/v1/facts")
+        self._of_thread = threading.local()  # changes of a transaction
 
     def __repr__(self) -> str:
         return f"RemoteCollection({self._connection.url!r})"
@@ -258,12 +261,12 @@ class RemoteCollection:
     @_like(Collection.add)
     def add(self, arguments: Arguments) -> int:
         """Add items; files are read here, and many rows go in several steps."""
-        return self._send_rows("/v1/add", **arguments)
+        return self._send_rows("add", **arguments)
 
     @_like(Collection.upsert)
     def upsert(self, arguments: Arguments) -> int:
         """Add items, in place of those of their ids; as `add`."""
-        return self._send_rows("/v1/upsert", **arguments)
+        return self._send_rows("upsert", **arguments)
 
     @_like(Collection.update)
     def update(self, arguments: Arguments) -> int:
@@ -284,19 +287,64 @@ class RemoteCollection:
             )
         else:
             table = sent_table(data)
-        fields = _fields(arguments)
-        return self._changed(self._connection.post("/v1/update", table, **fields))
+        return self._change("update", table, **_fields(arguments))
 
     @_like(Collection.delete)
     def delete(self, arguments: Arguments) -> int:
         """Delete items, by their ids, by a condition, or by both."""
         if arguments["ids"] is None and arguments["filter"] is None:
             raise ArgumentError("delete needs ids or a filter")
-        return self._changed(self._connection.post("/v1/delete", **_fields(arguments)))
+        return self._change("delete", **_fields(arguments))
+
+    @contextmanager
+    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Make the changes in a ``with`` block one commit: all of them, or none.
+
+        They are sent when the block ends, in one request of at most what a server takes
+        as JSON (8 MiB). Until then nothing has happened, and each returns 0.
+        """
+        self._check_alone()
+        changes: list[dict[str, Any]] = []
+        self._of_thread.changes = changes
+        try:
+            yield
+        finally:
+            self._of_thread.changes = None
+        if changes:
+            fields = {"changes": changes, "timeout": timeout}
+            self._changed(self._connection.post("/v1/changes", **fields))
+
+    def _check_alone(self) -> None:
+        if getattr(self._of_thread, "changes", None) is not None:
+            raise ArgumentError(
+                "a transaction is open: it takes add, upsert, update and delete"
+            )
+
+    def tag(self, name: str, version: int | None = None) -> int:
+        """Name a version, which then stays, see `fewbits.Collection.tag`."""
+        self._check_alone()
+        self._changed(self._connection.post("/v1/tag", name=name, version=version))
+        return self.tags()[name]
+
+    def untag(self, name: str) -> None:
+        """Take a name from its version."""
+        self._check_alone()
+        self._changed(self._connection.post("/v1/untag", name=name))
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of versions, and which these are."""
+        tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
+        return tags
+
+    def versions(self) -> list[int]:
+        """Return the versions that are still there, the newest last."""
+        versions: list[int] = self._connection.get("/v1/versions")["versions"]
+        return versions
 
     @_like(Collection.compact)
     def compact(self, arguments: Arguments) -> None:
         """Make the folder as small as it can be."""
+        self._check_alone()
         self._changed(self._connection.post("/v1/compact", **arguments))
 
     def verify(self) -> Report:
@@ -420,15 +468,18 @@ class RemoteCollection:
         return {kind: values}
 
     def _send_rows(
-        self, path: str, *, timeout: Any, progress: Any, **arguments: Any
+        self, verb: str, *, timeout: Any, progress: Any, **arguments: Any
     ) -> int:
         is_of_images = arguments.pop("images") is not None or self.kind == "images"
         if arguments.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
         table, fields = rows_table(self.facts, **arguments)
+        if getattr(self._of_thread, "changes", None) is not None:
+            return self._change(verb, table, **fields)
         limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0
         for part in parts(table, len(table) or 1, limit):
-            answer = self._connection.post(path, part, timeout=timeout, **fields)
+            fields["timeout"] = timeout
+            answer = self._connection.post(f"/v1/{verb}", part, **fields)
             if done:
                 answer.pop("warnings", None)  # the same of each part
             n_changed += self._changed(answer)
@@ -436,6 +487,18 @@ class RemoteCollection:
             if progress is not None:
                 progress(done, len(table))
         return n_changed
+
+    def _change(self, verb: str, table: Any = None, **fields: Any) -> int:
+        """Change the collection now, or at the end of a transaction."""
+        changes = getattr(self._of_thread, "changes", None)
+        if changes is None:
+            return self._changed(self._connection.post(f"/v1/{verb}", table, **fields))
+        fields.pop("timeout", None)
+        change: dict[str, Any] = {verb: fields}
+        if table is not None:
+            change["table"] = base64.b64encode(write_stream(table, "{}")).decode()
+        changes.append(change)
+        return 0
 
     def _changed(self, answer: dict[str, Any]) -> int:
         # Facts that are known are older: they are asked for anew.

@@ -611,7 +611,7 @@ def _unnamed(folder: Path) -> list[Path]:
     ]
 
 
-def left_over(folder: str | Path) -> dict[str, int]:
+def unused_files(folder: str | Path) -> dict[str, int]:
     """Return the bytes of what no version needs, by path.
 
     Stores that the manifest does not name: of a save that was killed, or still goes on,
@@ -722,7 +722,7 @@ class Verification:
 
 
 def verified(
-    folder: str | Path, *, rows: bool = True, note: bool = True
+    folder: str | Path, *, rows: bool = True, record: bool = True
 ) -> Verification:
     """Read every byte of a collection, and report what is damaged.
 
@@ -731,8 +731,8 @@ def verified(
     folder : str or Path
     rows : bool, default=True
         False leaves the rows out, and notes nothing.
-    note : bool, default=True
-        Note the result in the folder, if it can be written to.
+    record : bool, default=True
+        Keep the result in the folder, if it can be written to.
 
     Raises
     ------
@@ -747,7 +747,7 @@ def verified(
         if report.is_intact or digest == _digest_of(folder):
             break
     result = Verification(report, at, time.perf_counter() - began)
-    if note and rows:
+    if record and rows:
         _note(folder, digest, result)
     return result
 

@@ -1440,7 +1440,7 @@ skip_unreadable, progress
         """
         return _mask(self._version, filter, allowed)
 
-    def typed_id(self, text: str) -> Any:
+    def parse_id(self, text: str) -> Any:
         """Return an id that was written as text, as the collection has it."""
         if self.has_text_ids:
             return text
@@ -1671,14 +1671,14 @@ skip_unreadable, progress
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
-    def verify(self, *, rows: bool = True, note: bool = True) -> Report:
+    def verify(self, *, rows: bool = True, record: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
 
         See `verify_folder`.
         """
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
-        return self.verify_folder(self._folder, rows=rows, note=note)
+        return self.verify_folder(self._folder, rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
@@ -1691,11 +1691,11 @@ skip_unreadable, progress
 
     @staticmethod
     def verify_folder(
-        path: Path | str, *, rows: bool = True, note: bool = True
+        path: Path | str, *, rows: bool = True, record: bool = True
     ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
-        The folder notes when that was and what was found, for `fewbits inspect` and the
+        The folder keeps when that was and what was found, for `fewbits inspect` and the
         explorer.
 
         Parameters
@@ -1703,9 +1703,9 @@ skip_unreadable, progress
         path : str or Path
             Of a collection, however damaged it is.
         rows : bool, default=True
-            False looks at the encoder and the classes alone, and notes nothing.
-        note : bool, default=True
-            Note the result in the folder, if it can be written to.
+            False looks at the encoder and the classes alone, and keeps nothing.
+        record : bool, default=True
+            Keep the result in the folder, if it can be written to.
 
         Raises
         ------
@@ -1713,7 +1713,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, note=note).report
+            return _folder.verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1758,13 +1758,13 @@ skip_unreadable, progress
         return report
 
     @staticmethod
-    def left_over(path: Path | str) -> dict[str, int]:
+    def unused_files(path: Path | str) -> dict[str, int]:
         """Return the bytes of what no version of a folder needs, by path.
 
         Rows of a save that was killed, or still goes on, or that a process still reads;
         and the damaged files that a repair has replaced.
         """
-        return _folder.left_over(path)
+        return _folder.unused_files(path)
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
@@ -1855,7 +1855,7 @@ skip_unreadable, progress
         return None if rows is None else rows.vector_dtype
 
     @property
-    def knows_features(self) -> bool:
+    def has_features(self) -> bool:
         """True where features of the items are kept, or can be made from kept texts."""
         texts = self.kind == "texts" and self.item_column is not None
         return self.kind != "codes" and (texts or self.vector_dtype is not None)
@@ -1903,7 +1903,7 @@ skip_unreadable, progress
         is_full = version.rows is not None
         return Collection(replace(version, model=model), None, frozen=is_full)
 
-    def check_codes_of(self, other: Collection) -> None:
+    def check_same_codes(self, other: Collection) -> None:
         """Refuse another collection whose codes do not mean the same.
 
         So texts find images, or the other way round, where both were learnt by LLC with

@@ -148,6 +148,14 @@ class Recalls(Answer):
     estimates: list[RecallEstimate]
 
 
+class Versions(Answer):
+    """The versions that can be read where the collection lies, and their names."""
+
+    version: int
+    versions: list[int]
+    tags: dict[str, int]
+
+
 class Changed(Answer):
     """How many rows a change concerned, and the state after it."""
 

@@ -5,6 +5,7 @@ defaults: `FIELDS` says what each argument is in JSON.
 """
 
 import asyncio
+import base64
 import inspect
 import json
 from collections.abc import Awaitable, Callable
@@ -80,6 +81,9 @@ Filter = Annotated[
     str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
 ]
 Position = Annotated[int, Field(ge=0, le=2**40)]
+Timeout = Annotated[
+    float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
+]
 #: What each argument of a method of `Collection` is in JSON.
 FIELDS: dict[str, Any] = {
     "texts": Texts,
@@ -111,12 +115,12 @@ FIELDS: dict[str, Any] = {
     "random_state": Number,
     "max_vector_distance": float,
     "missing_ok": bool,
-    "timeout": Annotated[
-        float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
-    ],
+    "timeout": Timeout,
     "column": str | Many[str],
     "id": str,
     "skip_blank": bool,
+    "name": str,
+    "version": Number,
     "n_queries": Number,
     "confidence": float,
 }
@@ -194,6 +198,43 @@ UpdateBody = body_like(
 )
 DeleteBody = body_like("DeleteBody", Collection.delete)
 CompactBody = body_like("CompactBody", Collection.compact)
+TagBody = body_like("TagBody", Collection.tag)
+UntagBody = body_like("UntagBody", Collection.untag)
+
+
+class ChangeBody(Body):
+    """One change: the body of the route of its name."""
+
+    add: RowsBody | None = None  # type: ignore[valid-type]
+    upsert: RowsBody | None = None  # type: ignore[valid-type]
+    update: UpdateBody | None = None  # type: ignore[valid-type]
+    delete: DeleteBody | None = None  # type: ignore[valid-type]
+    table: str | None = Field(
+        None, description="In place of rows, a stream of Arrow in base64."
+    )
+
+    def one(self) -> tuple[str, Any]:
+        """Return which change it is, and its body."""
+        bodies = self.options("table")
+        chosen = [name for name, body in bodies.items() if body is not None]
+        if len(chosen) != 1:
+            raise ArgumentError(f"a change is one of {', '.join(bodies)}")
+        body = bodies[chosen[0]]
+        if self.table is not None:
+            try:
+                data = base64.b64decode(self.table, validate=True)
+            except ValueError:
+                raise ArgumentError("table is no base64") from None
+            body._table, _ = request_stream(data)
+        _check_patterns(vars(body).get("filter") or "")
+        return chosen[0], body
+
+
+class ChangesBody(Body):
+    """Changes that are one commit, see `fewbits.Collection.transaction`."""
+
+    changes: Annotated[Many[ChangeBody], Field(min_length=1)]
+    timeout: Timeout | None = None
 
 
 class ItemsBody(Body):

@@ -11,9 +11,13 @@ from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import (
     Body,
+    ChangeBody,
+    ChangesBody,
     CompactBody,
     DeleteBody,
     RowsBody,
+    TagBody,
+    UntagBody,
     UpdateBody,
     body_of,
     reads,
@@ -81,6 +85,53 @@ async def compact(
 ) -> Json:
     """Rewrite the collection without deleted rows, however long it takes."""
     return await _changed(served, Collection.compact, lambda: _options(served, body))
+
+
+@router.post(
+    "/v1/changes", openapi_extra=reads(ChangesBody), responses=answers("Changed")
+)
+async def changes(
+    body: Annotated[Any, Depends(body_of(ChangesBody))], served: Current
+) -> Json:
+    """Make several changes, each of which sees those before it, one commit."""
+
+    def arguments() -> dict[str, Any]:
+        made = []
+        for name, change in map(ChangeBody.one, body.changes):
+            if name in ("add", "upsert"):
+                options = _new_rows(served, change)
+            else:
+                options = _options(served, change)
+            if name == "update":
+                options["data"] = _table(change)
+            made.append((name, options))
+        return {"changes": made, "timeout": _options(served, body)["timeout"]}
+
+    return await _changed(served, _all_changed, arguments)
+
+
+def _all_changed(collection: Collection, changes: Any, timeout: float) -> int:
+    with collection.transaction(timeout=timeout):
+        made = [getattr(collection, name)(**options) for name, options in changes]
+    return sum(made)
+
+
+@router.post("/v1/tag", openapi_extra=reads(TagBody), responses=answers("Changed"))
+async def tag(body: Annotated[Any, Depends(body_of(TagBody))], served: Current) -> Json:
+    """Name a version, which then stays, see `/v1/versions`."""
+    return await _changed(served, _tagged, lambda: {"tag": body.options()})
+
+
+@router.post("/v1/untag", openapi_extra=reads(UntagBody), responses=answers("Changed"))
+async def untag(
+    body: Annotated[Any, Depends(body_of(UntagBody))], served: Current
+) -> Json:
+    """Take a name from its version."""
+    return await _changed(served, Collection.untag, body.options)
+
+
+def _tagged(collection: Collection, tag: dict[str, Any]) -> None:
+    collection.tag(**tag)
 
 
 async def _changed(

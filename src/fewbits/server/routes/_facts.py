@@ -41,6 +41,17 @@ async def health(served: Current) -> Json:
     return Json(content if fault is None else {**content, "reason": fault})
 
 
+@router.get("/v1/versions", responses=answers("Versions"))
+async def versions(served: Current) -> Json:
+    """Return the version that is served, those that are still there, and names."""
+
+    def known() -> dict[str, Any]:
+        col = served.collection
+        return {"version": col.version, "versions": col.versions(), "tags": col.tags()}
+
+    return Json(await served.run(known))
+
+
 @router.get("/metrics", response_class=Response, responses=also("text/plain"))
 async def metrics(served: Current) -> Response:
     """Return counts and times in Prometheus' text format."""
@@ -112,7 +123,7 @@ async def facts(served: Current) -> Json:
             "id_column": collection.facts.id_column,
             "id_type": "string" if collection.has_text_ids else "integer",
             "vectors": collection.vector_dtype is not None,
-            "item_features": collection.knows_features,
+            "item_features": collection.has_features,
             "n_classes": None if book is None else len(book),
             "novelty_radius": collection.facts.novelty_radius,
             "limits": settings.limits(),

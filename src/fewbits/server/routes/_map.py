@@ -189,6 +189,6 @@ def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap
 def _id(served: Served, id: str | None) -> Any:
     """Return an id as the collection has it."""
     try:
-        return None if id is None else served.collection.typed_id(id)
+        return None if id is None else served.collection.parse_id(id)
     except ArgumentError as error:
         raise ApiError(404, "not_found", str(error)) from None

@@ -66,7 +66,7 @@ async def verify(served: Current) -> Json:
     at, began = time.time(), time.perf_counter()
     # One at a time: it reads all of the disk.
     read = partial(
-        Collection.verify_folder, served.folder, note=served.settings.writable
+        Collection.verify_folder, served.folder, record=served.settings.writable
     )
     report = await served.run_heavy(read)
     verified = Verification(report, at, time.perf_counter() - began)

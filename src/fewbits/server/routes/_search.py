@@ -413,7 +413,7 @@ async def image(id: str, served: Current) -> Response:
 
     def thumbnail() -> Response:
         try:
-            record = collection.get([collection.typed_id(id)], [column])[0]
+            record = collection.get([collection.parse_id(id)], [column])[0]
         except ArgumentError as error:
             raise ApiError(404, "not_found", str(error)) from None
         path = Path(str(record[column]))
