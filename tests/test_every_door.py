@@ -21,7 +21,6 @@ from typer.testing import CliRunner
 
 from fewbits import Collection, backbones, training
 from fewbits._json import to_json
-from fewbits.backbones import Backbone
 from fewbits.classify import Codebook
 from fewbits.classify.decoders import DECODERS, Bounded, Decoder
 from fewbits.cli import app
@@ -32,6 +31,7 @@ from fewbits.ood import learn_rejection
 from fewbits.server import Settings, create_app
 from tests.server._images import Thumbnail
 from tests.server._running import learnt
+from tests.server._texts import Letters
 
 N, WIDTH = 60, 16
 ENCODER = LinearEncoder(np.eye(WIDTH), np.zeros(WIDTH))
@@ -41,17 +41,9 @@ Q = X[:4] + np.float32(0.3)
 CODES = ENCODER.encode(Q)
 WORDS = ("arm", "leg", "shark", "bite", "sleep", "fever", "cough", "broken")
 TEXTS = [f"{WORDS[i % 8]} {WORDS[i * i % 7]} {i}" for i in range(N)]
-CHANGES = ("add", "upsert", "update", "delete")
-
-
-class Letters(Backbone):
-    """Counts of sixteen letters."""
-
-    id, kind, n_features, fingerprint = "letters", "texts", WIDTH, "1" * 64
-
-    def extract(self, items, *, progress=None):
-        counts = [[text.count(x) for x in "abcdefghiklmnors"] for text in items]
-        return np.array(counts, np.float32) - 0.5
+CHANGES = ("add", "upsert", "update", "delete", "compact")
+#: Routes that are not called as the method is.
+ROUTES = {"get": "items"}
 
 
 # The collections, and what each method is called with.
@@ -110,6 +102,10 @@ BASES = {
     "upsert": {"data": rows(key=[100, 901])},
     "update": {"data": pa.table({"key": [101, 102], "year": [7, 8]})},
     "delete": {},
+    "get": {"ids": [100]},
+    "encode": {"vectors": Q},
+    "compact": {},
+    "verify": {},
 }
 #: The cases of each option; a pair names the collection, if it is not of vectors.
 CASES = {
@@ -261,30 +257,66 @@ CASES = {
         "missing_ok": [{"ids": [7, 100], "missing_ok": True}],
         "timeout": [{"ids": [100], "timeout": 1.5}],
     },
+    "get": {
+        "ids": [{"ids": [107, 100]}, {"ids": [7]}, {"ids": [100, 7]}],
+        "columns": [{"columns": ["year"]}, {"columns": ["none"]}],
+    },
+    "encode": {
+        "items": [("texts", {"items": ITEMS["texts"]})],
+        "texts": [("texts", ITEMS), ITEMS],
+        "vectors": [{"vectors": Q[:1]}, {"vectors": Q[:, :3]}],
+        "images": [("images", {"images": 2}), {"images": 2}],
+        "ids": [{"ids": [100, 107]}, {"ids": [7]}],
+        "codes": [{"codes": CODES[:2]}, {"codes": CODES[:, :1]}],
+    },
+    "compact": {"timeout": [{"timeout": 1.5}]},
+    "verify": {},
 }
 CASES["upsert"] = {
     name: [case for case in cases if case != {"data": rows(key=[100, 901])}]
     for name, cases in CASES["add"].items()
 }
-#: Arguments that only Python has, for all methods.
+#: Arguments that only Python has, of one method or of all.
 IN_PYTHON = {
     "progress": "is a function",
-    "ids": "stand in the table of new rows, see `id`",  # of `add` and `update`
+    ("add", "ids"): "stand in the table of new rows, see `id`",
+    ("upsert", "ids"): "stand in the table of new rows, see `id`",
+    ("update", "ids"): "stand in the table of new rows, see `id`",
+    ("verify", "rows"): "others read all there is",
+    ("verify", "note"): "a command notes it, a service if it may write",
 }
 #: Arguments that JSON has not, or calls otherwise.
 NOT_IN_JSON = {
-    "queries": "are named by their kind: texts, vectors, images",  # of `search`
+    ("search", "queries"): "are named by their kind: texts, vectors, images",
     "items": "are named by their kind: texts, vectors, images",
     "data": "is called rows",
-    "images": "lie where the collection does: 'fewbits add'",  # of new rows
     "skip_unreadable": "is about images",
+    ("add", "images"): "lie where the collection does: 'fewbits add'",
+    ("upsert", "images"): "lie where the collection does: 'fewbits add'",
+}
+#: Fields that JSON has beside the arguments.
+MORE_IN_JSON = {
+    "rows": "are the data",
+    ("get", "positions"): "of `take`",
+    ("get", "filter"): "of `batches`",
+    ("get", "missing_ok"): "of `positions_of`",
 }
 #: Arguments that are words of a command, or its --input.
 WORDS_OF_COMMANDS = {"queries", "items", "texts", "images", "data"}
+#: What a command reads from one file.
+NOT_IN_COMMANDS = {
+    ("encode", name): "are in a file, or have codes already"
+    for name in ("texts", "vectors", "images", "ids", "codes")
+}
+
+
+def reason(table, method, name):
+    return table.get((method, name)) or table.get(name)
 
 
 def calls():
     for method, options in CASES.items():
+        yield pytest.param(method, "", "vectors", {}, id=f"{method}-alone")
         for option, cases in options.items():
             for number, case in enumerate(cases):
                 home, case = case if isinstance(case, tuple) else ("vectors", case)
@@ -297,27 +329,13 @@ def argument_names(method):
     return {*inspect.signature(getattr(Collection, method)).parameters} - {"self"}
 
 
-def is_only_in_python(method, name):
-    return name == "progress" or (
-        name == "ids" and method in ("add", "upsert", "update")
-    )
-
-
-def has_json(method, name):
-    if name in ("queries", "images"):
-        return method != {"queries": "search", "images": "add"}[name] and not (
-            name == "images" and method == "upsert"
-        )
-    return name not in ("items", "data", "skip_unreadable")
-
-
 # The doors.
 
 
 def arguments_of(method, home, case, homes):
     kinds = {"queries", "items", "texts", "vectors", "images", "ids", "codes"}
     base = dict(BASES[method])
-    if method in ("search", "classify") and kinds & {*case}:
+    if method in ("search", "classify", "encode") and kinds & {*case}:
         base.pop("vectors")
     if home == "images" and "data" in case:
         paths = [homes["paths"][int(x[0])] for x in case["data"]["path"].to_pylist()]
@@ -335,7 +353,11 @@ def by_python(method, folder, arguments):
     except FewbitsError as error:
         return outcome_of(error).code, None
     if method in CHANGES:
-        answer = [answer, rows_of(folder)]
+        answer = [answer or 0, *state_of(folder)]
+    elif method == "encode":
+        answer = [code.tobytes().hex() for code in answer]
+    elif method == "verify":
+        answer = [answer.is_intact, answer.n_rows, answer.n_bytes]
     elif method == "recall":
         answer = [estimate.to_dict() for estimate in answer]
     elif hasattr(answer, "to_dict"):
@@ -362,12 +384,18 @@ def by_json(method, folder, arguments, kind):
             body[name] = value.tolist() if isinstance(value, np.ndarray) else value
     service = create_app(folder, Settings(writable=True, max_k=2**31 - 1))
     with TestClient(service, base_url="http://localhost") as client:
-        found = client.post(f"/v1/{method}", json=body)
-    answer = found.json()
-    if found.status_code != 200:
+        response = client.post(f"/v1/{ROUTES.get(method, method)}", json=body)
+    answer = response.json()
+    if response.status_code != 200:
         return answer["error"]["code"], answer["error"]["message"]
     if method in CHANGES:
-        return "ok", [answer["n_changed"], json.loads(to_json(rows_of(folder)))]
+        return "ok", [answer["n_changed"], *json.loads(to_json(state_of(folder)))]
+    if method == "get":
+        return "ok", [item["columns"] for item in answer["items"]]
+    if method == "encode":
+        return "ok", answer["codes"]
+    if method == "verify":
+        return "ok", [answer["intact"], answer["n_rows"], answer["n_bytes"]]
     return "ok", answer.get("estimates", answer.get("pairs", answer))
 
 
@@ -375,7 +403,16 @@ def by_command(method, folder, arguments, tmp_path):
     words, options = [], []
     for name, value in arguments.items():
         option = "--" + name.replace("_", "-")
-        if name == "data":
+        if method == "encode":
+            words.append(tmp_path / ("items.txt" if name == "items" else "items.npy"))
+            if name == "items":
+                words[-1].write_text("\n".join(value))
+            else:
+                np.save(words[-1], value)
+            options += ["-o", tmp_path / "codes.npy"]
+        elif (method, name) == ("get", "ids"):
+            words += value
+        elif name == "data":
             parquet.write_table(value, tmp_path / "rows.parquet")
             words.append(tmp_path / "rows.parquet")
         elif name in ("texts", "images", "items") or (
@@ -411,14 +448,21 @@ def by_command(method, folder, arguments, tmp_path):
         return "refused", result.stderr
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     if method in CHANGES:
-        n_changed = next(lines[0][x] for x in lines[0] if x.endswith("ed"))
-        return "ok", [n_changed, json.loads(to_json(rows_of(folder)))]
+        n_changed = next((lines[0][x] for x in lines[0] if x.endswith("ed")), 0)
+        return "ok", [n_changed, *json.loads(to_json(state_of(folder)))]
+    if method == "get":
+        return "ok", [line["columns"] for line in lines]
+    if method == "encode":
+        return "ok", [x.tobytes().hex() for x in np.load(tmp_path / "codes.npy")]
+    if method == "verify":
+        report = lines[0]
+        return "ok", [not report["damages"], report["n_rows"], report["n_bytes"]]
     if method == "recall":
         return "ok", lines[0]["estimates"]
     if method == "like":
         return "ok", {**lines[0], "hits": [lines[0]["hits"]]}
     if method == "search":
-        answer = {"metric": lines[0]["metric"], "version": lines[0]["version"]}
+        answer = {name: lines[0][name] for name in ("metric", "rerank", "version")}
         for name in ("hits", "out_of_distribution"):
             if name in lines[0]:
                 answer[name] = [line[name] for line in lines]
@@ -433,8 +477,10 @@ def by_command(method, folder, arguments, tmp_path):
     return "ok", lines
 
 
-def rows_of(folder):
-    return Collection.open(folder).to_arrow().to_pylist()
+def state_of(folder):
+    collection = Collection.open(folder)
+    usage = collection.usage()
+    return collection.to_arrow().to_pylist(), usage["n_dead_rows"], usage["n_segments"]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # rows and columns left out
@@ -448,16 +494,21 @@ def test_an_option_does_the_same_through_every_door(
         folders = [tmp_path / name for name in ("python", "json", "command")]
         for folder in folders:
             shutil.copytree(homes[home], folder)
+            if method == "compact":
+                Collection.open(folder).delete([100])
     outcome, answer = by_python(method, folders[0], arguments)
-    if all(has_json(method, name) or name == "data" for name in arguments):
-        found = by_json(method, folders[1], arguments, home)
-        assert found[0] == outcome, found
+    doors = []
+    if all(
+        name == "data" or not reason(NOT_IN_JSON, method, name) for name in arguments
+    ):
+        doors.append(by_json(method, folders[1], arguments, home))
+        assert doors[0][0] == outcome, doors
+    if option == "" or not reason(NOT_IN_COMMANDS, method, option):
+        doors.append(by_command(method, folders[2], arguments, tmp_path))
+    for status, found in doors:
+        assert (status == "ok") == (outcome == "ok"), found
         if outcome == "ok":
-            assert found[1] == answer
-    found = by_command(method, folders[2], arguments, tmp_path)
-    assert (found[0] == "ok") == (outcome == "ok"), found
-    if outcome == "ok":
-        assert found[1] == answer
+            assert found == answer
 
 
 @pytest.mark.parametrize("method", [x for x in CASES if x not in CHANGES])
@@ -473,42 +524,56 @@ def test_the_first_case_of_an_option_has_an_effect(homes, method):
         assert by_python(method, homes[home], arguments) != usual[home], option
 
 
+def test_every_method_with_three_doors_has_cases(homes):
+    paths = create_app(homes["vectors"]).openapi()["paths"]
+    commands = {*get_command(app).commands}
+    methods = {name for name in commands if hasattr(Collection, name)}
+    assert {x for x in methods if f"/v1/{ROUTES.get(x, x)}" in paths} == {*CASES}
+
+
 @pytest.mark.parametrize("method", CASES)
 def test_every_option_has_a_case(method):
     lacking = argument_names(method) - {*CASES[method]}
-    assert {x for x in lacking if not is_only_in_python(method, x)} == set()
+    assert [x for x in lacking if not reason(IN_PYTHON, method, x)] == []
     assert {*CASES[method]} <= argument_names(method)
+
+
+def fields_of(described, method):
+    """Return the name of the body of a route, and its fields."""
+    post = described["paths"][f"/v1/{ROUTES.get(method, method)}"]["post"]
+    if "requestBody" not in post:
+        return {}
+    content = post["requestBody"]["content"]["application/json"]
+    name = content["schema"]["$ref"].split("/")[-1]
+    return described["components"]["schemas"][name]["properties"]
 
 
 @pytest.mark.parametrize("method", CASES)
 def test_every_option_is_behind_every_door(homes, method):
-    described = create_app(homes["vectors"]).openapi()
-    body = described["paths"][f"/v1/{method}"]["post"]["requestBody"]
-    place = body["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
-    fields = {*described["components"]["schemas"][place]["properties"]}
+    fields = {*fields_of(create_app(homes["vectors"]).openapi(), method)}
     command = get_command(app).commands[method]
     options = {word for x in command.params for word in x.opts} | {
         x.name for x in command.params
     }
     for name in argument_names(method):
-        if is_only_in_python(method, name):
-            assert name in IN_PYTHON
+        if reason(IN_PYTHON, method, name):
+            assert name not in fields
             continue
-        assert (name in fields) == has_json(method, name), name
-        assert name in fields or name in NOT_IN_JSON, name
+        assert (name in fields) != bool(reason(NOT_IN_JSON, method, name)), name
         is_there = name in options or "--" + name.replace("_", "-") in options
-        assert is_there or name in WORDS_OF_COMMANDS, name
-    more = fields - argument_names(method) - {"rows"}
+        is_there = is_there or name in WORDS_OF_COMMANDS
+        assert is_there or reason(NOT_IN_COMMANDS, method, name), name
+    more = fields - argument_names(method)
+    more = [name for name in more if not reason(MORE_IN_JSON, method, name)]
     assert not more, f"JSON has fields that Python has not: {more}"
 
 
 @pytest.mark.parametrize("method", CASES)
 def test_defaults_are_the_same(homes, method):
-    described = create_app(homes["vectors"]).openapi()["components"]["schemas"]
-    name = {"add": "Rows", "upsert": "Rows"}.get(method, method.title()) + "Body"
+    fields = fields_of(create_app(homes["vectors"]).openapi(), method)
     command = {x.name: x for x in get_command(app).commands[method].params}
     parameters = inspect.signature(getattr(Collection, method)).parameters
-    for argument, field in described[name]["properties"].items():
+    for argument, field in fields.items():
         if argument in parameters:
             default = parameters[argument].default
             default = None if default in ((), inspect.Parameter.empty) else default

@@ -28,7 +28,7 @@ from fewbits.evaluation.classification import (
     novel_class_score,
     svm_accuracy,
 )
-from fewbits.evaluation.splits import per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split
 from fewbits.inputs import Input
 from fewbits.learners import CCAITQ, DBC, ITQ, Classemes, PiCoDes, RelaxedPiCoDes
 from fewbits.ood import novelty_radius
@@ -321,11 +321,6 @@ def test_rows_of_several_labels():
     ):
         with pytest.raises(ArgumentError):
             as_label_rows(wrong)
-
-
-def test_standard_splits_refuse_gaps():
-    with pytest.raises(ArgumentError, match="y must be classes"):
-        standard_split("cifar10", ["a", np.nan] * 3000)
 
 
 def test_messages_name_the_row_and_the_value():

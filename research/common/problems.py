@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import datasets
-from fewbits.evaluation.splits import per_class_split, standard_split
+from fewbits.evaluation.splits import per_class_split
 from research.common.features import (
     NOT_CLASSES,
     first_of_each,
@@ -18,6 +18,7 @@ from research.common.features import (
     load_texts,
     text_features,
 )
+from research.common.splits import standard_split
 
 #: Images of each class of Caltech-101 to train on.
 N_EACH = 29

@@ -15,7 +15,7 @@ from fewbits.evaluation import (
     ground_truth,
     mean_average_precision,
     neighbour_threshold,
-    precision_recall_curve,
+    recall_at,
     same_label,
     within_distance,
 )
@@ -118,9 +118,8 @@ def ranking_metrics(features: FeatureSet, encoder: Encoder, seed: int) -> Metric
     if truth.alike is not None:
         found["label_map"] = mean_average_precision(asked, base, truth.alike).value
     ten = ground_truth(truth.ten, len(features.database))
-    recalls = precision_recall_curve(asked, base, ten, at=RANKS).recall.tolist()
-    for at, recall in zip(RANKS, recalls, strict=True):
-        found[f"recall{at}"] = recall
+    for at in RANKS:
+        found[f"recall{at}"] = recall_at(asked, base, ten, at).value
     return found
 
 

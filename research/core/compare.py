@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from scipy import stats
 
-from fewbits.evaluation.statistics import summarize
 from research.core.record import Record
+from research.core.summary import summarize
 
 CONFIDENCE = 0.95
 Verdict = Literal["holds", "undecided", "does not hold"]

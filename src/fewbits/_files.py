@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from glob import escape
 from io import BytesIO
 from pathlib import Path
+from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
@@ -80,6 +81,23 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
                 os.unlink(file.name)
             raise
     sync_folder(path.parent)
+
+
+def link_or_copy(source: str | Path, target: str | Path) -> None:
+    """Give a file that never changes a second name, which must be new.
+
+    Where that cannot be, as on another file system, it is copied, and the copy is on
+    the disk. Its name need not be.
+    """
+    try:
+        os.link(source, target)
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except OSError:
+        with open(source, "rb") as file, open(target, "xb") as copy:
+            copyfileobj(file, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
 
 
 def remove_leftovers(path: str | Path) -> None:

@@ -423,11 +423,11 @@ def _was_mixed(array: Array, distinct: set[str]) -> bool:
 
 
 def _refuse_missing(values: Any, missing: Any, name: str) -> None:
-    there = np.asarray(missing)
-    row = int(there.argmax())
+    mask = np.asarray(missing)
+    row = int(mask.argmax())
     value = values[row]
     shown = repr(value) if isinstance(value, str) else str(value)
     raise ArgumentError(
-        f"{name} must be classes, but are missing in {there.sum()} of {len(there)} "
+        f"{name} must be classes, but are missing in {mask.sum()} of {len(mask)} "
         f"rows: got {shown} in row {row}"
     )

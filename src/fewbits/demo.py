@@ -107,8 +107,8 @@ def compare(
     learnt codes of a quarter and of twice the length, and as short ones that are
     trained, in a third of the usual iterations, to keep neighbours.
     """
-    asked, others = _split(len(features))
-    queries, database = features[asked], features[others]
+    query_rows, rows = _split(len(features))
+    queries, database = features[query_rows], features[rows]
     n_bits, n_features = learnt.n_bits, features.shape[1]
     encoders: dict[str, Encoder] = {
         "sign bits": LinearEncoder(np.eye(n_features), np.zeros(n_features)),
@@ -121,8 +121,8 @@ def compare(
         if length != n_bits:
             encoder = ITQ(length, random_state=0).fit(training).encoder_
         encoders[f"learnt {length} (ITQ)"] = encoder
-    few = NeighbourTraining(n_anchors=5000)
-    learner = NeighbourCodes(short, training=few, n_iter=10, random_state=0)
+    settings = NeighbourTraining(n_anchors=5000)
+    learner = NeighbourCodes(short, training=settings, n_iter=10, random_state=0)
     encoders[f"learnt {short} (neighbours)"] = learner.fit(training).encoder_
     return compare_encoders(encoders, database, queries, progress=progress)
 

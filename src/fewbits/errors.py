@@ -142,12 +142,14 @@ OUTCOMES = (
     Outcome("internal_error", FewbitsError, 500, is_raised=False),
 )
 DISK_FULL = Outcome("disk_full", OSError, 507, is_raised=False)
+DISK_FAILED = Outcome("disk_failed", OSError, 503, is_raised=False)
 
 
 def outcome_of(error: BaseException) -> Outcome | None:
     """Return what becomes of an error; None of one that nothing expects."""
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK_FULL
+    if isinstance(error, OSError) and error.errno == errno.EIO:
+        return DISK_FAILED
     kinds = (outcome for outcome in OUTCOMES if isinstance(error, outcome.kind))
     return next(kinds, None)

@@ -67,7 +67,7 @@ def test_what_a_killed_save_left_is_named_and_removed(folder):
     status, printed = call("verify", folder)
     assert status == 0
     assert f"{left}: {n_bytes:,} bytes" in printed
-    assert json.loads(call("verify", folder, "--json")[1])["left_over"] == {
+    assert json.loads(call("verify", folder, "--json")[1])["unused_files"] == {
         str(left): n_bytes
     }
     told = json.loads(call("compact", folder, "--json")[1])

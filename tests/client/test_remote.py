@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from fastapi.testclient import TestClient
 from PIL import Image
 
 import fewbits
@@ -17,7 +18,7 @@ from fewbits.client import RemoteCollection
 from fewbits.collection import Classification, DuplicateGroups, Hits
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError, ServiceError
 from fewbits.learners import LSH
-from fewbits.server import Settings
+from fewbits.server import Settings, create_app
 from tests.server._images import image_collection
 from tests.server._running import ENCODER, served, small_collection, vectors
 
@@ -230,20 +231,23 @@ def public(kind):
 
 
 def test_every_method_is_here_or_says_why_not(remote):
-    lacking = public(Collection) - public(RemoteCollection)
-    assert {"search", "like", "add", "upsert", "recall"}.isdisjoint(lacking)
-    for name in sorted(lacking):
-        with pytest.raises(ArgumentError, match=name) as caught:
-            getattr(remote, name)
-        assert "\n" not in str(caught.value)
+    assert public(Collection) <= public(RemoteCollection)
+    local = [x for x in public(Collection) if not hasattr(RemoteCollection, x)]
+    assert {"search", "like", "add", "upsert", "recall"}.isdisjoint(local)
+    assert {"encoder", "codes", "create", "at"} < {*local}
+    for name in local:
+        for owner in (remote, RemoteCollection):
+            with pytest.raises(ArgumentError, match=name) as caught:
+                getattr(owner, name)
+            assert "\n" not in str(caught.value)
     with pytest.raises(AttributeError):
         remote.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "name", sorted(public(Collection) & public(RemoteCollection) - {"facts", "verify"})
-)
+@pytest.mark.parametrize("name", sorted(public(Collection) - {"facts", "verify"}))
 def test_arguments_are_the_same(name):
+    if not hasattr(RemoteCollection, name):
+        return
     local, remote = (getattr(x, name) for x in (Collection, RemoteCollection))
     if isinstance(local, property):
         assert isinstance(remote, property)
@@ -367,9 +371,7 @@ def test_mistakes_of_changes(tmp_path):
     columns = {"kind": ["x"], "year": [1]}
     with remote_of(tmp_path / "c", writable=True) as remote:
         with pytest.raises(ArgumentError, match="no column 'kind'"):
-            remote.add(Q[:1], ids=[900], columns={"year": [1]})
-        with pytest.raises(ArgumentError, match="'more'"):
-            remote.add(Q[:1], ids=[900], columns={**columns, "more": [2]})
+            remote.upsert(Q[:1], ids=[900], columns={"year": [1]})
         with pytest.raises(ArgumentError, match="entry for each"):
             remote.add(Q[:2], ids=[900])
         with pytest.raises(ArgumentError, match="entry for each"):
@@ -381,6 +383,33 @@ def test_mistakes_of_changes(tmp_path):
         with pytest.raises(TypeError, match="colour"):
             remote.add(Q[:2], colour=3)
         assert len(remote) == 200
+
+
+def test_warnings_are_those_of_a_local_collection(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    few = {"max_body_bytes": 2048}  # in several requests: each warning comes once
+    columns = {"year": [1] * 23, "more": [2] * 23}
+    with remote_of(tmp_path / "b", writable=True, **few) as remote:
+        told = []
+        for collection in (local, remote):
+            with pytest.warns(UserWarning, match="the") as caught:
+                collection.add(Q, ids=range(900, 923), columns=columns)
+            told.append([str(each.message) for each in caught])
+            assert {each.filename for each in caught} == {__file__}
+        assert told[0] == told[1]
+        assert "'kind'" in told[0][0]
+        assert "'more'" in told[0][1]
+        same(remote.to_arrow(), local.to_arrow())
+
+
+def test_columns_called_as_ours_almost_are(tmp_path):
+    columns = {"_text": ["a"] * 200, "_items": [1] * 200}
+    small_collection(path=tmp_path / "c", columns=columns)
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        new = {"_text": ["b"], "_items": [2]}
+        assert remote.add(Q[:1], ids=[900], columns=new) == 1
+        assert remote.get([900]) == [{"_text": "b", "_items": 2}]
 
 
 def test_text_ids():
@@ -581,3 +610,77 @@ def test_a_token(local):
         assert caught.value.status == 401
         with fewbits.open(url, token=token) as remote:
             assert remote.summary() == local.summary()
+
+
+# Several changes as one, and versions that stay.
+
+
+def test_a_transaction_is_one_commit(tmp_path):
+    local = small_collection(path=tmp_path / "a")
+    small_collection(path=tmp_path / "b")
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            with col.transaction():
+                for _ in changes(col):
+                    pass
+                if col is remote:
+                    assert len(col) == 200
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.version == local.version == 2
+        with pytest.raises(ArgumentError, match="no item"), remote.transaction():
+            assert [remote.delete([0]) for _ in range(2)] == [0, 0]
+        with pytest.raises(KeyError), remote.transaction():
+            _ = {}[remote.delete([1])]
+        with remote.transaction():
+            for refused in (remote.compact, remote.transaction().__enter__):
+                with pytest.raises(ArgumentError, match="transaction is open"):
+                    refused()
+        same(remote.to_arrow(), local.to_arrow())
+        assert remote.version == 2
+
+
+def test_versions_have_names_there(tmp_path):
+    small_collection(path=tmp_path / "c")
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        number = remote.tag("spring")
+        remote.delete([3])
+        remote.compact()
+        assert (remote.tags(), remote.versions()[0]) == ({"spring": number}, number)
+        assert len(Collection.open(tmp_path / "c").at("spring")) == 200
+        with pytest.raises(ArgumentError, match="untag it first"):
+            remote.tag("spring")
+        with pytest.raises(ArgumentError, match="gone"):
+            remote.tag("x", 999)
+        remote.untag("spring")
+        with pytest.raises(ArgumentError, match="no version has the name"):
+            remote.untag("spring")
+    with remote_of(tmp_path / "c") as remote:
+        with pytest.raises(ServiceError, match="--writable"):
+            remote.tag("x")
+        with pytest.raises(ServiceError, match="--writable"), remote.transaction():
+            remote.delete([5])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [],
+        [{}],
+        [{"add": {"rows": [{}]}, "delete": {"ids": [1]}}],
+        [{"delete": {"ids": [1]}}, {"delete": {"ids": [10**6]}}],
+        [{"delete": {"ids": [1]}}, {"add": {}, "table": "x"}],
+        [{"delete": {"ids": [1]}}, {"add": {}, "table": "AAAA"}],
+        [{"delete": {"filter": "kind like 'a' or " * 30 + "kind like 'b'"}}],
+    ],
+)
+def test_a_request_of_changes_with_a_mistake_changes_nothing(tmp_path, changes):
+    small_collection(path=tmp_path / "c")
+    service = create_app(tmp_path / "c", Settings(writable=True))
+    with TestClient(service, base_url="http://localhost") as client:
+        answer = client.post("/v1/changes", json={"changes": changes})
+        assert answer.status_code == 422, answer.text
+        one = [{"delete": {"ids": [1]}}, {"delete": {"filter": "year = 2019"}}]
+        answer = client.post("/v1/changes", json={"changes": one}).json()
+    before = small_collection()
+    n_left = before.delete([1]) and len(before) - before.delete(filter="year = 2019")
+    assert answer["n_items"] == n_left

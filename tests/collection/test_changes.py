@@ -547,7 +547,7 @@ def test_another_encoder_takes_over(home, form):
     np.testing.assert_array_equal(col.vectors, vectors)
     np.testing.assert_array_equal(col.codes, other.encode(vectors))
     assert col.search(X[:1], 1).ids.tolist() == [["item-0"]]
-    assert col.path is None or Collection.left_over(col.path) == {}
+    assert col.path is None or Collection.unused_files(col.path) == {}
     assert col.upsert(table([3, 0])) == 2
     assert home(col).ids.tolist()[-2:] == ["item-3", "item-0"]
 

@@ -393,11 +393,11 @@ def in_three_numbers(codebook=BOOK):
 
 def test_another_modality_finds_the_items_of_this_one(home):
     col, other = home(made()), in_three_numbers()
-    col.check_codes_of(other)
+    col.check_same_codes(other)
     codes = other.encode(np.array([[1, -1, -1], [-1, -1, 1]]))
     hits = col.search(codes=codes, k=4)
     assert [{hit["label"] for hit in some} for some in hits] == [{"bee"}, {"cat"}]
-    col.check_codes_of(made(columns={"x": [1] * 12}))  # by its own encoder
+    col.check_same_codes(made(columns={"x": [1] * 12}))  # by its own encoder
 
 
 @pytest.mark.parametrize(
@@ -413,9 +413,9 @@ def test_another_modality_finds_the_items_of_this_one(home):
 )
 def test_codes_of_another_meaning_are_refused(codebook, message):
     with pytest.raises(ArgumentError, match=message):
-        made().check_codes_of(in_three_numbers(codebook))
+        made().check_same_codes(in_three_numbers(codebook))
     with pytest.raises(ArgumentError, match="codes of 6 bits, the other of 4"):
-        in_three_numbers().check_codes_of(made().prefix(4))
+        in_three_numbers().check_same_codes(made().prefix(4))
 
 
 # Labels that are missing.

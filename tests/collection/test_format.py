@@ -8,15 +8,17 @@ import hashlib
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 
 from fewbits import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError, NewerFormatError
-from fewbits.server._live import Live
+from fewbits.server import Settings, create_app
 from tests.cli._calling import fail, run
 from tests.collection._full import X, all_files, full
 from tests.collection._sealed import reseal, sealed, unsealed
@@ -146,7 +148,7 @@ def reading(folder, col):
         "at": lambda: col.at(4),
         "refresh": lambda: col.refresh(),
         "encoder": lambda: Collection.create(None, X, encoder=folder),
-        "server": lambda: Live(folder),
+        "server": lambda: create_app(folder),
         **{
             name: lambda name=name: command(name, folder)
             for name in ("inspect", "verify")
@@ -171,7 +173,10 @@ def check_refused(doors, reason):
 @pytest.mark.parametrize("case", NEWER)
 def test_what_is_newer_is_refused_by_name_and_stays_as_it_is(kept, case):
     folder, _ = kept
-    col, live = Collection.open(folder), Live(folder)
+    col, app = (
+        Collection.open(folder),
+        create_app(folder, Settings(refresh_seconds=0.01)),
+    )
     change, reason = NEWER[case]
     change(folder)
     content = without_locks(folder)
@@ -182,9 +187,12 @@ def test_what_is_newer_is_refused_by_name_and_stays_as_it_is(kept, case):
     else:
         del doors["at"]
     check_refused(doors, reason)
-    assert not live.refresh()
-    assert reason in live.fault
-    assert len(live.snapshot.collection) == len(col)
+    with TestClient(app, base_url="http://localhost") as client:
+        health, end = {"status": "ok"}, time.monotonic() + 20
+        while health["status"] == "ok" and time.monotonic() < end:
+            health = client.get("/v1/health").json()
+        assert reason in health["reason"]
+        assert client.get("/v1/facts").json()["n_items"] == len(col)
     assert without_locks(folder) == content
 
 
@@ -209,12 +217,14 @@ def test_a_newer_kind_of_file_is_no_damage(kept, case):
 def test_what_only_newer_ones_may_change_is_read(kept, case):
     folder, notes = kept
     FOR_WRITERS[case](folder)
+    (rows,) = folder.glob("rows-*")
+    (rows / "seg-0123456789abcdef.arrow").touch()  # perhaps of a newer kind of state
     content, col = without_locks(folder), Collection.open(folder)
     assert plain(col.to_arrow().to_pylist()) == notes["rows"]
     assert Collection.verify_folder(folder).is_intact
     assert run("verify", folder).startswith("10 rows")
     assert run("inspect", folder)
-    assert Collection.left_over(folder) == {}
+    assert Collection.unused_files(folder) == {}
     check_refused(changing(folder, col), "'tides'")
     assert without_locks(folder) == content
 

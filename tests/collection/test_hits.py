@@ -63,6 +63,7 @@ def test_plain_values(col):
     answer = hits.to_dict()
     assert answer == {
         "metric": "hamming",
+        "rerank": False,
         "version": col.version,
         "hits": hits.to_list(),
     }

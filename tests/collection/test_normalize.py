@@ -1,5 +1,6 @@
 """Vectors of very different lengths: said once, and brought to length 1 on demand."""
 
+import json
 import warnings
 
 import numpy as np
@@ -39,6 +40,8 @@ def test_lengths_do_not_matter(form, tmp_path):
     np.testing.assert_array_equal(col.codes, plain.codes)
     again = Collection.open(tmp_path / "c")
     assert again.facts.normalize
+    manifest = json.loads((tmp_path / "c/collection.json").read_text())
+    assert manifest["reader_features"] == ["normalize"]
     again.add(1000 * LONG[:7])
     np.testing.assert_array_equal(again.codes[120:], again.codes[:7])
     for queries in (UNIT[:10], 7 * UNIT[:10]):

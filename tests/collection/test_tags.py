@@ -162,3 +162,24 @@ def test_a_damaged_manifest_of_a_named_version_takes_no_rows_with_it(tmp_path):
     churn(col)
     path.write_bytes(data)
     assert content(col.at("a")) == before
+
+
+def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path):
+    col = made(tmp_path / "c")
+    before, number = content(col), col.tag("a")
+    (path,) = col.path.glob("rows-*/seg-*.arrow")
+    churn(col)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-60] + bytes([whole[-60] ^ 1]) + whole[-59:])
+    assert [path.name in damage.file for damage in col.verify().damages] == [True]
+    report = col.repair()
+    assert any("has a name is still damaged" in note for note in report.notes)
+    path.write_bytes(whole)
+    assert col.verify().is_intact
+    assert content(Collection.open(col.path).at("a")) == before
+    manifest = path.parent / f"manifest-{number:06d}.json"
+    manifest.write_bytes(manifest.read_bytes()[:-3])
+    assert [manifest.name in x.file for x in col.verify().damages] == [True]
+    col.untag("a")
+    churn(col)
+    assert col.verify().is_intact

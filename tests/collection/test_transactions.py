@@ -280,3 +280,21 @@ def rearrange(col):
     with suppress(ArgumentError):
         col.delete([0])
     col.update(None, ids=[2], columns={"n": [9]})
+
+
+def test_what_a_broken_block_has_deleted_is_there_afterwards(home):
+    """Names of files come again: nothing that was read of the first ones is left."""
+    col = home(made())
+    with pytest.raises(ArgumentError), col.transaction():
+        assert [col.delete([1]), col.delete(filter="n = 2"), col.delete([1])] == []
+    with col.transaction():
+        for gone in (5, 6, 7):  # each of which writes a file of the same name
+            assert col.delete([gone]) == 1
+            assert col.delete(filter=f"n = {gone} or n = {gone - 5}") == 1
+    assert [*col] == [3, 4, 8, 9, 10, 11]
+    assert col.search(X[[1, 3, 5]], 1).ids[1].tolist() == [3]
+    assert reread(col) == [3, 4, 8, 9, 10, 11]
+
+
+def reread(col):
+    return [*(col if col.path is None else Collection.open(col.path))]

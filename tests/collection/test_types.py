@@ -381,3 +381,51 @@ def test_types_on_the_command_line(tmp_path):
     assert schema.field("n").type == pa.float64()
     again = CliRunner().invoke(app, [*build, *types])
     assert again.exit_code != 0
+
+
+def test_times_over_http():
+    from fastapi.testclient import TestClient
+
+    from fewbits.server import Settings, create_app
+
+    columns = {"at": [ZONED, ZONED], "price": pa.array([Decimal("1.10")] * 2)}
+    col = Collection.create(None, X, encoder=ENCODER, columns=columns)
+    app = create_app(col, Settings(writable=True))
+    with TestClient(app, base_url="http://localhost") as client:
+
+        def add(**row):
+            rows = [{"v": [1.0, 1.0], **row}]
+            return client.post("/v1/add", json={"rows": rows, "column": "v"})
+
+        body = {"vectors": [[1.0, 1.0]], "k": 1}
+        row = client.post("/v1/search", json=body).json()["hits"][0][0]["columns"]
+        assert add(**row).status_code == 200
+        assert add(at="2021-03-05T03:30:00-06:00", price="1.10").status_code == 200
+        for at in ("2021-03-05T10:30:00", 1614936600, "soon"):
+            answer = add(at=at, price="1.10")
+            assert answer.status_code == 422
+            assert "'at' must be" in answer.text
+    assert client.app is app
+    assert set(col.column("at").tolist()) == {ZONED}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "json"])
+def test_times_in_files(suffix, tmp_path):
+    columns = {"x": [1.0, 2.0], "y": [2.0, 1.0], "at": [ZONED, ZONED]}
+    col = Collection.create(None, columns, column=["x", "y"], encoder=ENCODER)
+
+    def add(at):
+        frame = pd.DataFrame({"x": [1.0], "y": [1.0], "at": [at]})
+        path = tmp_path / f"more.{suffix}"
+        if suffix == "csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_json(path, orient="records", lines=suffix == "jsonl")
+        return col.add(path, column=["x", "y"])
+
+    for at in ("2021-03-05T10:30:00+01:00", "2021-03-05T09:30:00Z"):
+        assert add(at) == 1
+    for at in ("2021-03-05T10:30:00", "2021-03-05", 1614936600, 1614936600.5):
+        with pytest.raises(ArgumentError, match="'at' must be"):
+            add(at)
+    assert col.column("at").tolist() == [ZONED] * 4

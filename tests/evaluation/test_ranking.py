@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fewbits.errors import ArgumentError
 from fewbits.evaluation import (
     precision_at,
-    precision_recall_curve,
     recall_at,
     same_label,
 )
@@ -60,29 +59,6 @@ def data():
     return database[:9], database, same_label([*labels[:8], 99], labels)
 
 
-@pytest.mark.parametrize(
-    "ties", ["expected", "optimistic", "pessimistic", "stable", "random"]
-)
-def test_curve_is_precision_and_recall_at_each_rank(data, ties):
-    # One draw of random orders serves all ranks of a curve.
-    ranks = [3] if ties == "random" else [1, 3, 50]
-    curve = precision_recall_curve(*data, at=[*ranks, 51], ties=ties, random_state=4)
-    assert curve.at.tolist() == ranks
-    assert curve.n_skipped == 1
-    for i, rank in enumerate(ranks):
-        precision = precision_at(*data, rank, ties=ties, random_state=4)
-        recall = recall_at(*data, rank, ties=ties, random_state=4)
-        assert curve.precision[i] == pytest.approx(precision.per_query[:8].mean())
-        assert curve.recall[i] == pytest.approx(recall.value)
-
-
-def test_curve_at_every_rank(data):
-    curve = precision_recall_curve(*data)
-    assert curve.at.tolist() == list(range(1, 51))
-    assert curve.recall[-1] == 1.0
-    assert (np.diff(curve.recall) >= -1e-12).all()
-
-
 def test_query_without_relevant_items_has_precision_zero_and_no_recall(data):
     assert precision_at(*data, 5).per_query[8] == 0
     recall = recall_at(*data, 5)
@@ -95,13 +71,7 @@ def test_options_are_checked(data):
         precision_at(*data, 0)
     with pytest.raises(ArgumentError, match="k must be at least 1, got -1"):
         recall_at(*data, -1)
-    with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
-        precision_recall_curve(*data, at=[0, 1])
-    with pytest.raises(ArgumentError, match="whole numbers from 1 on"):
-        precision_recall_curve(*data, at=[])
-    with pytest.raises(ArgumentError, match="a rank up to 50, got 51"):
-        precision_recall_curve(*data, at=[51])
     queries, database, _ = data
     unknown = same_label(np.full(9, 7), np.zeros(50))
     with pytest.raises(ArgumentError, match="none of the 9 queries"):
-        precision_recall_curve(queries, database, unknown)
+        recall_at(queries, database, unknown, 3)

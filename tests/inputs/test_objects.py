@@ -8,8 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fewbits import inputs
-from fewbits.errors import FewbitsError
+from fewbits import Collection, inputs
+from fewbits.errors import ArgumentError, FewbitsError
+from fewbits.inputs import read
 
 X = [[1.0, 2.0], [3.0, 4.0]]
 TEXTS = ["one", "two"]
@@ -184,3 +185,51 @@ def test_images():
     paths = [Path("a.png"), Path("b.png")]
     found = inputs.read(paths)
     assert (found.kind, found.values) == ("images", paths)
+
+
+VECTORS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"n": [1, 2, 3], "kind": ["x", "y", "x"]},
+        pd.DataFrame({"n": [1, 2, 3], "kind": ["x", "y", "x"]}, index=[7, 5, 3]),
+        pl.DataFrame({"n": [1, 2, 3], "kind": ["x", "y", "x"]}),
+        [{"n": n, "kind": kind} for n, kind in zip((1, 2, 3), "xyx", strict=True)],
+    ],
+    ids=["dict", "pandas", "polars", "rows"],
+)
+def test_ids_and_columns_lie_beside_items_as_in_add(columns, tmp_path):
+    np.save(tmp_path / "x.npy", VECTORS)
+    for source in (VECTORS, VECTORS.tolist(), tmp_path / "x.npy"):
+        items = read(source, ids=["a", "b", "c"], columns=columns, label="kind")
+        assert items.labels.tolist() == ["x", "y", "x"]
+        col = Collection.create(
+            None, source, ids=["a", "b", "c"], columns=columns, label="kind", bits=2
+        )
+        assert col.ids.tolist() == ["a", "b", "c"]
+        assert col.column("n").tolist() == [1, 2, 3]
+        assert col.add(source, ids=["d", "e", "f"], columns=columns) == 3
+        assert col.update(None, ids=["d", "e", "f"], columns=columns) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ids": [1, 2]}, "3 items, but 2 ids"),
+        ({"columns": {"n": [1]}}, "3 items, but 1 entries in 'n'"),
+        ({"columns": {"n": [1, 2, 3]}, "label": "m"}, "no column 'm' beside"),
+        ({"columns": ["n"]}, "columns"),
+    ],
+)
+def test_what_lies_beside_belongs_to_each_item(options, words):
+    with pytest.raises(ArgumentError, match=words):
+        read(VECTORS, **options)
+
+
+def test_a_table_brings_its_own():
+    table = {"v": VECTORS.tolist(), "n": [1, 2, 3]}
+    for options in ({"ids": [1, 2, 3]}, {"columns": {"m": [1, 2, 3]}}):
+        with pytest.raises(ArgumentError, match="its own ids and columns"):
+            read(table, **options)

@@ -10,16 +10,13 @@ import threading
 import time
 from pathlib import Path
 
-import httpx
 import numpy as np
 import uvicorn
 
 from fewbits import Collection
 from fewbits.classify import Codebook
 from fewbits.encoders import LinearEncoder
-from fewbits.server import create_app
-from fewbits.server._protocol import bounded
-from fewbits.server._settings import Settings
+from fewbits.server import Settings, create_app, uvicorn_config
 
 N_BITS = 32
 ENCODER = LinearEncoder(np.eye(N_BITS), np.zeros(N_BITS))
@@ -65,16 +62,7 @@ def served(source, settings=None, **config):
 
 @contextlib.contextmanager
 def running(app, settings, port, **config):
-    config = uvicorn.Config(
-        app,
-        port=port,
-        http=bounded(settings),
-        ws="none",
-        log_config=None,
-        access_log=False,
-        **config,
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(uvicorn_config(app, settings, port=port, **config))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -88,39 +76,31 @@ def running(app, settings, port, **config):
 
 
 @contextlib.contextmanager
-def process(*arguments, environment=None, wait=30.0):
-    """Run ``fewbits serve`` as users do; gives (address, process)."""
-    port = free_port()
+def process(*arguments, environment=None, stderr=subprocess.PIPE):
+    """Run ``fewbits serve`` as users do; gives (address, process, lines of its log)."""
     command = [Path(sys.executable).with_name("fewbits"), "serve", *arguments]
     run = subprocess.Popen(
-        [*map(str, command), "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        [*map(str, command), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
         env={**os.environ, **(environment or {})},
     )
     lines = []
-    reader = threading.Thread(target=lambda: lines.extend(run.stderr), daemon=True)
+    reader = threading.Thread(
+        target=lambda: lines.extend(run.stderr or ()), daemon=True
+    )
     reader.start()
-    url = f"http://127.0.0.1:{port}"
     try:
-        _await(url, run, lines, wait)
-        yield url, run, lines
+        told = run.stdout.readline().decode()
+        assert " is served at http://" in told, b"".join(lines).decode()
+        yield told.split()[4].removesuffix("/?token=TOKEN"), run, lines
     finally:
         run.terminate()
         run.wait(30)
         reader.join(10)
-        run.stderr.close()
-
-
-def _await(url, run, lines, wait):
-    end = time.monotonic() + wait
-    while time.monotonic() < end:
-        assert run.poll() is None, b"".join(lines).decode()
-        with contextlib.suppress(httpx.TransportError):
-            httpx.get(f"{url}/v1/health")
-            return
-        time.sleep(0.01)
-    raise TimeoutError(url)
+        run.stdout.close()
+        if run.stderr is not None:
+            run.stderr.close()
 
 
 def logged(lines):

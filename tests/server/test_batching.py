@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import threading
 import time
 
@@ -9,179 +10,11 @@ import httpx
 import pytest
 
 from fewbits import Collection
-from fewbits.errors import LockedError
 from fewbits.server import Settings, create_app
-from fewbits.server._work import Batcher, Overloaded, TooSlow, Work
 from tests.server._running import ENCODER, N_BITS, served, small_collection, vectors
 from tests.server._web import web
 
 FAR = 10.0
-
-
-class Slow:
-    """Answers questions by their squares when it may; remembers the batches."""
-
-    def __init__(self):
-        self.batches, self.may = [], threading.Event()
-        self.has_begun = False
-
-    def __call__(self, questions):
-        self.has_begun = True
-        assert self.may.wait(FAR)
-        self.batches.append(list(questions))
-        return [ZeroDivisionError() if x == 0 else x * x for x in questions]
-
-
-def batcher(**options):
-    given = {"max_batch": 64, "max_bytes": 1000, "max_waiting": 100, "time_limit": FAR}
-    return Batcher(**{**given, **options})
-
-
-async def first_is_taken(slow, answers):
-    """Ask one question, and wait until a thread has it."""
-    first = asyncio.ensure_future(answers.ask("a", 1, 1, slow))
-    while not slow.has_begun:
-        await asyncio.sleep(0.001)
-    return first
-
-
-def test_what_waits_is_one_batch():
-    async def main():
-        slow, answers = Slow(), batcher()
-        first = await first_is_taken(slow, answers)
-        keys = ["a", "b", "a", "b", "a"]
-        others = [
-            asyncio.ensure_future(answers.ask(key, i + 2, 1, slow))
-            for i, key in enumerate(keys)
-        ]
-        await asyncio.sleep(0)
-        slow.may.set()
-        found = await asyncio.gather(first, *others)
-        answers.close()
-        return slow.batches, found
-
-    batches, found = asyncio.run(main())
-    assert batches == [[1], [2, 4, 6], [3, 5]]
-    assert found == [1, 4, 9, 16, 25, 36]
-
-
-@pytest.mark.parametrize("limit", [{"max_batch": 2}, {"max_bytes": 2}])
-def test_batches_are_bounded(limit):
-    async def main():
-        slow, answers = Slow(), batcher(**limit)
-        first = await first_is_taken(slow, answers)
-        others = [
-            asyncio.ensure_future(answers.ask("a", i, 1, slow)) for i in range(2, 7)
-        ]
-        await asyncio.sleep(0)
-        slow.may.set()
-        await asyncio.gather(first, *others)
-        answers.close()
-        return slow.batches
-
-    assert asyncio.run(main()) == [[1], [2, 3], [4, 5], [6]]
-
-
-def test_an_error_is_of_one_question():
-    async def main():
-        slow, answers = Slow(), batcher()
-        slow.may.set()
-        asked = [answers.ask("a", i, 1, slow) for i in range(4)]
-        found = await asyncio.gather(*asked, return_exceptions=True)
-        answers.close()
-        return found
-
-    first, *others = asyncio.run(main())
-    assert isinstance(first, ZeroDivisionError)
-    assert others == [1, 4, 9]
-
-
-def test_too_many_and_too_late():
-    async def main():
-        slow, answers = Slow(), batcher(max_waiting=2, time_limit=0.05)
-        first = await first_is_taken(slow, answers)
-        asked = [answers.ask("a", i, 1, slow) for i in range(4)]
-        found = await asyncio.gather(first, *asked, return_exceptions=True)
-        slow.may.set()
-        later = await answers.ask("a", 5, 1, slow)
-        answers.close()
-        return [type(each) for each in found], later, slow.batches
-
-    found, later, batches = asyncio.run(main())
-    assert found == [TooSlow, TooSlow, TooSlow, Overloaded, Overloaded]
-    assert later == 25
-    assert batches == [[1], [5]]  # the others were no longer awaited
-
-
-def test_work_is_bounded():
-    may = threading.Event()
-
-    def slow(x):
-        assert may.wait(FAR)
-        return x
-
-    async def main():
-        work = Work(threads=1, max_waiting=1, time_limit=FAR)
-        two = [asyncio.ensure_future(work.run(slow, i)) for i in range(2)]
-        await asyncio.sleep(0)
-        with pytest.raises(Overloaded):
-            await work.run(slow, 3)
-        assert work.waiting == 1
-        may.set()
-        found = await asyncio.gather(*two)
-        await asyncio.sleep(0.01)
-        assert (work.pending, work.waiting) == (0, 0)
-        work.close()
-        return found
-
-    assert asyncio.run(main()) == [0, 1]
-
-
-def test_late_work_counts_until_it_ends():
-    may = threading.Event()
-
-    async def main():
-        work = Work(threads=1, max_waiting=0, time_limit=0.02)
-        with pytest.raises(TooSlow):
-            await work.run(may.wait, FAR)
-        with pytest.raises(Overloaded):
-            await work.run(int)
-        may.set()
-        while work.pending:
-            await asyncio.sleep(0.001)
-        assert await work.run(int) == 0
-        work.close()
-
-    asyncio.run(main())
-
-
-def test_changes_that_have_begun_are_waited_for():
-    may = threading.Event()
-
-    async def main():
-        work = Work(threads=1, max_waiting=1, time_limit=0.02, finishes=True)
-        first = asyncio.ensure_future(work.run(may.wait, FAR))
-        await asyncio.sleep(0)
-        with pytest.raises(TooSlow):  # which has not begun, and never will
-            await work.run(int)
-        may.set()
-        assert await first
-        work.close()
-
-    asyncio.run(main())
-
-
-def test_errors_of_work_are_not_taken_for_lateness():
-    def locked():
-        raise LockedError("another")  # which is a TimeoutError
-
-    async def main():
-        work = Work(threads=1, max_waiting=0, time_limit=FAR)
-        with pytest.raises(LockedError):
-            await work.run(locked)
-        work.close()
-
-    asyncio.run(main())
 
 
 @pytest.fixture
@@ -237,6 +70,21 @@ def test_answers_are_those_of_one_alone(held):
     for one, other in zip(answers, alone, strict=True):
         assert (one.status_code, one.content) == (other.status_code, other.content)
     assert [each.status_code for each in answers].count(422) == 2
+
+
+@pytest.mark.parametrize("limit", [{"max_batch": 2}, {"max_body_bytes": 1700}])
+def test_batches_are_bounded(held, limit):
+    may, calls = held
+    bodies = [{"vectors": vectors(1, seed=i).tolist()} for i in range(9)]
+    assert 600 < len(json.dumps(bodies[0])) < 850  # two are less than the limit
+    with served(small_collection(), Settings(**limit)) as url:
+        timer = released(may)
+        answers = ask_at_once(url, bodies)
+        timer.join()
+    assert {each.status_code for each in answers} == {200}
+    sizes = [len(call["vectors"]) for call in calls]
+    assert sum(sizes) == 9
+    assert max(sizes) == 2
 
 
 def test_one_fault_is_told_to_one(held):

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
+import fewbits
 from fewbits import Collection
 from fewbits.client.wire import ARROW, write_stream
 from fewbits.server import Settings
@@ -28,6 +29,7 @@ from tests.server._running import (
     small_collection,
     vectors,
 )
+from tests.server._texts import text_collection
 from tests.server._web import web
 
 MIB = 1 << 20
@@ -353,6 +355,34 @@ def test_pixels_of_all_images_are_bounded(client_of, tmp_path, monkeypatch):
     assert client.post("/v1/search", json=few).status_code == 200
     answer = client.post("/v1/search", json=many)
     assert "5,120 pixels" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["search", "encode", "classify", "like", "recall"])
+def test_characters_of_all_texts_are_bounded(client_of, monkeypatch, path):
+    client = client_of(text_collection(monkeypatch), max_characters=100)
+    for texts, status in ((["arm", "x" * 97], 200), (["arm", "x" * 98], 422)):
+        body = {"texts": texts}
+        if path in ("like", "recall"):
+            body = {{"like": "good", "recall": "queries"}[path]: body}
+        if path == "classify":
+            body["label"] = "n"
+        answer = client.post(f"/v1/{path}", json=body)
+        if path == "recall" and status == 200:  # which needs more than that
+            assert "characters" not in answer.text
+            continue
+        assert answer.status_code == status, answer.text
+    assert "101 characters; 100 are allowed" in answer.json()["error"]["message"]
+
+
+def test_many_texts_are_sent_in_parts(monkeypatch):
+    local = text_collection(monkeypatch)
+    texts = ["arm", "x" * 900, "leg", *["bite shark"] * 300, "é" * 400]
+    settings = Settings(max_characters=1000)
+    with served(local, settings) as url, fewbits.open(url) as remote:
+        wanted = local.search(texts, 3)
+        assert remote.search(texts, 3).to_list() == wanted.to_list()
+        with pytest.raises(fewbits.errors.ArgumentError, match="characters"):
+            remote.search(["x" * 1001])
 
 
 def test_images_for_other_programs_are_none(client_of, tmp_path, monkeypatch):

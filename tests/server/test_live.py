@@ -8,13 +8,11 @@ import time
 from pathlib import Path
 
 import httpx
-import numpy as np
 import pytest
 
 from fewbits import Collection
 from fewbits.learners import LSH
 from fewbits.server import Settings
-from fewbits.server._live import Live
 from fewbits.store import Store
 from tests.server._running import N_BITS, served, small_collection, vectors
 from tests.server._sizes import NIGHTLY
@@ -106,54 +104,36 @@ def _awaited(url, before):
     raise TimeoutError(before)
 
 
-def test_a_snapshot_stays_as_it_is_for_whoever_holds_it(tmp_path):
-    small_collection(path=tmp_path / "b")
-    live = Live(tmp_path / "b")
-    held = live.snapshot
-    found = held.collection.search(Q, 5)
-    assert not live.refresh()
-    col = Collection.open(tmp_path / "b")
-    col.delete(filter="year < 2015")
-    col.compact()
-    assert live.refresh()
-    assert len(live.snapshot.collection) == 50
-    assert live.snapshot.version != held.version
-    again = held.collection.search(Q, 5)
-    np.testing.assert_array_equal(again.ids, found.ids)
+def test_a_folder_that_breaks_leaves_the_old_version(tmp_path):
+    folder = tmp_path / "b"
+    small_collection(path=folder)
+    whole = (folder / "collection.json").read_bytes()
+    body = {"vectors": Q.tolist()}
+    with served(folder, Settings(refresh_seconds=0.01)) as url:
 
+        def awaited(status):
+            end = time.monotonic() + 20
+            while True:
+                health = web.get(f"{url}/v1/health").json()
+                if health["status"] == status:
+                    return health
+                assert time.monotonic() < end, health
+                time.sleep(0.005)
 
-def test_a_folder_that_breaks_leaves_the_old_snapshot(tmp_path):
-    small_collection(path=tmp_path / "b")
-    live = Live(tmp_path / "b")
-    before = live.snapshot
-    shutil.copytree(tmp_path / "b", tmp_path / "copy")
-    (tmp_path / "b" / "collection.json").write_text("{}")
-    assert not live.refresh()
-    assert live.snapshot is before
-    assert "damaged" in live.fault
-    shutil.copy(
-        tmp_path / "copy" / "collection.json", tmp_path / "b" / "collection.json"
-    )
-    assert not live.refresh()
-    assert live.fault is None
-    shutil.rmtree(tmp_path / "b")
-    assert not live.refresh()
-    assert live.fault
-    live.snapshot.collection.encode(Q)
-
-
-def test_health_says_what_is_wrong(tmp_path):
-    small_collection(path=tmp_path / "b")
-    with served(tmp_path / "b", Settings(refresh_seconds=0.01)) as url:
-        (tmp_path / "b" / "collection.json").write_text("{}")
-        end = time.monotonic() + 20
-        health = {"status": "ok"}
-        while health["status"] == "ok" and time.monotonic() < end:
-            health = web.get(f"{url}/v1/health").json()
-        assert health["status"] == "degraded"
-        assert "damaged" in health["reason"]
-        body = {"vectors": Q.tolist()}
-        assert web.post(f"{url}/v1/search", json=body).status_code == 200
+        before = awaited("ok")["snapshot"]
+        for spoil in (
+            lambda: (folder / "collection.json").write_text("{}"),
+            lambda: shutil.rmtree(folder),
+        ):
+            spoil()
+            health = awaited("degraded")
+            assert "damaged" in health["reason"] or not folder.exists()
+            assert health["snapshot"] == before
+            assert str(tmp_path) not in str(health)
+            assert web.post(f"{url}/v1/search", json=body).status_code == 200
+            if folder.exists():
+                (folder / "collection.json").write_bytes(whole)
+                assert awaited("ok")["snapshot"] == before
 
 
 def test_reads_do_not_wait_for_writes(tmp_path):

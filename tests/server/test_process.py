@@ -1,7 +1,9 @@
 """The command: it starts, tells its addresses and logs, drains, and ends."""
 
 import json
-import logging
+import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +17,6 @@ from typer.testing import CliRunner
 
 import fewbits
 from fewbits.cli import app
-from fewbits.server._logs import JsonLines, PlainLines
 from tests.server._running import (
     logged,
     process,
@@ -43,6 +44,7 @@ def test_logs_are_lines_of_json_without_secrets(folder, tmp_path):
         body = {"vectors": ROWS, "filter": "kind = 'a secret'"}
         answer = web.post(f"{url}/v1/search", json=body, headers=headers)
         assert answer.status_code == 200
+        web.get(f"{url}/v1/health")
         web.get(f"{url}/?token={TOKEN}")
         web.get(f"{url}/v1/health?q=a-secret")
     assert run.returncode == 0
@@ -58,6 +60,18 @@ def test_logs_are_lines_of_json_without_secrets(folder, tmp_path):
     text = json.dumps(found)
     assert "secret" not in text
     assert TOKEN not in text
+
+
+def test_people_at_a_terminal_read_lines(folder):
+    ours, its = pty.openpty()
+    with process(folder, stderr=its) as (url, _, _lines):
+        web.get(f"{url}/v1/health")
+        shown = b""
+        while b"/v1/health" not in shown:
+            shown += os.read(ours, 65536)
+    os.close(ours)
+    os.close(its)
+    assert re.fullmatch(rb"[\d:]{8}  GET /v1/health 200 [\d.]+ ms\s*", shown)
 
 
 def test_sigterm_drains(folder):
@@ -162,37 +176,3 @@ def test_importing_fewbits_needs_no_server():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
-
-
-# Lines of the log, for programs and for people.
-
-ASKED = {"method": "POST", "route": "/v1/search", "status": 200, "ms": 1.25}
-
-
-def record(message, facts=None, error=None):
-    told = None if error is None else (type(error), error, None)
-    made = logging.LogRecord("x", logging.INFO, "f", 1, message, (), told)
-    if facts is not None:
-        made.facts = facts
-    return made
-
-
-def test_programs_read_objects():
-    line = json.loads(JsonLines().format(record("request", ASKED)))
-    assert {name: line[name] for name in ASKED} == ASKED
-    assert line["event"] == "request"
-    failed = json.loads(JsonLines().format(record("failed", {}, ValueError("no"))))
-    assert failed["traceback"] == "ValueError: no"
-
-
-@pytest.mark.parametrize(
-    ("made", "shown"),
-    [
-        (record("request", ASKED), "POST /v1/search 200 1.25 ms"),
-        (record("Uvicorn running"), "Uvicorn running"),
-        (record("failed", {"path": "/a"}), "failed path=/a"),
-        (record("failed", {}, ValueError("no")), "failed\nValueError: no"),
-    ],
-)
-def test_people_read_lines(made, shown):
-    assert PlainLines().format(made).split("  ", 1)[1] == shown

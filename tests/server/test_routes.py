@@ -77,6 +77,7 @@ def test_search_by_arrow(client):
     assert found.equals(wanted.to_arrow())
     assert json.loads(fields) == {
         "metric": "hamming",
+        "rerank": False,
         "version": COLLECTION.version,
         "n_queries": 5,
         "k": 3,
@@ -307,14 +308,12 @@ def test_changes(client_of, tmp_path):
     [
         {},
         {"rows": []},
-        {"rows": [{"_vector": ROWS[0], "kind": "x"}]},
         {"rows": [{"_id": 1, "_vector": [1.0], "kind": "x", "year": 1}]},
         {"rows": [{"_id": 900, "kind": "x", "year": 1}]},
         {"rows": [{"_id": 900, "_vector": ROWS[0], "kind": "x", "year": "old"}]},
-        {"rows": [{"_id": 900, "_vector": ROWS[0], "_text": "a"}]},
+        {"rows": [{"_id": 900, "_vector": ROWS[0], "_code": "00"}]},
         {"rows": [{"_id": 900, "_code": "00", "kind": "x", "year": 1}]},
         {"rows": [{"a": 1}, {"b": 2}]},
-        {"rows": [{"_id": 900, "_vector": ROWS[0], "kind": "x", "year": 1, "z": 1}]},
     ],
 )
 def test_rows_that_do_not_fit(client_of, path, body):
@@ -323,6 +322,21 @@ def test_rows_that_do_not_fit(client_of, path, body):
     assert answer.status_code == 422
     assert answer.json()["error"]["message"]
     assert client.get("/v1/facts").json()["n_items"] == 200
+
+
+def test_columns_that_lack_or_are_unknown_are_told(client_of):
+    client = client_of(writable=True)
+    row = {"_id": 900, "_vector": ROWS[0], "kind": "x", "colour": "red"}
+    answer = post(client, "add", rows=[row]).json()
+    assert answer["n_changed"] == 1
+    lacking, unknown = answer["warnings"]
+    assert "'year'" in lacking
+    assert "'colour'" in unknown
+    (item,) = post(client, "items", ids=[900]).json()["items"]
+    assert item["columns"] == {"kind": "x", "year": None}
+    refused = post(client, "upsert", rows=[row])  # null would replace a value
+    assert refused.status_code == 422
+    assert "year" in refused.json()["error"]["message"]
 
 
 HOSTILE = {

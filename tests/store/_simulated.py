@@ -44,6 +44,7 @@ class SimulatedDisk:
         self.without, self.after = without, after
         self.fail_at, self.error = fail_at, error
         self.n_operations, self.operations = 0, []
+        self.unreadable = ()  # how the names begin of files on bad sectors
         self.locks, self.n_folder_syncs = {}, 0
 
     # what a store asks for
@@ -98,7 +99,12 @@ class SimulatedDisk:
     def map(self, name):
         if name not in self.names_:
             raise FileNotFoundError(errno.ENOENT, "missing", name)
+        if name.startswith(self.unreadable):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), name)
         return bytes(self.names_[name].data)
+
+    def read(self, name, most=-1):
+        return self.map(name)
 
     def size(self, name):
         if name not in self.names_:

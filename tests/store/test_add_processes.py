@@ -39,7 +39,7 @@ def add(folder, i, *options):
 
 
 def test_nothing_is_lost_when_all_add_at_once(folder):
-    holder = f"is being changed by process {os.getpid()} on "
+    holder = f"{folder} is being changed by process {os.getpid()} on "
     (rows,) = folder.glob("rows-*")
     with Store.open(rows).writer():
         running = [add(folder, i) for i in range(N)]

@@ -223,6 +223,27 @@ def test_verify_names_each_flip_with_its_rows(large):
             assert f"{path} bytes {first}-{last}, rows" in str(damage)
 
 
+def read_column(store, name):
+    """Read a column of the first part, of files that are opened anew."""
+    part = store.snapshot().parts[0]
+    readers = {"_id": lambda: part.ids, "_code": lambda: part.codes}
+    readers["_vector"] = part.check_vectors
+    readers.get(name, lambda: part.table([name]))()
+
+
+def test_each_column_is_checked_before_it_is_read(large):
+    columns = [each for each in places(large.snapshot().parts[0]) if each[0] != "_row"]
+    for name, path, start in columns:
+        clean = path.read_bytes()
+        flip(path, start + 80_000)
+        with pytest.raises(ArtefactError, match=path.name):
+            read_column(large, name)
+        for other, another, at in columns:
+            if abs(start - at) > 3 * _format.BLOCK or another != path:
+                read_column(large, other)
+        path.write_bytes(clean)
+
+
 def test_a_damaged_segment_stays_until_it_may_go(large):
     part, other = large.snapshot().parts
     rest = rows(other.ids.to_pylist(), 0, large.snapshot().schema).to_pylist()

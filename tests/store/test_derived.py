@@ -92,7 +92,8 @@ def test_a_folder_in_its_place(store):
     with store.writer() as writer:
         assert not writer.keep_derived(writer.parts[0], PIECES)
     assert not list(store.folder.glob("draft-*"))
-    assert [damage.is_derived for damage in store.verify().damages] == [True]
+    report = store.verify()
+    assert (report.damages, report.to_rebuild) == ((), (str(path),))
 
 
 def test_it_counts_and_is_verified(store):
@@ -104,10 +105,9 @@ def test_it_counts_and_is_verified(store):
     damaged = bytearray(path.read_bytes())
     damaged[70_000] ^= 1
     path.write_bytes(damaged)
-    (damage,) = store.verify().damages
-    assert damage.is_derived
-    assert damage.file == str(path)
-    assert "checksum" in str(damage)
+    report = store.verify()
+    assert (report.is_intact, report.to_rebuild) == (True, (str(path),))
+    assert f"{path}: to be rebuilt" in str(report)
     path.unlink()
     assert store.verify().is_intact
     assert store.verify().n_bytes == report.n_bytes - size

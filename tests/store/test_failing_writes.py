@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import sys
 
 import pytest
 
@@ -169,6 +170,66 @@ def test_short_writes_go_on(tmp_path, monkeypatch):
         writer.commit()
     assert content(store.snapshot()) == expected(rows(range(20), 0, VECTORS))
     assert store.verify().is_intact
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other calls sync there")
+def test_a_sync_that_fails_is_told(tmp_path, monkeypatch):
+    store, real, calls = None, os.fsync, []
+
+    def fsync(descriptor):
+        calls.append(descriptor)
+        if len(calls) == fails_at:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(descriptor)
+
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    monkeypatch.setattr(os, "fsync", fsync)
+    fails_at = 0
+    with store.writer() as writer:
+        writer.append(rows(range(9000), 0, VECTORS))
+        writer.commit()
+    n_syncs = None
+    for fails_at in (0, *range(1, 8)):
+        calls.clear()
+        with store.writer() as writer:
+            writer.append(rows([9000 + fails_at], 0, VECTORS))
+            writer.delete([fails_at])
+            if fails_at == 0:
+                writer.commit()
+                n_syncs = len(calls)
+                continue
+            with pytest.raises(OSError, match="Input/output"):
+                writer.commit()
+    # Rows, vectors, sums, deletes, their names, the manifest, its name.
+    assert n_syncs == 7
+    assert store.verify().is_intact
+
+
+@pytest.mark.skipif(os.name != "posix", reason="renames there")
+@pytest.mark.parametrize("number", [errno.EEXIST, errno.EIO])
+def test_a_lost_reply_of_link_is_no_error(tmp_path, monkeypatch, number):
+    """Over a network a call is made again when its reply is lost."""
+    real = os.link
+
+    def link(source, target):
+        real(source, target)
+        raise OSError(number, os.strerror(number), source, None, target)
+
+    monkeypatch.setattr(os, "link", link)
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
+    with store.writer() as writer:
+        writer.append(rows(range(20), 0, VECTORS))
+        writer.commit()
+    assert content(store.snapshot()) == expected(rows(range(20), 0, VECTORS))
+    assert not list(tmp_path.glob("draft-*"))
+    monkeypatch.setattr(os, "link", real)
+    with store.writer() as writer:
+        writer.append(rows([30], 0, VECTORS))
+        other = tmp_path / "manifest-000002.json"
+        other.write_bytes(b"of somebody else")
+        with pytest.raises(FileExistsError):
+            writer.commit()
+    assert other.read_bytes() == b"of somebody else"
 
 
 def test_a_folder_that_takes_no_files(tmp_path, no_new_files):

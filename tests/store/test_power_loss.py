@@ -1,5 +1,7 @@
 """Power fails after each operation; the old state is there then, or the new one."""
 
+from pathlib import Path
+
 import pytest
 
 from fewbits.errors import ArtefactError
@@ -34,6 +36,7 @@ class Run:
 
     def __init__(self, **disk):
         self.states, self.n_done, self.n_crashes = [None], 0, 0
+        self.n_rebuilt = 0
         self.seen = {}
         self.disk = SimulatedDisk(after=self.look, **disk)
 
@@ -76,7 +79,27 @@ class Run:
         if found not in allowed:
             raise Loss(f"after {self.n_done} commits and {after}: {found}")
         if found is not None and self.n_crashes % (5 if NIGHTLY else 25) == 0:
+            self.check_told(crashed, found)
             self.go_on(crashed, found)
+
+    def check_told(self, crashed, found):
+        """Check that nothing is called damaged, and only what has to be is rebuilt."""
+        before, store = dict(crashed.state()[1]), Store(crashed)
+        report = store.verify()
+        assert report.is_intact, str(report)
+        self.n_rebuilt += bool(report.to_rebuild)
+        repaired = store.repair()
+        assert repaired.rebuilt == report.to_rebuild
+        after = dict(crashed.state()[1])
+        paths = (str(crashed.folder / name) for name in {*before, *after})
+        changed = {
+            p for p in paths if before.get(Path(p).name) != after.get(Path(p).name)
+        }
+        missing = {path for path in changed if Path(path).name not in before}
+        assert changed - missing == {*report.to_rebuild}
+        assert {Path(path).name[:4] for path in missing} <= {"ids-"}
+        assert content(store.snapshot()) == found
+        assert store.verify().to_rebuild == ()
 
     def go_on(self, crashed, found):
         """Check that a writer can go on after the crash as if nothing had happened."""
@@ -93,6 +116,7 @@ def test_the_old_state_or_the_new_one_is_there():
     run.go()
     assert run.n_done > 4
     assert run.n_crashes > 500
+    assert run.n_rebuilt > 5
     assert content(Store(run.disk).snapshot()) == run.states[run.n_done]
 
 

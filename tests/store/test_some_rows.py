@@ -13,9 +13,9 @@ N = 30_000  # rows of several blocks
 
 def store_of(folder, kind, values, n=N):
     column = pa.array(values, kind).take(pa.array(np.arange(n) % 3))
-    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1), "v": kind})
-    store = Store.create(folder, schema, n_bits=8, fingerprint="")
-    codes = pa.array([b"a"] * n, pa.binary(1))
+    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(9), "v": kind})
+    store = Store.create(folder, schema, n_bits=72, fingerprint="")
+    codes = pa.array([b"a" * 9] * n, pa.binary(9))
     with store.writer() as writer:
         writer.append(pa.table({"_code": codes, "v": column}))
         writer.commit()

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
 from fewbits.errors import ArgumentError
-from fewbits.evaluation.statistics import Summary, summarize
 from research.common.ood import Detection
+from research.core.summary import Summary, summarize
 
 FloatArray = NDArray[np.float64]
 

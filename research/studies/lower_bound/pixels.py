@@ -18,13 +18,13 @@ from fewbits.backbones import pixels
 from fewbits.codes import pack
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.evaluation.classification import knn_accuracy
-from fewbits.evaluation.splits import standard_split
 from fewbits.learners import ITQ
 from fewbits.learners.deep import DeepHash, NetworkConfig, TrainingConfig
 from fewbits.learners.deep._torch import reproducible
 from fewbits.learners.deep.losses import LOSSES
 from research.common.problems import Problem, load_problem
 from research.common.resnet import resnet
+from research.common.splits import standard_split
 from research.core.record import Metrics
 from research.core.runner import Task, task
 from research.studies.lower_bound.nets import CONTROLS

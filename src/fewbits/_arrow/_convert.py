@@ -18,6 +18,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -30,6 +31,7 @@ from fewbits._arrow._tables import chunks_of, is_text, stored_column
 
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
 _DURATION = re.compile(r"(-?)PT(\d+)(?:\.(\d{1,9}))?S")
+_OLD_OFFSET = r":\d\d(\.\d{1,6})?[+-]\d\d:\d\d:\d\d$"
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
@@ -279,8 +281,26 @@ def _integers_of_decimals(values: Any, kind: Any) -> Any:
 
 
 def _moments(values: Any, kind: Any) -> Any:
-    """Return dates or timestamps that are written in ISO 8601."""
-    return values.cast("large_string").cast(kind)
+    """Return dates or timestamps that are written in ISO 8601.
+
+    Arrow takes zeros at the end for a finer unit, and knows no seconds in offsets, as
+    zones had them before they were rounded.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, zone = values.cast("large_string"), r"((?:Z|[+-][\d:]*)?)$"
+    texts = pc.replace_substring_regex(texts, rf"(\.\d*?)0+{zone}", r"\1\2")
+    texts = pc.replace_substring_regex(texts, rf"\.{zone}", r"\1")
+    if any(pc.match_substring_regex(texts, _OLD_OFFSET).to_pylist()):
+        old = re.compile(_OLD_OFFSET)
+        texts = pa.array(
+            datetime.fromisoformat(x).astimezone(UTC).isoformat()
+            if x is not None and old.search(x)
+            else x
+            for x in texts.to_pylist()
+        )
+    return texts.cast(kind)
 
 
 def _times_of_day(values: Any, kind: Any) -> Any:
@@ -289,7 +309,7 @@ def _times_of_day(values: Any, kind: Any) -> Any:
 
     day, end = (pa.scalar(x, values.type) for x in ("1970-01-01T", ""))
     moments = pc.binary_join_element_wise(day, values, end)
-    return moments.cast(pa.timestamp(kind.unit)).cast(kind)
+    return _moments(moments, pa.timestamp(kind.unit)).cast(kind)
 
 
 def _durations(values: Any, kind: Any) -> Any:

@@ -161,21 +161,17 @@ def _of_array(items: Any, name: str) -> NDArray[Any]:
             "block where that is too large"
         )
     try:
-        array = np.asarray(_without_gradient(items))
+        if hasattr(items, "requires_grad"):  # a tensor of torch
+            items = items.detach().cpu()
+            is_short = str(items.dtype) == "torch.bfloat16"  # which NumPy has not
+            items = items.float() if is_short else items
+        array = np.asarray(items)
     except (ValueError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise FeatureError(f"{name} are not a matrix: {reason}") from None
     if array.dtype == object and array.ndim == 0:
         raise NoNumberError(f"{name} must be a matrix of numbers, got {a_kind(items)}")
     return array
-
-
-def _without_gradient(items: Any) -> Any:
-    """Return a tensor of torch as one that NumPy can read; anything else as it is."""
-    if not hasattr(items, "requires_grad"):
-        return items
-    tensor = items.detach().cpu()
-    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
 def _of_objects(array: NDArray[np.object_], name: str) -> NDArray[Any]:

@@ -67,7 +67,10 @@ def array_of(values: Iterable[Any]) -> Any:
     if any(issubclass(kind, PurePath) for kind in kinds):
         values = [os.fspath(x) if isinstance(x, PurePath) else x for x in values]
     _check_one_kind(values)
-    return pa.array(values)
+    try:
+        return pa.array(values)
+    except OverflowError:  # integers of 64 bits without a sign
+        return pa.array(values, pa.uint64())
 
 
 def _check_one_kind(values: list[Any]) -> None:
@@ -109,9 +112,10 @@ def _kind_of_time(value: Any) -> str:
 def python_values(column: Any) -> list[Any]:
     """Return the values of a column as plain Python has them.
 
-    Times that Python's `datetime` cannot hold become texts in ISO 8601: those with
-    nanoseconds, and years beyond 9999. Floats of 32 and 16 bits become the shortest
-    number that is the same in that many bits: .4, not 0.4000000059604645.
+    Times that Python's `datetime` cannot hold become texts in ISO 8601, in UTC where
+    they have a zone: those with nanoseconds, and years beyond 9999. Floats of 32 and 16
+    bits become the shortest number that is the same in that many bits: .4, not
+    0.4000000059604645.
 
     Examples
     --------
@@ -137,6 +141,10 @@ def python_values(column: Any) -> list[Any]:
         return [row for chunk in column.chunks for row in _rows_of_lists(chunk)]
     if types.is_struct(kind):
         return [row for chunk in column.chunks for row in _rows_of_structs(chunk)]
+    if types.is_map(kind):
+        pairs = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+        rows = python_values(column.cast(pa.list_(pairs)))
+        return [row and [tuple(pair.values()) for pair in row] for row in rows]
     if types.is_float32(kind) or types.is_float16(kind):
         dtype, numbers = kind.to_pandas_dtype(), column.to_numpy(zero_copy_only=False)
         gaps = column.is_null().to_pylist()
@@ -145,7 +153,13 @@ def python_values(column: Any) -> list[Any]:
             for gap, number in zip(gaps, numbers, strict=True)
         ]
     if types.is_date(kind) or types.is_timestamp(kind):
-        column = column if _fits_python(column) else column.cast(pa.string())
+        import pyarrow.compute as pc  # which takes as long as a search
+
+        utc = column if types.is_date(kind) else column.cast(pa.timestamp(kind.unit))
+        years = pc.min_max(pc.year(utc))
+        low, high = years["min"].as_py(), years["max"].as_py()
+        if low is not None and not 1 <= low <= high <= 9999:
+            column = _as_texts(column)
     if getattr(column.type, "unit", None) == "ns":
         return _of_nanoseconds(column)
     if types.is_temporal(kind) and types.is_string(column.type):
@@ -188,19 +202,6 @@ def _rows_of_structs(chunk: Any) -> Iterator[Any]:
         yield None if is_missing else values
 
 
-def _fits_python(column: Any) -> bool:
-    """Return whether years lie between 1 and 9999, as those of `datetime` do."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp(column.type.unit))  # UTC needs no zones
-    years = pc.min_max(pc.year(column))
-    low, high = years["min"].as_py(), years["max"].as_py()
-    return low is None or 1 <= low <= high <= 9999
-
-
 def _of_nanoseconds(column: Any) -> list[Any]:
     """Return times of Python where they are whole microseconds; else texts."""
     import pyarrow as pa
@@ -214,14 +215,34 @@ def _of_nanoseconds(column: Any) -> list[Any]:
         coarse = pa.time64("us") if types.is_time(kind) else pa.duration("us")
     whole = column.cast(coarse, safe=False)
     exact = pc.equal(whole.cast(kind), column).to_pylist()
-    times, texts = whole.to_pylist(), _iso(column.cast(pa.string()))
+    times = whole.to_pylist()
+    if types.is_duration(kind):
+        counts = column.cast(pa.int64()).to_pylist()
+        texts = [None if count is None else _iso_duration(count) for count in counts]
+    else:
+        texts = _iso(_as_texts(column))
     return [
         text if is_exact is False else time
         for time, text, is_exact in zip(times, texts, exact, strict=True)
     ]
 
 
+def _as_texts(column: Any) -> Any:
+    """Return times as Arrow writes them; in UTC, as it cuts offsets with seconds."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+    return column.cast(pa.string())
+
+
 def _iso(column: Any) -> list[str | None]:
     """Return times written by Arrow as ISO 8601 has them."""
     texts = column.to_pylist()
     return [None if text is None else text.replace(" ", "T", 1) for text in texts]
+
+
+def _iso_duration(nanoseconds: int) -> str:
+    sign, (seconds, part) = "-" * (nanoseconds < 0), divmod(abs(nanoseconds), 10**9)
+    return f"{sign}PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"

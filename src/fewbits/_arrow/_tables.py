@@ -190,6 +190,13 @@ def _plain(chunk: Any, kind: Any) -> Any:
         ) from None
 
 
+def one_chunk(column: Any) -> Any:
+    """Return a column as one array, not copied where it lies so."""
+    if not hasattr(column, "num_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
     import pyarrow as pa
@@ -312,6 +319,14 @@ def as_frame(items: Any) -> Any:
             names = dict.fromkeys(name for row in items for name in row)
             items = {x: [row.get(x) for row in items] for x in names}
         return _of_columns(items)
+
+
+def by_name(columns: Any) -> Any:
+    """Return columns by their names, of a data frame or rows; others as they are."""
+    if isinstance(columns, Mapping) or not is_frame(table := as_frame(columns)):
+        return columns
+    table = typed_table(table)
+    return {name: table[name] for name in table.column_names}
 
 
 def is_mixed(frame: Any) -> bool:

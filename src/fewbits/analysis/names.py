@@ -274,7 +274,7 @@ def propose_names(
     ('green', 'red')
     """
     codes = check_codes(codes, n_bits)
-    chosen = check_bits(bits, n_bits)
+    shown_bits = check_bits(bits, n_bits)
     if isinstance(texts, str) or len(texts) != len(codes):
         raise ArgumentError(f"need one text for each of {len(codes)} codes")
     n_words = check_count(n_words, "n_words")
@@ -303,16 +303,16 @@ def propose_names(
     places_of = np.full(len(numbers), -1)
     places_of[[numbers[word] for word in words]] = np.arange(len(words))
     items = np.repeat(np.arange(len(carried)), [len(row) for row in carried])
-    kept = frequent[entries]
-    ones_of = np.ones(int(kept.sum()), np.int32)
+    counted_entries = frequent[entries]
+    ones_of = np.ones(int(counted_entries.sum()), np.int32)
     carriers = csr_array(
-        (ones_of, (places_of[entries[kept]], items[kept])),
+        (ones_of, (places_of[entries[counted_entries]], items[counted_entries])),
         shape=(len(words), len(carried)),
     )
     total = np.asarray(carriers.sum(axis=1), dtype=np.float64)[:, None]
     weights = prior * total
     word_groups = None if groups is None else _WordGroups.of(carriers, groups)
-    n_tests = len(words) * len(chosen)
+    n_tests = len(words) * len(shown_bits)
 
     def best(
         z: FloatArray, p_values: FloatArray, share: FloatArray, other: FloatArray
@@ -325,8 +325,8 @@ def propose_names(
         return tuple(map(Word, [words[row] for row in rows], *columns))
 
     proposals: dict[int, Proposal] = {}
-    for part in spans(len(chosen), _BITS):
-        places = np.array(chosen[part])
+    for part in spans(len(shown_bits), _BITS):
+        places = np.array(shown_bits[part])
         shifts = (7 - places % 8).astype(np.uint8)
         values = (codes[:, places // 8] >> shifts & 1).astype(np.uint8, copy=False)
         ones = (carriers @ values.astype(np.int32)).astype(np.float64)
@@ -365,7 +365,7 @@ def propose_names(
             by_variance = 2 * stdtr(word_groups.n_groups - 1, -np.abs(z))
             p_values = np.where(2 * ndtr(-score) <= _BY_CHANCE, by_variance, 1.0)
         p_values = np.minimum(p_values * n_tests, 1)
-        for column, bit in enumerate(chosen[part]):
+        for column, bit in enumerate(shown_bits[part]):
             of_zeros, of_ones = (share[:, column] for share in shares)
             z_bit, p = z[:, column], p_values[:, column]
             proposals[bit] = Proposal(

@@ -172,8 +172,8 @@ def dense_sift(grey: NDArray[np.uint8]) -> Local:
     ]
     # More layers would only be blurred and thrown away.
     _, vectors = cv2.SIFT_create(nOctaveLayers=1).compute(grey, points)
-    seen = vectors.any(axis=1)
-    return Local(vectors[seen], (rows[seen], columns[seen]))
+    visible = vectors.any(axis=1)
+    return Local(vectors[visible], (rows[visible], columns[visible]))
 
 
 def self_similarity(grey: NDArray[np.uint8]) -> Local:
@@ -192,9 +192,11 @@ def self_similarity(grey: NDArray[np.uint8]) -> Local:
     likeness = likeness.reshape(SSIM_LENGTH, -1).T
     low = likeness.min(axis=1, keepdims=True)
     spread = likeness.max(axis=1, keepdims=True) - low
-    seen = spread[:, 0] > _LEAST_SPREAD
-    rows, columns = (_SHRINK * place[seen] for place in _grid(small.shape, _SSIM_STEP))
-    return Local((likeness[seen] - low[seen]) / spread[seen], (rows, columns))
+    visible = spread[:, 0] > _LEAST_SPREAD
+    rows, columns = (
+        _SHRINK * place[visible] for place in _grid(small.shape, _SSIM_STEP)
+    )
+    return Local((likeness[visible] - low[visible]) / spread[visible], (rows, columns))
 
 
 def _best_matches(
@@ -211,9 +213,9 @@ def _best_matches(
     best = np.full((SSIM_LENGTH, *shape), np.inf, dtype=np.float32)
     nearby = np.zeros(shape, dtype=np.float32)
     for y, x, number in _surroundings():
-        there = wide[_RADIUS + y :, _RADIUS + x :][:height, :width]
+        moved = wide[_RADIUS + y :, _RADIUS + x :][:height, :width]
         sums = cv2.sqrBoxFilter(
-            cv2.absdiff(small, there), cv2.CV_32F, (_PATCH, _PATCH), normalize=False
+            cv2.absdiff(small, moved), cv2.CV_32F, (_PATCH, _PATCH), normalize=False
         )[_SSIM_STEP // 2 :: _SSIM_STEP, _SSIM_STEP // 2 :: _SSIM_STEP]
         np.minimum(best[number], sums, out=best[number])
         if max(abs(y), abs(x)) == 1:

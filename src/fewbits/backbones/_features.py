@@ -157,8 +157,8 @@ def cache_folder() -> Path:
 
     It may be deleted at any time.
     """
-    chosen = os.environ.get("FEWBITS_CACHE")
-    return Path(chosen) if chosen else user_cache_path("fewbits")
+    folder = os.environ.get("FEWBITS_CACHE")
+    return Path(folder) if folder else user_cache_path("fewbits")
 
 
 def kept_path(name: str) -> Path:

@@ -22,8 +22,8 @@ _EFFICIENTNETS = {
 
 def available() -> list[str]:
     """Return the ids that `load` takes."""
-    kept = [*kept_ids("classic"), *kept_ids("onnx")]
-    return sorted(["wordllama-256", *_EFFICIENTNETS, *kept])
+    learnt = [*kept_ids("classic"), *kept_ids("onnx")]
+    return sorted(["wordllama-256", *_EFFICIENTNETS, *learnt])
 
 
 def load(name: str) -> Backbone:

@@ -79,9 +79,9 @@ class CodeTable(Immutable):
     def find(self, keys: KeyArray) -> IdArray:
         """Return which of the distinct codes has each key, -1 where none has."""
         places, entries = self.hits(keys)
-        found = np.full(keys.size, -1, np.int64)
-        found[places] = entries
-        return found.reshape(keys.shape)
+        numbers = np.full(keys.size, -1, np.int64)
+        numbers[places] = entries
+        return numbers.reshape(keys.shape)
 
     def hits(self, keys: KeyArray) -> tuple[IdArray, IdArray]:
         """Return which places in ``keys.ravel()`` hold keys of which codes.
@@ -105,16 +105,16 @@ class CodeTable(Immutable):
             self._starts[buckets].astype(np.int64),
             self._starts[buckets + 1],
         )
-        found = np.full(len(places), -1, np.int64)
+        entries_found = np.full(len(places), -1, np.int64)
         walking = np.arange(len(places))
         while walking.size:
             same = self._products[entries[walking]] == products[walking]
-            found[walking[same]] = entries[walking[same]]
+            entries_found[walking[same]] = entries[walking[same]]
             walking = walking[~same]
             entries[walking] += 1
             walking = walking[entries[walking] < ends[walking]]
-        is_hit = found >= 0
-        return places[is_hit] + offset, found[is_hit]
+        is_hit = entries_found >= 0
+        return places[is_hit] + offset, entries_found[is_hit]
 
 
 def _keys(codes: CodeArray, by_byte: KeyArray | None) -> KeyArray:

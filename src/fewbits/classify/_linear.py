@@ -136,25 +136,25 @@ def learn_class(
             f"C must lie between {1 / _LARGEST_COST:g} and {_LARGEST_COST:g}, got {C}"
         )
     check_seed(random_state)
-    kept = np.arange(n_bits)
+    places = np.arange(n_bits)
     if bits is not None:
         try:
-            kept = np.asarray(bits)
+            places = np.asarray(bits)
         except ValueError:
             raise ArgumentError("bits must be a list of integers") from None
-        if kept.ndim != 1 or not len(kept) or kept.dtype.kind not in "iu":
+        if places.ndim != 1 or not len(places) or places.dtype.kind not in "iu":
             raise ArgumentError(
-                f"bits must be a list of at least one integer, got {kept.dtype} of "
-                f"shape {kept.shape}"
+                f"bits must be a list of at least one integer, got {places.dtype} of "
+                f"shape {places.shape}"
             )
-        if kept.min() < 0 or kept.max() >= n_bits:
+        if places.min() < 0 or places.max() >= n_bits:
             raise ArgumentError(
-                f"bits must lie between 0 and {n_bits - 1}, got {kept.min()} to "
-                f"{kept.max()}"
+                f"bits must lie between 0 and {n_bits - 1}, got {places.min()} to "
+                f"{places.max()}"
             )
-        if len(np.unique(kept)) < len(kept):
+        if len(np.unique(places)) < len(places):
             raise ArgumentError("bits must be named once each, got some twice")
-    signs = signs[:, kept]
+    signs = signs[:, places]
     if not _is_number(balance) or not 0 <= balance <= 1:
         raise ArgumentError(f"balance must lie between 0 and 1, got {balance}")
     slopes, constant = linear_svm(
@@ -172,7 +172,7 @@ def learn_class(
 
         constant = float(brentq(slope, -2 - scores.max(), 2 - scores.min()))
     weights = np.zeros(n_bits, np.float32)
-    weights[kept] = 2 * slopes  # from bits as -1 and +1 to bits as 0 and 1
+    weights[places] = 2 * slopes  # from bits as -1 and +1 to bits as 0 and 1
     return LinearModel(weights, float(constant - slopes.sum()))
 
 

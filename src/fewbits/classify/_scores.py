@@ -93,9 +93,9 @@ def pair_costs(soft: SoftBits, items: IdArray, codes: CodeArray) -> FloatArray:
     n_bits = soft.costs.shape[1]
     totals, step = np.empty(len(items)), max(1, _ENTRIES // n_bits)
     for start in range(0, len(items), step):
-        some = items[start : start + step]
-        differ = unpack(soft.codes[some] ^ codes[start : start + step], n_bits)
-        totals[start : start + step] = (soft.costs[some] * differ).sum(axis=1)
+        block = items[start : start + step]
+        differ = unpack(soft.codes[block] ^ codes[start : start + step], n_bits)
+        totals[start : start + step] = (soft.costs[block] * differ).sum(axis=1)
     return totals
 
 

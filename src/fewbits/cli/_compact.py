@@ -23,9 +23,9 @@ def compact(
     from fewbits.collection import Collection
 
     opened = Collection.open(collection)
-    before = opened.disk_bytes() + sum(opened.left_over(collection).values())
+    before = opened.disk_bytes() + sum(opened.unused_files(collection).values())
     opened.compact(timeout=timeout)
-    after = opened.disk_bytes() + sum(opened.left_over(collection).values())
+    after = opened.disk_bytes() + sum(opened.unused_files(collection).values())
     tables = opened.disk_bytes("tables")
     if as_json:
         facts = {"bytes_before": before, "bytes": after, "table_bytes": tables}

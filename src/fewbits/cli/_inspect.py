@@ -135,7 +135,9 @@ def inspect(
         last = None if verification is None else verification.to_dict()
         print_json({**summary, "last_verify": last, **metrics})
         return
-    _print_values(str(collection), {**summary, "last_verify": _told(verification)})
+    _print_values(
+        str(collection), {**summary, "last_verify": _told(verification, opened.version)}
+    )
     if "bits" in metrics:
         warnings = metrics["bits"].pop("warnings")
         _print_values("bits", metrics["bits"])
@@ -157,15 +159,17 @@ def _bound_of(collection: "Collection", label: str) -> dict[str, Any]:
     return code_bound(collection.codes, collection.encoder.n_bits, classes).summary()
 
 
-def _told(verification: "Verification | None") -> str:
-    """Return when every byte was read last, and what was found."""
+def _told(verification: "Verification | None", version: int) -> str:
+    """Return when every byte was read last, of which version, and what was found."""
     if verification is None:
         return "never: 'fewbits verify' reads every byte"
     when = datetime.fromtimestamp(verification.at, UTC).isoformat(" ", "seconds")
-    n_damages = len(verification.report.damages)
-    if not n_damages:
-        return f"{when}: intact"
-    return f"{when}: {counted(n_damages, 'part')} damaged"
+    report = verification.report
+    found = counted(len(report.problems), "part") + " damaged or unreadable"
+    state = f"{when}: {'intact' if report.is_intact else found}"
+    if report.number in (None, version):
+        return state
+    return f"{state}; that was version {report.number}, this is {version}"
 
 
 def _print_values(title: str, values: dict[str, Any]) -> None:

@@ -358,7 +358,7 @@ def read_query(
         raise ArgumentError(f"give either {argument} or one of {others}")
     noun = "query" if argument == "queries" else "item"
     if ids:
-        return Query("ids", [collection.typed_id(text) for text in ids], ids)
+        return Query("ids", [collection.parse_id(text) for text in ids], ids)
     if codes:
         return Query("codes", _typed_codes(collection, codes), codes)
     if vectors:
@@ -475,7 +475,7 @@ def typed_items(
             other = ""
             if os.path.isfile(text):
                 other = "to read the file, use --input"
-            elif _is_id(collection, text):
+            elif " " not in text and _is_id(collection, text):
                 option = shlex.join([by_id, text])
                 other = f"for the item of this id, use {option}"
             if other:
@@ -493,7 +493,7 @@ def typed_items(
 def _is_id(collection: "Collection", text: str) -> bool:
     """Return whether a text is the id of an item, as typed."""
     try:
-        return collection.typed_id(text) in collection
+        return collection.parse_id(text) in collection
     except ArgumentError:  # ids are numbers, and this is none
         return False
 
@@ -502,7 +502,7 @@ def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] 
     """Return ids from the command line as the collection has them, each once."""
     if not ids:
         return None
-    return list(dict.fromkeys(collection.typed_id(text) for text in ids))
+    return list(dict.fromkeys(collection.parse_id(text) for text in ids))
 
 
 def _typed_codes(collection: "Collection", codes: Sequence[str]) -> Any:

@@ -100,7 +100,7 @@ def search(
     encoding = opened
     if encoder is not None:
         encoding = Collection.open(encoder)
-        opened.check_codes_of(encoding)
+        opened.check_same_codes(encoding)
     query = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )
@@ -124,7 +124,7 @@ def search(
             shortlist=shortlist,
             columns=columns or None,
         )
-        shared = {"metric": hits.metric, "rerank": hits.metric != "hamming"}
+        shared = {"metric": hits.metric, "rerank": hits.rerank}
         names = query.names[start : start + len(hits)]
         answers = [
             {"query": name, **shared, "version": hits.version, "hits": rows}

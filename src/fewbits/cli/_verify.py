@@ -33,21 +33,22 @@ def verify(
 ) -> None:
     """Read all of COLLECTION, and name every damaged file and the rows lost with it.
 
-    Also names what is no longer needed, with its bytes.
+    Also names files to be rebuilt, with which nothing is lost, and what is no longer
+    needed, with its bytes.
 
-    Exit status 1 when something is damaged, or was lost or is left in the repair,
-    deletes included.
+    Exit status 1 when something is damaged or could not be read, or was lost or is left
+    in the repair, deletes included.
 
     Example: fewbits verify my-collection
 
     Example: fewbits verify my-collection --repair
     """
     from fewbits.collection import Collection
-    from fewbits.store import Repaired, Report
+    from fewbits.store import RepairReport, Report
 
     if drop_rows and not repair:
         raise ArgumentError("--drop-rows needs --repair")
-    report: Report | Repaired
+    report: Report | RepairReport
     if repair:
         report = Collection.repair_folder(collection, drop_rows=drop_rows)
         whole = report.is_complete
@@ -55,10 +56,10 @@ def verify(
     else:
         report = Collection.verify_folder(collection)
         whole = report.is_intact
-    others = Collection.left_over(collection)
+    others = Collection.unused_files(collection)
     if as_json:
         facts = {"collection": str(collection), **asdict(report)}
-        print_json({**facts, "left_over": others})
+        print_json({**facts, "unused_files": others})
     else:
         lines = [_left_over(path, n_bytes) for path, n_bytes in others.items()]
         typer.echo("\n".join([str(report), *lines]))

@@ -17,15 +17,7 @@ _LONGEST_PAUSE = 5.0
 
 
 class Connection:
-    """Sends requests; those that an overloaded server refuses are sent again.
-
-    Parameters
-    ----------
-    url : str
-    token : str or None
-    timeout : float
-        Seconds to wait for an answer.
-    """
+    """Sends requests; those that an overloaded server refuses are sent again."""
 
     def __init__(self, url: str, token: str | None, timeout: float) -> None:
         try:
@@ -52,34 +44,31 @@ class Connection:
         answer: dict[str, Any] = self._sent("GET", path).json()
         return answer
 
-    def post(self, path: str, **fields: Any) -> dict[str, Any]:
-        """Return the JSON answer to a JSON request, without fields that are None."""
-        content, headers = _dumped(fields), {"Content-Type": JSON}
-        answer = self._sent("POST", path, content=content, headers=headers)
-        result: dict[str, Any] = answer.json()
-        return result
-
-    def post_table(self, path: str, table: Any, **fields: Any) -> dict[str, Any]:
-        """Return the JSON answer to an Arrow request."""
-        content, headers = write_stream(table, _dumped(fields)), {"Content-Type": ARROW}
-        answer = self._sent("POST", path, content=content, headers=headers)
-        result: dict[str, Any] = answer.json()
-        return result
+    def post(self, path: str, table: Any = None, **fields: Any) -> dict[str, Any]:
+        """Return the JSON answer to a JSON or Arrow request; None is left out."""
+        answer: dict[str, Any] = self._posted(path, table, fields, JSON).json()
+        return answer
 
     def table(
         self, path: str, table: Any = None, **fields: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """Return the Arrow answer to an Arrow or JSON request, and its other fields."""
-        content: Any = _dumped(fields)
-        if table is not None:
-            content = write_stream(table, content)
-        headers = {"Content-Type": JSON if table is None else ARROW, "Accept": ARROW}
-        answer = self._sent("POST", path, content=content, headers=headers)
-        result, others = read_stream(answer.content)
+        """Return the Arrow answer to such a request, and its other fields."""
+        result, others = read_stream(self._posted(path, table, fields, ARROW).content)
         return result, json.loads(others)
 
     def close(self) -> None:
         self._client.close()
+
+    def _posted(
+        self, path: str, table: Any, fields: dict[str, Any], accept: str
+    ) -> Any:
+        fields = {name: value for name, value in fields.items() if value is not None}
+        content: Any = json.dumps(fields, allow_nan=False, default=_plain)
+        if table is not None:
+            content = write_stream(table, content)
+        kind = JSON if table is None else ARROW
+        headers = {"Content-Type": kind, "Accept": accept}
+        return self._sent("POST", path, content=content, headers=headers)
 
     def _sent(self, method: str, path: str, **options: Any) -> Any:
         for attempt in range(_ATTEMPTS):
@@ -91,14 +80,18 @@ class Connection:
                 ) from error
             if answer.status_code != 429 or attempt == _ATTEMPTS - 1:
                 break
-            time.sleep(_pause(answer))
+            try:
+                pause = float(answer.headers["Retry-After"])
+            except (LookupError, ValueError):
+                pause = 1.0
+            time.sleep(min(pause, _LONGEST_PAUSE))
         if answer.status_code >= 400:
-            raise error_of(answer.status_code, answer.content, self.url)
+            raise _error_of(answer.status_code, answer.content, self.url)
         self.snapshot = answer.headers.get("Fewbits-Snapshot")
         return answer
 
 
-def error_of(status: int, content: bytes, url: str) -> Exception:
+def _error_of(status: int, content: bytes, url: str) -> Exception:
     """Return the error that a response reports, with the server's message."""
     try:
         error = json.loads(content)["error"]
@@ -111,20 +104,8 @@ def error_of(status: int, content: bytes, url: str) -> Exception:
     return ServiceError(message, status, code)
 
 
-def _dumped(fields: dict[str, Any]) -> str:
-    known = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(known, allow_nan=False, default=_plain)
-
-
 def _plain(value: Any) -> Any:
     """Return a NumPy scalar as a Python one."""
     if isinstance(value, np.generic):
         return value.item()
     raise ArgumentError(f"a server takes plain values, got {type(value).__name__}")
-
-
-def _pause(answer: Any) -> float:
-    try:
-        return min(float(answer.headers["Retry-After"]), _LONGEST_PAUSE)
-    except (LookupError, ValueError):
-        return 1.0

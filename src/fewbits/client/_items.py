@@ -2,42 +2,46 @@
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_array, is_frame, named_array
+from fewbits._arrow import (
+    as_array,
+    as_column,
+    by_name,
+    is_column,
+    is_frame,
+    named_array,
+    stored_column,
+    typed_column,
+    typed_table,
+)
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes
-from fewbits.store import RESERVED
+from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes, read
+from fewbits.store import CODE, ID, RESERVED, VECTOR
 
 
 def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[str, Any]:
-    """Return the kind of items, and these as a column; they are checked as locally.
-
-    Raises
-    ------
-    ArgumentError, FeatureError, CodeError
-        As a local collection.
-    """
+    """Return the kind of items, and these as a column; they are checked as locally."""
     import pyarrow as pa
 
-    own = facts["kind"]
-    if kind not in (None, own, "vectors"):
-        raise ArgumentError(f"this collection takes {own}, got {kind}")
-    kind = kind or own
+    takes = facts["kind"]
+    if kind not in (None, takes, "vectors"):
+        raise ArgumentError(f"this collection takes {takes}, got {kind}")
+    kind = kind or takes
     if kind == "texts":
         return kind, pa.array(list(as_items(items, kind)), pa.large_string())
     if kind == "images":
         files = [_file(item) for item in as_items(items, kind)]
         return kind, pa.array(files, pa.large_binary())
-    if own == "codes":
+    if takes == "codes":
         return "vectors", vector_column(as_codes(as_array(items, "codes")))
     check_several(items)
     array, names = named_array(items)
@@ -47,6 +51,18 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
     return kind, vector_column(as_features(array, facts["encoder"]["n_features"]))
 
 
+def _file(item: Any) -> bytes:
+    """Return the bytes of an image's file; one that is no file, as PNG."""
+    if isinstance(item, str | Path):
+        try:
+            return Path(item).read_bytes()
+        except OSError as error:
+            raise FeatureError(f"{item} cannot be read: {error.strerror}") from None
+    sink = io.BytesIO()
+    open_rgb(item).save(sink, "PNG")
+    return sink.getvalue()
+
+
 def vector_column(matrix: NDArray[Any]) -> Any:
     """Return the rows of a matrix as a column of lists."""
     import pyarrow as pa
@@ -54,34 +70,66 @@ def vector_column(matrix: NDArray[Any]) -> Any:
     matrix = np.ascontiguousarray(matrix)
     if not matrix.dtype.isnative:
         matrix = matrix.astype(matrix.dtype.newbyteorder("="))
-    if matrix.dtype == np.bool_ or matrix.dtype.kind not in "iuf":
-        matrix = matrix.astype(np.float64)
-    if matrix.dtype.itemsize > 8:
+    if matrix.dtype.kind not in "iuf" or matrix.dtype.itemsize > 8:
         matrix = matrix.astype(np.float64)
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
 
 
+def code_column(codes: Any, n_bits: int) -> Any:
+    """Return packed codes, or such in hexadecimal, as a column of bytes."""
+    import pyarrow as pa
+
+    if are_texts(codes):
+        codes = hex_codes(codes, n_bits)
+    codes = np.ascontiguousarray(codes, np.uint8)
+    return pa.array([code.tobytes() for code in codes], pa.binary())
+
+
+def plain_ids(ids: Any) -> list[Any]:
+    """Return ids as a list."""
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
+        raise ArgumentError(f"expected a list of ids, got {ids!r}")
+    plain: list[Any] = _id_column(ids).to_pylist()
+    return plain
+
+
+def _id_column(ids: Any) -> Any:
+    import pyarrow as pa
+
+    if is_column(ids):
+        return as_column(ids)
+    return pa.array(ids if isinstance(ids, np.ndarray) else list(ids))
+
+
 def parts(column: Any, most: int, max_bytes: int) -> Iterator[Any]:
-    """Yield a column in pieces that one request may have."""
-    size = max(1, column.nbytes // max(1, len(column)))
-    step = max(1, min(most, max_bytes // 2 // size))
-    for start in range(0, max(1, len(column)), step):
-        yield column.slice(start, step)
+    """Yield a column, or a table, in pieces that one request may have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n, kind = len(column), getattr(column, "type", None)
+    sizes: Any = np.full(n, column.nbytes / max(1, n))
+    if kind is not None and (
+        pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    ):
+        sizes = pc.binary_length(column).to_numpy()
+    ends, start = np.cumsum(sizes), 0
+    while start < max(1, n):
+        limit = (ends[start - 1] if start else 0) + max_bytes // 2
+        stop = min(start + most, int(np.searchsorted(ends, limit, "right")))
+        stop = max(start + 1, stop)
+        yield column.slice(start, stop - start)
+        start = stop
 
 
 def rows_table(
-    data: Any, facts: dict[str, Any], **options: Any
+    facts: dict[str, Any], data: Any, ids: Any, columns: Any, **options: Any
 ) -> tuple[Any, dict[str, Any]]:
     """Return new rows as a table, and the options that go with it.
 
-    Parameters
-    ----------
-    data, **options
-        Of `fewbits.Collection.add`.
-    facts : dict
-        Of the collection.
+    The arguments of `fewbits.Collection.add`. A table goes as it is; of anything else
+    the columns are called ID, VECTOR, which may be texts, or CODE.
     """
-    ids, columns = options.pop("ids"), options.pop("columns")
+    columns = by_name(columns)
     codes = options["codes"]
     if codes is not None and not isinstance(codes, str):
         if data is not None:
@@ -95,10 +143,10 @@ def rows_table(
         options["columns"] = None if columns is None else list(columns)
         if is_frame(data):
             names = options["column"]
-            listed = names is None or isinstance(names, str)
-            options["column"] = names if listed else list(names)
+            is_plain = names is None or isinstance(names, str)
+            options["column"] = names if is_plain else list(names)
             return sent_table(data), {k: v for k, v in options.items() if v}
-        data = _read(data, facts, options)
+        columns, data = None, _read(data, facts, options)
     else:
         for name, value in options.items():
             if value:
@@ -106,42 +154,38 @@ def rows_table(
                     f"{name} is about a table, and these items are none: give ids= and "
                     "columns= beside them"
                 )
-    source = data if isinstance(data, Input) else None
-    if source is not None:
-        ids = source.ids if ids is None else ids
-        columns = {**source.stored_columns(), **(columns or {})}
-        data = source.values
-    for name in columns or ():
-        if name in RESERVED:
-            raise ArgumentError(
-                f"a column cannot be called {name!r}, which is where the collection "
-                "keeps its own; rename it"
-            )
-    if source is not None and source.kind == "codes" != facts["kind"]:
-        name, items = "_code", code_column(data, facts["n_bits"])
+    columns, kind = dict(columns or {}), None
+    if isinstance(data, Input):
+        ids, kind = data.ids if ids is None else ids, data.kind
+        columns, data = {**data.stored_columns(), **columns}, data.values
+    if reserved := [name for name in columns if name in RESERVED]:
+        raise ArgumentError(
+            f"a column cannot be called {reserved[0]!r}, which is where the collection "
+            "keeps its own; rename it"
+        )
+    if kind == "codes" != facts["kind"]:
+        items = {CODE: code_column(data, facts["n_bits"])}
     else:
-        kind, items = item_column(data, facts, None)
-        name = "_text" if kind == "texts" else "_vector"
-    made = {name: items} | ({} if ids is None else {"_id": as_values(ids)})
-    return table_of({**made, **(columns or {})}), {}
+        items = {VECTOR: item_column(data, facts, None)[1]}
+    if ids is not None:
+        items[ID] = _id_column(ids)
+    return table_of({**items, **columns}), {}
 
 
 def _read(path: str | Path, facts: dict[str, Any], options: dict[str, Any]) -> Input:
     """Read a file here, as a collection here would."""
-    from fewbits.inputs import read
-
     written = re.compile("string|decimal|binary")
     texts = [x["name"] for x in facts["columns"] if written.search(x["type"])]
     id = options["id"] or facts["id_column"]
     if id is not None and facts["id_type"] == "string":
         texts.append(id)
-    own = facts["item_column"] if facts["kind"] == "texts" else None
-    named = own if options["codes"] is None else None
+    stored = facts["item_column"] if facts["kind"] == "texts" else None
+    named = stored if options["codes"] is None else None
     options = {**options, "id": id, "column": options["column"] or named}
     return read(
         path,
         **options,
-        names=facts["feature_names"] or ([] if own is None else [own]),
+        names=facts["feature_names"] or ([] if stored is None else [stored]),
         as_text=texts,
         kind=facts["kind"] if options["codes"] is None else None,
     )
@@ -151,13 +195,7 @@ def table_of(columns: Mapping[str, Any]) -> Any:
     """Return columns as a table, each of its own type."""
     import pyarrow as pa
 
-    from fewbits._arrow import typed_column
-
-    own = pa.Array, pa.ChunkedArray
-    made = {
-        name: values if isinstance(values, own) else typed_column(values)
-        for name, values in columns.items()
-    }
+    made = {name: _sent(typed_column(values)) for name, values in columns.items()}
     if len({len(column) for column in made.values()}) != 1:
         raise ArgumentError("ids and columns need an entry for each item")
     return pa.table(made)
@@ -167,53 +205,17 @@ def sent_table(frame: Any) -> Any:
     """Return a data frame as a table of the types that a server takes."""
     import pyarrow as pa
 
-    from fewbits._arrow import plain_column, stored_column, typed_table
-
     table = typed_table(frame)
-    columns = []
-    for column in table.columns:
-        kind = column.type
-        coded = pa.types.is_dictionary(kind) or isinstance(kind, pa.BaseExtensionType)
-        columns.append(plain_column(column) if coded else stored_column(column))
-    return pa.table(columns, names=table.column_names)
+    return pa.table([_sent(x) for x in table.columns], names=table.column_names)
 
 
-def code_column(codes: Any, n_bits: int) -> Any:
-    """Return packed codes as a column of bytes."""
+def _sent(column: Any) -> Any:
+    """Return a column of a type of which each value takes memory of its own."""
     import pyarrow as pa
 
-    if are_texts(codes):
-        codes = hex_codes(codes, n_bits)
-    codes = np.ascontiguousarray(codes, np.uint8)
-    return pa.array([code.tobytes() for code in codes], pa.binary())
-
-
-def plain_ids(ids: Any) -> list[Any]:
-    """Return ids as a list."""
-    if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
-        raise ArgumentError(f"expected a list of ids, got {ids!r}")
-    found: Sequence[Any] = as_values(ids).to_pylist()
-    return list(found)
-
-
-def as_values(values: Any) -> Any:
-    """Return ids, or the values of a column, as a column."""
-    import pyarrow as pa
-
-    from fewbits._arrow import as_column, is_column
-
-    if is_column(values):
-        return as_column(values)
-    return pa.array(values if isinstance(values, np.ndarray) else list(values))
-
-
-def _file(item: Any) -> bytes:
-    """Return the bytes of an image's file; one that is no file, as PNG."""
-    if isinstance(item, str | Path):
-        try:
-            return Path(item).read_bytes()
-        except OSError as error:
-            raise FeatureError(f"{item} cannot be read: {error.strerror}") from None
-    sink = io.BytesIO()
-    open_rgb(item).save(sink, "PNG")
-    return sink.getvalue()
+    column = stored_column(column)
+    if isinstance(column.type, pa.BaseExtensionType):
+        return column.cast(column.type.storage_type)
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column

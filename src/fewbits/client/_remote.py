@@ -1,16 +1,21 @@
 """A collection that another process serves."""
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields as fields_of
-from functools import partial
-from typing import Any, Self
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import check_k, check_radius
+from fewbits._arrow import python_values
+from fewbits._checks import check_k
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.classify.decoders import DECODERS, Decoder, decoder_of
 from fewbits.client._connection import Connection
 from fewbits.client._items import (
@@ -23,28 +28,32 @@ from fewbits.client._items import (
     table_of,
     vector_column,
 )
+from fewbits.client.wire import write_stream
 from fewbits.collection import (
     KINDS,
     Classification,
+    Collection,
     DuplicateGroups,
     DuplicatePairs,
     Hits,
     RecallEstimate,
 )
 from fewbits.errors import ArgumentError
-from fewbits.store import ID, Report
+from fewbits.store import CODE, ID, Report
 
-Progress = Callable[[int, int], None]
+P = ParamSpec("P")
+T = TypeVar("T")
+Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
-    "open its folder where it lies": "save path file_names disk_bytes usage repair "
-    "verify_folder repair_folder "
+    "open its folder where it lies": "save backup path file_names disk_bytes usage "
+    "repair verify_folder repair_folder "
     "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
-    "knows_features left_over with_facts read_items add_missing",
-    "a server answers from the newest version": "versions at frozen",
+    "has_features unused_files with_facts read_items add_missing",
+    "a server answers from the newest version": "at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
-        "encoder codebook calibration rejection features check_codes_of from_learner "
+        "encoder codebook calibration rejection features check_same_codes from_learner "
         "from_parts"
     ),
     "ask for items by their ids, or by search()": "take positions_of mask "
@@ -52,11 +61,53 @@ _INSTEAD = {
     "ask for those of some items: encode(ids=)": "codes",
     "ask for column()": "labels",
     "ask for to_arrow().schema": "schema",
-    "ids are whole numbers or texts, see has_text_ids": "typed_id",
+    "ids are whole numbers or texts, see has_text_ids": "parse_id",
     "fewbits.open() opens both": "open",
     "the server does so by itself": "warm",
 }
-_LOCAL = {name: why for why, names in _INSTEAD.items() for name in names.split()}
+
+
+class _LocalError(ArgumentError, AttributeError):
+    """A collection behind an address has no such method."""
+
+
+class _Local:
+    """A method that only a local collection has."""
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._line = f"a collection behind an address has no {name}: {instead}"
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise _LocalError(self._line)
+
+
+def _like(
+    method: Callable[Concatenate[Collection, P], Any],
+) -> Callable[
+    [Callable[["RemoteCollection", Arguments], T]],
+    Callable[Concatenate["RemoteCollection", P], T],
+]:
+    """Give a method the signature of a local one; it gets its arguments by name."""
+    signature = inspect.signature(method)
+
+    def decorate(
+        function: Callable[["RemoteCollection", Arguments], T],
+    ) -> Callable[Concatenate["RemoteCollection", P], T]:
+        @wraps(method)
+        def remote(self: "RemoteCollection", /, *args: P.args, **kwargs: P.kwargs) -> T:
+            bound = signature.bind(self, *args, **kwargs)
+            bound.apply_defaults()
+            arguments = dict(bound.arguments)
+            del arguments["self"]
+            return function(self, arguments)
+
+        return remote
+
+    return decorate
+
+
+def _fact(name: str, document: str) -> Any:
+    return property(lambda self: self.facts[name], doc=document)
 
 
 class RemoteCollection:
@@ -76,6 +127,7 @@ class RemoteCollection:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._facts: dict[str, Any] = connection.get("/v1/facts")
+        self._of_thread = threading.local()  # changes of a transaction
 
     def __repr__(self) -> str:
         return f"RemoteCollection({self._connection.url!r})"
@@ -85,13 +137,6 @@ class RemoteCollection:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _LOCAL:
-            raise ArgumentError(
-                f"a collection behind an address has no {name}: {_LOCAL[name]}"
-            )
-        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def close(self) -> None:
         """Close the connections."""
@@ -115,28 +160,16 @@ class RemoteCollection:
     def __len__(self) -> int:
         return int(self.facts["n_items"])
 
-    @property
-    def kind(self) -> str:
-        """What the items are: "texts", "images", "vectors" or "codes"."""
-        return str(self.facts["kind"])
-
-    @property
-    def backbone(self) -> str | None:
-        """Id of the backbone that makes features of the items; None of vectors."""
-        name: str | None = self.facts["backbone"]
-        return name
-
-    @property
-    def item_column(self) -> str | None:
-        """The column with texts or paths of images; None of vectors, or if not kept."""
-        name: str | None = self.facts["item_column"]
-        return name
-
-    @property
-    def label_column(self) -> str | None:
-        """The column with labels, None where there is none."""
-        name: str | None = self.facts["label_column"]
-        return name
+    kind = _fact("kind", 'What the items are: "texts", "images", "vectors" or "codes".')
+    backbone = _fact(
+        "backbone", "Id of the backbone that makes features of the items; or None."
+    )
+    item_column = _fact(
+        "item_column", "The column with texts or paths of images; None of vectors."
+    )
+    label_column = _fact("label_column", "The column with labels, None without any.")
+    id_name = _fact("id_name", "Name of the ids in `to_arrow`.")
+    version = _fact("collection_version", "Number of the newest version.")
 
     @property
     def has_text_ids(self) -> bool:
@@ -148,16 +181,6 @@ class RemoteCollection:
         """Names of the columns, without the ids."""
         return [column["name"] for column in self.facts["columns"]]
 
-    @property
-    def id_name(self) -> str:
-        """Name of the ids in `to_arrow`."""
-        return str(self.facts["id_name"])
-
-    @property
-    def version(self) -> int:
-        """Number of the newest version."""
-        return int(self.facts["collection_version"])
-
     def summary(self) -> dict[str, Any]:
         """Return what there is to know in a few plain values."""
         summary: dict[str, Any] = self.facts["summary"]
@@ -165,360 +188,164 @@ class RemoteCollection:
 
     # Search.
 
-    def search(
-        self,
-        queries: Any = None,
-        k: int | None = None,
-        *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
-        radius: int | None = None,
-        filter: Any = None,
-        allowed: Any = None,
-        group_by: str | None = None,
-        rerank: bool | None = None,
-        shortlist: int | None = None,
-        columns: Sequence[str] | None = None,
-    ) -> Hits:
-        """Return the nearest items of each query, see `fewbits.Collection.search`.
-
-        Returns
-        -------
-        Hits
-        """
-        items = self._items(queries, texts, vectors, images, ids, codes)
-        k = None if k is None else check_k(k)
-        limit = self.facts["limits"]["max_hits"]
-        hits = (10 if k is None else k) if radius is None else (k or limit)
+    @_like(Collection.search)
+    def search(self, arguments: Arguments) -> Hits:
+        """Return the nearest items of each query."""
+        query, k = self._query(arguments), arguments["k"]
+        if k is not None:
+            k = arguments["k"] = check_k(k)
+        if arguments["radius"] is None:
+            n_hits = 10 if k is None else k
+        else:
+            n_hits = k or self.facts["limits"]["max_hits"]
+        fields = _fields(arguments)
         answers = [
-            self._connection.table(
-                "/v1/search",
-                table,
-                k=k,
-                radius=None if radius is None else check_radius(radius),
-                filter=_text_filter(filter),
-                allowed=None if allowed is None else _allowed(allowed),
-                group_by=group_by,
-                rerank=rerank,
-                shortlist=shortlist,
-                columns=_names(columns),
-            )
-            for table in self._tables(*items, hits)
+            self._connection.table("/v1/search", table, **fields)
+            for table in self._tables(*query, n_hits)
         ]
         return _hits(answers, text_ids=self.has_text_ids)
 
-    def like(
-        self,
-        good: Any = (),
-        bad: Any = (),
-        *,
-        good_ids: Any = (),
-        bad_ids: Any = (),
-        k: int = 10,
-        filter: Any = None,
-        allowed: Any = None,
-        columns: Sequence[str] | None = None,
-        n_random: int = 1000,
-        C: float = 100.0,
-        random_state: int = 0,
-    ) -> Hits:
-        """Rank the items by a class of examples, see `fewbits.Collection.like`.
-
-        Returns
-        -------
-        Hits
-        """
-        answer = self._connection.table(
-            "/v1/like",
-            good=self._examples(good),
-            bad=self._examples(bad),
-            good_ids=plain_ids(good_ids) or None,
-            bad_ids=plain_ids(bad_ids) or None,
-            k=k,
-            filter=_text_filter(filter),
-            allowed=None if allowed is None else _allowed(allowed),
-            columns=_names(columns),
-            n_random=n_random,
-            C=C,
-            random_state=random_state,
-        )
+    @_like(Collection.like)
+    def like(self, arguments: Arguments) -> Hits:
+        """Rank the items by a class of examples."""
+        for name in ("good", "bad"):
+            arguments[name] = self._examples(arguments[name])
+        answer = self._connection.table("/v1/like", **_fields(arguments))
         return _hits([answer], text_ids=self.has_text_ids)
 
-    def classify(
-        self,
-        items: Any = None,
-        *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
-        label: str | None = None,
-        k: int | None = None,
-        linear: bool = False,
-        decoder: Any = None,
-        max_false_reject_rate: float | None = None,
-        max_false_accept_rate: float | None = None,
-        top: int | None = None,
-    ) -> Classification:
-        """Return the class of each item, see `fewbits.Collection.classify`.
-
-        Returns
-        -------
-        Classification
-        """
-        query = self._items(items, texts, vectors, images, ids, codes)
-        records: list[dict[str, Any]] = []
-        expected = None
+    @_like(Collection.classify)
+    def classify(self, arguments: Arguments) -> Classification:
+        """Return the class of each item."""
+        query = self._query(arguments)
+        fields, records, expected = _fields(arguments), [], None
         for table in self._tables(*query, 1):
-            answer = self._connection.post_table(
-                "/v1/classify",
-                table,
-                label=label,
-                k=k,
-                linear=linear or None,
-                decoder=None if decoder is None else _named(decoder_of(decoder)),
-                max_false_reject_rate=max_false_reject_rate,
-                max_false_accept_rate=max_false_accept_rate,
-                top=top,
-            )
+            answer = self._connection.post("/v1/classify", table, **fields)
             records += answer["results"]
             expected = answer.get("expected")
         return Classification.of_records(records, expected)
 
-    def encode(
-        self,
-        items: Any = None,
-        *,
-        texts: Any = None,
-        vectors: Any = None,
-        images: Any = None,
-        ids: Any = None,
-        codes: Any = None,
-        progress: Progress | None = None,
-    ) -> CodeArray:
-        """Return the packed codes of items, see `fewbits.Collection.encode`.
-
-        Returns
-        -------
-        ndarray of shape (n, ceil(n_bits / 8)), dtype uint8
-        """
-        width = self.facts["bytes_per_code"]
-        query = self._items(items, texts, vectors, images, ids, codes)
+    @_like(Collection.encode)
+    def encode(self, arguments: Arguments) -> CodeArray:
+        """Return the packed codes of items."""
+        progress, query = arguments["progress"], self._query(arguments)
         pieces, done = [], 0
         for table in self._tables(*query, 1):
-            piece, _ = self._connection.table("/v1/encode", table)
-            pieces.append(_codes_of(piece["_code"], width))
+            column = self._connection.table("/v1/encode", table)[0][CODE]
+            codes = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
+            pieces.append(codes.reshape(-1, self.facts["bytes_per_code"]))
             done += len(table)
             if progress is not None:
                 progress(done, len(query[1]))
         return np.concatenate(pieces)
 
-    def duplicates(
-        self,
-        radius: int,
-        *,
-        max_vector_distance: float | None = None,
-        filter: Any = None,
-        allowed: Any = None,
-    ) -> "RemoteDuplicates":
-        """Return pairs and groups of near items, see `fewbits.Collection.duplicates`.
+    @_like(Collection.duplicates)
+    def duplicates(self, arguments: Arguments) -> "RemoteDuplicates":
+        """Return pairs and groups of near items."""
+        return RemoteDuplicates(self._connection, _fields(arguments))
 
-        Returns
-        -------
-        RemoteDuplicates
-        """
-        return RemoteDuplicates(
-            self._connection,
-            radius=check_radius(radius),
-            max_vector_distance=max_vector_distance,
-            filter=_text_filter(filter),
-            allowed=None if allowed is None else _allowed(allowed),
-        )
-
-    def recall(
-        self,
-        k: int = 10,
-        *,
-        queries: Any = None,
-        vectors: Any = None,
-        n_queries: int | None = None,
-        shortlist: int | None = None,
-        confidence: float = 0.95,
-        random_state: int = 0,
-        progress: Progress | None = None,
-    ) -> tuple[RecallEstimate, ...]:
-        """Estimate the recall of each way to search, see `fewbits.Collection.recall`.
-
-        Returns
-        -------
-        tuple of RecallEstimate
-        """
-        answer = self._connection.post(
-            "/v1/recall",
-            k=k,
-            queries=None if queries is None else self._examples(queries),
-            vectors=None if vectors is None else vector_column(vectors).to_pylist(),
-            n_queries=n_queries,
-            shortlist=shortlist,
-            confidence=confidence,
-            random_state=random_state,
-        )
+    @_like(Collection.recall)
+    def recall(self, arguments: Arguments) -> tuple[RecallEstimate, ...]:
+        """Estimate the recall of each way to search."""
+        progress = arguments.pop("progress")
+        if arguments["queries"] is not None:
+            arguments["queries"] = self._examples(arguments["queries"])
+        if arguments["vectors"] is not None:
+            arguments["vectors"] = vector_column(arguments["vectors"]).to_pylist()
+        answer = self._connection.post("/v1/recall", **_fields(arguments))
         if progress is not None:
             progress(len(self), len(self))
         return tuple(RecallEstimate(**estimate) for estimate in answer["estimates"])
 
     # Changes.
 
-    def add(
-        self,
-        data: Any = None,
-        *,
-        column: str | Sequence[str] | None = None,
-        images: str | None = None,
-        codes: Any = None,
-        id: str | None = None,
-        ids: Any = None,
-        label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
-        skip_blank: bool = False,
-        skip_unreadable: bool = False,
-        timeout: float | None = None,
-        progress: Progress | None = None,
-    ) -> int:
-        """Add items, see `fewbits.Collection.add`.
+    @_like(Collection.add)
+    def add(self, arguments: Arguments) -> int:
+        """Add items; files are read here, and many rows go in several steps."""
+        return self._send_rows("add", **arguments)
 
-        Files are read here, and many rows go in several steps.
+    @_like(Collection.upsert)
+    def upsert(self, arguments: Arguments) -> int:
+        """Add items, in place of those of their ids; as `add`."""
+        return self._send_rows("upsert", **arguments)
 
-        Returns
-        -------
-        int
-            How many were added.
-        """
-        return self._send_rows(
-            "/v1/add",
-            data,
-            timeout,
-            progress,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
-        )
-
-    def upsert(
-        self,
-        data: Any = None,
-        *,
-        column: str | Sequence[str] | None = None,
-        images: str | None = None,
-        codes: Any = None,
-        id: str | None = None,
-        ids: Any = None,
-        label: str | None = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
-        skip_blank: bool = False,
-        skip_unreadable: bool = False,
-        timeout: float | None = None,
-        progress: Progress | None = None,
-    ) -> int:
-        """Add items in place of those of their ids, see `fewbits.Collection.upsert`.
-
-        Files are read here, and many rows go in several steps.
-
-        Returns
-        -------
-        int
-            How many were added.
-        """
-        return self._send_rows(
-            "/v1/upsert",
-            data,
-            timeout,
-            progress,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
-        )
-
-    def update(
-        self,
-        data: Any,
-        *,
-        id: str | None = None,
-        ids: Any = None,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-    ) -> int:
-        """Change columns of items, see `fewbits.Collection.update`.
-
-        Returns
-        -------
-        int
-            How many were changed.
-        """
-        names: list[str] | None = None
-        if data is None and ids is not None and isinstance(columns, Mapping):
+    @_like(Collection.update)
+    def update(self, arguments: Arguments) -> int:
+        """Change columns of items."""
+        data, ids = arguments.pop("data"), arguments.pop("ids")
+        columns = arguments["columns"]
+        by_column = columns is not None and hasattr(columns, "keys")
+        if data is None and ids is not None and by_column:
             if ID in columns or self.facts["id_column"] in columns:
                 raise ArgumentError(
                     "ids stay: delete the items, and add them with other ids"
                 )
-            id = ID
-            table = table_of({id: plain_ids(ids), **columns})
-        elif data is None or ids is not None or isinstance(columns, Mapping):
+            table = table_of({ID: plain_ids(ids), **columns})
+            arguments |= {"id": ID, "columns": None}
+        elif data is None or ids is not None or by_column:
             raise ArgumentError(
                 "update takes a table, or ids= and a mapping of columns="
             )
         else:
-            table, names = sent_table(data), _names(columns)
-        answer = self._connection.post_table(
-            "/v1/update", table, id=id, columns=names, timeout=timeout
-        )
-        return self._changed(answer)
+            table = sent_table(data)
+        return self._change("update", table, **_fields(arguments))
 
-    def delete(
-        self,
-        ids: Any = None,
-        *,
-        filter: Any = None,
-        missing_ok: bool = False,
-        timeout: float | None = None,
-    ) -> int:
-        """Delete items, see `fewbits.Collection.delete`.
-
-        Returns
-        -------
-        int
-            How many were deleted.
-        """
-        if ids is None and filter is None:
+    @_like(Collection.delete)
+    def delete(self, arguments: Arguments) -> int:
+        """Delete items, by their ids, by a condition, or by both."""
+        if arguments["ids"] is None and arguments["filter"] is None:
             raise ArgumentError("delete needs ids or a filter")
-        answer = self._connection.post(
-            "/v1/delete",
-            ids=None if ids is None else plain_ids(ids),
-            filter=_text_filter(filter),
-            missing_ok=missing_ok or None,
-            timeout=timeout,
-        )
-        return self._changed(answer)
+        return self._change("delete", **_fields(arguments))
 
-    def compact(self, *, timeout: float | None = None) -> None:
-        """Make the folder as small as it can be, see `fewbits.Collection.compact`."""
-        self._changed(self._connection.post("/v1/compact", timeout=timeout))
+    @contextmanager
+    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Make the changes in a ``with`` block one commit: all of them, or none.
+
+        They are sent when the block ends, in one request of at most what a server takes
+        as JSON (8 MiB). Until then nothing has happened, and each returns 0.
+        """
+        self._check_alone()
+        changes: list[dict[str, Any]] = []
+        self._of_thread.changes = changes
+        try:
+            yield
+        finally:
+            self._of_thread.changes = None
+        if changes:
+            fields = {"changes": changes, "timeout": timeout}
+            self._changed(self._connection.post("/v1/changes", **fields))
+
+    def _check_alone(self) -> None:
+        if getattr(self._of_thread, "changes", None) is not None:
+            raise ArgumentError(
+                "a transaction is open: it takes add, upsert, update and delete"
+            )
+
+    def tag(self, name: str, version: int | None = None) -> int:
+        """Name a version, which then stays, see `fewbits.Collection.tag`."""
+        self._check_alone()
+        self._changed(self._connection.post("/v1/tag", name=name, version=version))
+        return self.tags()[name]
+
+    def untag(self, name: str) -> None:
+        """Take a name from its version."""
+        self._check_alone()
+        self._changed(self._connection.post("/v1/untag", name=name))
+
+    def tags(self) -> dict[str, int]:
+        """Return the names of versions, and which these are."""
+        tags: dict[str, int] = self._connection.get("/v1/versions")["tags"]
+        return tags
+
+    def versions(self) -> list[int]:
+        """Return the versions that are still there, the newest last."""
+        versions: list[int] = self._connection.get("/v1/versions")["versions"]
+        return versions
+
+    @_like(Collection.compact)
+    def compact(self, arguments: Arguments) -> None:
+        """Make the folder as small as it can be."""
+        self._check_alone()
+        self._changed(self._connection.post("/v1/compact", **arguments))
 
     def verify(self) -> Report:
         """Read every byte of the collection there, see `fewbits.Collection.verify`.
@@ -528,53 +355,51 @@ class RemoteCollection:
         fewbits.store.Report
         """
         answer = self._connection.post("/v1/verify")
-        names = [field.name for field in fields_of(Report)]
-        damages = [
-            {name: value for name, value in damage.items() if name != "text"}
-            for damage in answer["damages"]
-        ]
-        facts = {name: answer[name] for name in names}
-        return Report.from_dict({**facts, "damages": damages})
+        for damage in answer["damages"]:
+            del damage["text"]
+        return Report.from_dict({x.name: answer[x.name] for x in fields_of(Report)})
 
     # Reading.
 
-    def get(
-        self, ids: Any, columns: Sequence[str] | None = None
-    ) -> list[dict[str, Any]]:
+    @_like(Collection.get)
+    def get(self, arguments: Arguments) -> list[dict[str, Any]]:
         """Return the columns of items, a dict for each id."""
-        names = self.columns if columns is None else list(columns)
+        ids, names = plain_ids(arguments["ids"]), _names(arguments["columns"])
+        names = self.columns if names is None else names
         records: list[dict[str, Any]] = []
-        for table in self._rows(ids, names):
-            kept = table.select(names)
-            records += kept.to_pylist() if names else [{}] * len(table)
+        for start in range(0, len(ids), _ROWS):
+            fields = {"ids": ids[start : start + _ROWS], "columns": names}
+            table, _ = self._connection.table("/v1/items", **fields)
+            values = [python_values(table[name]) for name in names]
+            rows = zip(*values, strict=True) if names else [()] * len(table)
+            records += [dict(zip(names, row, strict=True)) for row in rows]
         return records
 
     def __getitem__(self, id: Any) -> dict[str, Any]:
         return self.get([id])[0]
 
-    def batches(
-        self, columns: Sequence[str] | None = None, *, filter: Any = None
-    ) -> Iterator[Any]:
+    @_like(Collection.batches)
+    def batches(self, arguments: Arguments) -> Iterator[Any]:
         """Yield Arrow tables of ids and columns, in the order of the items."""
-        names, condition = _names(columns), _text_filter(filter)
-        n = len(self)
+        fields, n = _fields(arguments), len(self)
         for start in range(0, max(1, n), _ROWS):
             positions = list(range(start, min(start + _ROWS, n)))
-            answer, _ = self._connection.table(
-                "/v1/items", positions=positions, columns=names, filter=condition
+            table, _ = self._connection.table(
+                "/v1/items", positions=positions, **fields
             )
-            yield answer.drop_columns("_code")
+            yield table.drop_columns(CODE)
 
-    def to_arrow(
-        self, columns: Sequence[str] | None = None, *, filter: Any = None
-    ) -> Any:
-        """Return ids and columns as one Arrow table, see `batches`."""
+    @_like(Collection.to_arrow)
+    def to_arrow(self, arguments: Arguments) -> Any:
+        """Return ids and columns as one Arrow table."""
         import pyarrow as pa
 
-        return pa.concat_tables(self.batches(columns, filter=filter))
+        return pa.concat_tables(self.batches(**arguments))
 
-    def column(self, name: str, positions: Any = None) -> NDArray[Any]:
+    @_like(Collection.column)
+    def column(self, arguments: Arguments) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
+        name, positions = arguments["name"], arguments["positions"]
         if positions is None:
             return _objects(self.to_arrow([name])[name])
         numbers = np.arange(len(self))[positions]
@@ -601,38 +426,35 @@ class RemoteCollection:
         """Ids in the order of the items: int64, or objects that are texts."""
         return _ids_array(self.to_arrow(())[self.id_name])
 
-    def _rows(self, ids: Any, columns: Sequence[str]) -> Iterator[Any]:
-        every = plain_ids(ids)
-        for start in range(0, len(every), _ROWS):
-            some = every[start : start + _ROWS]
-            names = list(columns)
-            yield self._connection.table("/v1/items", ids=some, columns=names)[0]
-
     # Requests.
 
-    def _items(self, *values: Any) -> tuple[str, Any]:
-        """Return the kind of a query and its items as an Arrow column."""
+    def _query(self, arguments: Arguments) -> tuple[str, Any]:
+        """Take the query from arguments; return its kind, and its items as a column."""
         import pyarrow as pa
 
-        given = [i for i, value in enumerate(values) if value is not None]
-        if len(given) != 1:
-            raise ArgumentError(f"give exactly one of queries, {', '.join(KINDS)}")
-        items = values[given[0]]
-        kind = (None, *KINDS)[given[0]]
+        names = next(iter(arguments)), *KINDS
+        values = {name: arguments.pop(name) for name in names}
+        values = {name: x for name, x in values.items() if x is not None}
+        if len(values) != 1:
+            raise ArgumentError(f"give exactly one of {', '.join(names)}")
+        ((kind, items),) = values.items()
         if kind == "ids":
             return kind, pa.array(plain_ids(items))
         if kind == "codes":
             return kind, code_column(items, self.facts["n_bits"])
-        return item_column(items, self.facts, kind)
+        return item_column(items, self.facts, None if kind == names[0] else kind)
 
-    def _tables(self, kind: str, column: Any, hits: int) -> Iterator[Any]:
+    def _tables(self, kind: str, column: Any, n_hits: int) -> Iterator[Any]:
         """Yield tables of queries, each for one request."""
         import pyarrow as pa
 
         limits = self.facts["limits"]
-        per_query = max(1, min(hits, len(self)))
+        per_query = max(1, min(n_hits, len(self)))
         most = min(limits["max_queries"], max(1, limits["max_hits"] // per_query))
-        for part in parts(column, most, limits["max_body_bytes"]):
+        n_bytes = limits["max_body_bytes"]
+        if kind == "texts":  # a character is a byte or more
+            n_bytes = min(n_bytes, 2 * limits["max_characters"])
+        for part in parts(column, most, n_bytes):
             yield pa.table({kind: part})
 
     def _examples(self, items: Any) -> dict[str, Any] | None:
@@ -646,36 +468,55 @@ class RemoteCollection:
         return {kind: values}
 
     def _send_rows(
-        self,
-        path: str,
-        data: Any,
-        timeout: float | None,
-        progress: Progress | None,
-        **options: Any,
+        self, verb: str, *, timeout: Any, progress: Any, **arguments: Any
     ) -> int:
-        is_of_images = options.pop("images") is not None or self.kind == "images"
-        if options.pop("skip_unreadable") or is_of_images:
+        is_of_images = arguments.pop("images") is not None or self.kind == "images"
+        if arguments.pop("skip_unreadable") or is_of_images:
             raise ArgumentError("images are added where they lie: 'fewbits add'")
-        table, fields = rows_table(data, self.facts, **options)
+        table, fields = rows_table(self.facts, **arguments)
+        if getattr(self._of_thread, "changes", None) is not None:
+            return self._change(verb, table, **fields)
         limit, n_changed, done = self.facts["limits"]["max_body_bytes"], 0, 0
         for part in parts(table, len(table) or 1, limit):
-            send = partial(self._connection.post_table, path, part)
-            n_changed += self._changed(send(timeout=timeout, **fields))
+            fields["timeout"] = timeout
+            answer = self._connection.post(f"/v1/{verb}", part, **fields)
+            if done:
+                answer.pop("warnings", None)  # the same of each part
+            n_changed += self._changed(answer)
             done += len(part)
             if progress is not None:
                 progress(done, len(table))
         return n_changed
 
+    def _change(self, verb: str, table: Any = None, **fields: Any) -> int:
+        """Change the collection now, or at the end of a transaction."""
+        changes = getattr(self._of_thread, "changes", None)
+        if changes is None:
+            return self._changed(self._connection.post(f"/v1/{verb}", table, **fields))
+        fields.pop("timeout", None)
+        change: dict[str, Any] = {verb: fields}
+        if table is not None:
+            change["table"] = base64.b64encode(write_stream(table, "{}")).decode()
+        changes.append(change)
+        return 0
+
     def _changed(self, answer: dict[str, Any]) -> int:
         # Facts that are known are older: they are asked for anew.
         self._connection.snapshot = answer["snapshot"]
+        for message in answer.get("warnings", ()):
+            warn_user(message)
         return int(answer["n_changed"])
+
+
+for _instead, _names_of_methods in _INSTEAD.items():
+    for _name in _names_of_methods.split():
+        setattr(RemoteCollection, _name, _Local(_name, _instead))
 
 
 class RemoteDuplicates:
     """Pairs and groups of near duplicates, as `fewbits.collection.Duplicates`."""
 
-    def __init__(self, connection: Connection, **fields: Any) -> None:
+    def __init__(self, connection: Connection, fields: dict[str, Any]) -> None:
         self._connection, self._fields = connection, fields
 
     def __iter__(self) -> Iterator[DuplicatePairs]:
@@ -704,7 +545,7 @@ class RemoteDuplicates:
         )
         sizes = np.bincount(table["_group"].to_numpy(), minlength=others["n_groups"])
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return DuplicateGroups(_ids_array(table["_id"]), offsets, others["n_pairs"])
+        return DuplicateGroups(_ids_array(table[ID]), offsets, others["n_pairs"])
 
 
 def _hits(answers: Sequence[tuple[Any, dict[str, Any]]], *, text_ids: bool) -> Hits:
@@ -745,18 +586,25 @@ def _ids_array(column: Any) -> NDArray[Any]:
 
 
 def _objects(column: Any) -> NDArray[Any]:
-    values = column.to_pylist()
+    values = python_values(column)
     return np.fromiter(values, object, len(values))
 
 
-def _codes_of(column: Any, width: int) -> CodeArray:
-    data = b"".join(column.to_pylist())
-    return np.frombuffer(data, np.uint8).reshape(-1, width)
+# Arguments as JSON has them.
 
 
-def _text_filter(filter: Any) -> str | None:
+def _fields(arguments: Arguments) -> dict[str, Any]:
+    """Return arguments as the fields of a request; None is left out."""
+    return {
+        name: _SENT[name](value) if name in _SENT else value
+        for name, value in arguments.items()
+        if value is not None
+    }
+
+
+def _text_filter(filter: Any) -> str:
     """Refuse conditions that only this machine understands."""
-    if filter is None or isinstance(filter, str):
+    if isinstance(filter, str):
         return filter
     raise ArgumentError('a server takes conditions as texts, such as "year > 2020"')
 
@@ -774,10 +622,22 @@ def _names(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
 
 
-def _named(decoder: Decoder) -> dict[str, Any]:
+def _named(decoder: Decoder | str) -> dict[str, Any]:
     """Return the name of a decoder and its parameters."""
+    decoder = decoder_of(decoder)
     names = {kind: name for name, kind in DECODERS.items()}
     if type(decoder) not in names:
         raise ArgumentError(f"a server knows no decoder {decoder!r}")
     settings = {f.name: getattr(decoder, f.name) for f in fields_of(decoder)}
     return {"name": names[type(decoder)], **settings}
+
+
+_SENT: dict[str, Callable[[Any], Any]] = {
+    "filter": _text_filter,
+    "allowed": _allowed,
+    "columns": _names,
+    "ids": plain_ids,
+    "good_ids": plain_ids,
+    "bad_ids": plain_ids,
+    "decoder": _named,
+}

@@ -17,18 +17,7 @@ __all__ = ["ARROW", "BYTES", "JSON", "read_stream", "write_stream"]
 
 
 def write_stream(table: Any, fields: str) -> bytes:
-    """Return a table and the JSON of other fields as an Arrow stream.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    fields : str
-        A JSON object.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return an Arrow table and other fields, a JSON object, as an Arrow stream."""
     import pyarrow as pa
 
     table = table.replace_schema_metadata({_FIELDS: fields.encode()})
@@ -42,21 +31,8 @@ def write_stream(table: Any, fields: str) -> bytes:
 def read_stream(data: bytes) -> tuple[Any, bytes]:
     """Return the table and the JSON of other fields that `write_stream` was given.
 
-    Parameters
-    ----------
-    data : bytes
-        What another machine sent, which is not trusted.
-
-    Returns
-    -------
-    table : pyarrow.Table
-    fields : bytes
-        A JSON object; ``{}`` where there is none.
-
-    Raises
-    ------
-    ArgumentError
-        When it is no such stream, is damaged, or is compressed.
+    Of data that another machine sent, which are not trusted: refused is what is no such
+    stream, is damaged, or is compressed.
 
     Examples
     --------

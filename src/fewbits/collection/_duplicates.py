@@ -42,12 +42,12 @@ class DuplicatePairs:
     def __len__(self) -> int:
         return len(self.distances)
 
-    def __getitem__(self, some: slice) -> Self:
+    def __getitem__(self, span: slice) -> Self:
         confirmed = self.vector_distances
         return type(self)(
-            self.ids[some],
-            self.distances[some],
-            None if confirmed is None else confirmed[some],
+            self.ids[span],
+            self.distances[span],
+            None if confirmed is None else confirmed[span],
         )
 
     def __repr__(self) -> str:
@@ -130,14 +130,16 @@ class DuplicateGroups:
         first, last = self.offsets[start], self.offsets[stop]
         rows, sizes = members[first:last], np.diff(self.offsets[start : stop + 1])
         heads = np.repeat(members[self.offsets[start:stop]], sizes)
-        apart = pair_distances(held.codes_at(rows), held.codes_at(heads))
+        distances = pair_distances(held.codes_at(rows), held.codes_at(heads))
         columns = held.table_at(rows, held.columns).to_pylist()
         if not held.columns:
             columns = [{} for _ in rows]
-        items = zip(self.ids[first:last].tolist(), apart.tolist(), columns, strict=True)
+        ids = self.ids[first:last].tolist()
         every = [
             {"id": id, "distance": distance, "columns": values}
-            for id, distance, values in items
+            for id, distance, values in zip(
+                ids, distances.tolist(), columns, strict=True
+            )
         ]
         ends = np.cumsum(sizes).tolist()
         yield from (every[a:b] for a, b in zip([0, *ends], ends, strict=False))
@@ -255,8 +257,9 @@ class Duplicates:
         distances = np.empty(len(rows))
         for span in spans(len(rows), _NUMBERS // max(1, self._rows.n_features)):
             first, second = (self._rows.vectors_at(side) for side in rows[span].T)
-            apart = first.astype(np.float64) - second
-            distances[span] = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+            difference = first.astype(np.float64) - second
+            squares = np.einsum("ij,ij->i", difference, difference)
+            distances[span] = np.sqrt(squares)
         return distances
 
 

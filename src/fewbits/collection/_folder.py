@@ -17,12 +17,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from errno import EACCES, ENOTDIR
+from errno import EACCES, ENOENT, ENOTDIR
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fewbits import encoders
-from fewbits._files import atomic_write, make_folder, sync_folder
+from fewbits._files import atomic_write, link_or_copy, make_folder, sync_folder
 from fewbits._formats import check_changeable, check_readable, features_of
 from fewbits._repr import one_line
 from fewbits.classify import (
@@ -37,8 +37,10 @@ from fewbits.ood import load_rejection, rejection_bytes
 from fewbits.store import (
     VECTOR,
     Damage,
-    Repaired,
+    Findings,
+    RepairReport,
     Report,
+    Snapshot,
     Store,
     one_at_a_time,
     remove_store,
@@ -47,7 +49,7 @@ from fewbits.store import (
 MANIFEST, VERIFIED = "collection.json", "verified.json"
 FORMAT = 6
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES: frozenset[str] = frozenset()
+FEATURES = frozenset({"normalize"})
 _OLDEST = 5  # format that is read
 _EARLIER = "bundle.json"  # of formats 1 to 4
 _SAVING = ".saving.tmp"  # there while one saves
@@ -165,7 +167,8 @@ def read_folder(
     manifest = read_manifest(folder)
     model = _model_of(folder, manifest, encoder)
     name = manifest["rows"]
-    store = None if name is None else open_store(folder, name)
+    # Its manifest is read once, with the rows.
+    store = None if name is None else open_store(folder, name, damaged=True)
     return model, store, str(manifest["digest"])
 
 
@@ -325,6 +328,50 @@ def _unknown_of(folder: Path) -> dict[str, Any]:
     return unknown
 
 
+def backup(
+    folder: Path, target: Path, digest: str | None, rows: tuple[Store, Snapshot] | None
+) -> None:
+    """Make a new folder of the files of a collection, links to them where possible.
+
+    Parameters
+    ----------
+    folder, target : Path
+    digest : str
+        Of the manifest that goes with the rows.
+    rows : (Store, Snapshot) or None
+        The state that is copied.
+    """
+    check_target(target, overwrite=False)
+    with _replacing(target):
+        check_target(target, overwrite=False)  # others may have been first
+        manifest = _changeable_manifest(folder)
+        paths = {entry["path"] for entry in manifest["files"].values()}
+        try:
+            data = (folder / MANIFEST).read_bytes()
+            for path in sorted(paths):
+                link_or_copy(folder / path, target / path)
+            if rows is not None:
+                store, snapshot = rows
+                store.copy_to(target / store.folder.name, snapshot)
+            sync_folder(target)  # the manifest names what is there
+            digests = hashlib.sha256(data).hexdigest(), manifest["digest"]
+            if {*digests, _digest_of(folder)} != {digest}:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(folder))
+            with atomic_write(target / MANIFEST) as file:
+                file.write(data)
+        except BaseException as error:
+            if not (target / MANIFEST).exists():
+                with contextlib.suppress(OSError):
+                    for path in paths:
+                        (target / path).unlink(missing_ok=True)
+            if isinstance(error, FileNotFoundError) and _digest_of(folder) != digest:
+                raise ArgumentError(
+                    f"{folder} has been replaced since it was opened: refresh() the "
+                    "collection, or open it again"
+                ) from error
+            raise
+
+
 def _write(
     folder: Path, model: Model, rows: str | None, unknown: dict[str, Any]
 ) -> str:
@@ -336,13 +383,14 @@ def _write(
     if model.rejection is not None:
         files[_REJECTION] = rejection_bytes(model.rejection)
     names = {*files, *_entries(folder)} - {*unknown["files"]}
+    before = {path.name for path in folder.iterdir()}
     try:
         entries = {name: _written(folder, name, data) for name, data in files.items()}
         sync_folder(folder)  # the manifest names what is there
         content = {
             **unknown,
             "format": FORMAT,
-            "reader_features": [],
+            "reader_features": ["normalize"] if model.facts.normalize else [],
             "writer_features": [],
             "encoder": encoder_facts(model.encoder, "kind"),
             "backbone": model.backbone,
@@ -358,12 +406,13 @@ def _write(
         # The disk may be full: room is made where possible, and the cause is told.
         with contextlib.suppress(OSError):
             sync_folder(folder)  # the new manifest may be there already
-            _clean(folder, names)
+            named = {entry["path"] for entry in _entries(folder).values()}
+            _clean(folder, names, before | named)
         if isinstance(error, OSError) and error.errno is not None:
             # The system names a temporary file that the caller does not know.
             raise OSError(error.errno, error.strerror, str(folder)) from error
         raise
-    _clean(folder, names)
+    _clean(folder, names, {entry["path"] for entry in content["files"].values()})
     return hashlib.sha256(data).hexdigest()
 
 
@@ -379,9 +428,8 @@ def _written(folder: Path, name: str, data: bytes) -> dict[str, Any]:
     return {"path": path.name, "bytes": len(data), "sha256": digest}
 
 
-def _clean(folder: Path, names: set[str]) -> None:
-    """Remove the files of other saves, whole or begun, that no manifest names."""
-    kept = {entry["path"] for entry in _entries(folder).values()}
+def _clean(folder: Path, names: set[str], kept: set[str]) -> None:
+    """Remove the files of other saves, whole or begun, but those that are kept."""
     patterns = [
         re.compile(rf"\.?{re.escape(stem)}-(new|[0-9a-f]{{12}})\.{suffix}(\..*\.tmp)?")
         for stem, suffix in (name.rsplit(".", 1) for name in names)
@@ -479,7 +527,9 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
         with store.writer(timeout=timeout) as writer:
             yield writer
         return
-    with naming_folder(folder), store.writer(timeout=timeout) as writer:
+    if (folder / MANIFEST).exists():
+        _changeable_manifest(folder)  # before a writer clears up
+    with naming_folder(folder), store.writer(timeout, name=folder) as writer:
         check_named(folder, store)
         yield writer
 
@@ -519,7 +569,7 @@ def _replacing(folder: Path) -> Iterator[None]:
             # What is damaged takes no rows that could be lost.
             with contextlib.suppress(ArtefactError):
                 store = open_store(folder, read_manifest(folder)["rows"])
-                stack.enter_context(store.writer(timeout=None))
+                stack.enter_context(store.writer(None, name=folder))
             yield
     finally:
         with contextlib.suppress(OSError):
@@ -561,7 +611,7 @@ def _unnamed(folder: Path) -> list[Path]:
     ]
 
 
-def left_over(folder: str | Path) -> dict[str, int]:
+def unused_files(folder: str | Path) -> dict[str, int]:
     """Return the bytes of what no version needs, by path.
 
     Stores that the manifest does not name: of a save that was killed, or still goes on,
@@ -672,7 +722,7 @@ class Verification:
 
 
 def verified(
-    folder: str | Path, *, rows: bool = True, note: bool = True
+    folder: str | Path, *, rows: bool = True, record: bool = True
 ) -> Verification:
     """Read every byte of a collection, and report what is damaged.
 
@@ -681,8 +731,8 @@ def verified(
     folder : str or Path
     rows : bool, default=True
         False leaves the rows out, and notes nothing.
-    note : bool, default=True
-        Note the result in the folder, if it can be written to.
+    record : bool, default=True
+        Keep the result in the folder, if it can be written to.
 
     Raises
     ------
@@ -697,7 +747,7 @@ def verified(
         if report.is_intact or digest == _digest_of(folder):
             break
     result = Verification(report, at, time.perf_counter() - began)
-    if note and rows:
+    if record and rows:
         _note(folder, digest, result)
     return result
 
@@ -735,44 +785,39 @@ def _digest_of(folder: Path) -> str | None:
 
 
 def _report_of(folder: Path, rows: bool) -> Report:
-    """Read all files, and go on after whatever is damaged."""
-    n_bytes, damages = _damages_beside(folder)
-    report = Report(None, 0, 0)
+    """Read all files, and go on after whatever is wrong."""
+    beside, report = _report_beside(folder), Report(None, 0, 0)
     if rows and (name := _store_name(folder)) is not None:
-        try:
+        findings = Findings()
+        with findings.reading(folder / str(name)):
             report = open_store(folder, name, damaged=True).verify()
-        except (ArtefactError, OSError) as error:  # nothing of it is there
-            damages.append(_damage(folder / str(name), error))
+        report = _joined(report, findings)
+    return _joined(report, beside, beside.n_bytes)
+
+
+def _joined(report: Report, first: Report | Findings, n_bytes: int = 0) -> Report:
     return replace(
         report,
         n_bytes=report.n_bytes + n_bytes,
-        damages=(*damages, *report.damages),
+        damages=(*first.damages, *report.damages),
+        unreadable=(*first.unreadable, *report.unreadable),
     )
 
 
-def _damages_beside(folder: Path) -> tuple[int, list[Damage]]:
-    """Return the bytes of the files beside the rows, and what is damaged of them."""
-    path = folder / MANIFEST
+def _report_beside(folder: Path) -> Report:
+    """Return what is wrong with the files beside the rows."""
+    path, findings = folder / MANIFEST, Findings()
     if path.is_file():
-        try:
+        with findings.reading(path):
             read_sealed(path)
-        except (ArtefactError, OSError) as error:
-            return 0, [_damage(path, error)]
+    if findings.damages or findings.unreadable:
+        return _joined(Report(None, 0, 0), findings)
     manifest = read_manifest(folder)
-    n_bytes, damages = path.stat().st_size, []
+    n_bytes = path.stat().st_size
     for name, entry in manifest["files"].items():
-        try:
+        with findings.reading(folder / str(entry["path"])):
             n_bytes += _checked(folder, manifest, name).stat().st_size
-        except (ArtefactError, OSError) as error:
-            damages.append(_damage(folder / str(entry["path"]), error))
-    return n_bytes, damages
-
-
-def _damage(path: Path, error: Exception) -> Damage:
-    text = str(error)
-    # Errors of the store name it by its absolute path.
-    rest = text.removeprefix(str(path.absolute())).removeprefix(str(path))
-    return Damage(str(path), f"it{rest}" if rest != text else text)
+    return _joined(Report(None, 0, 0), findings, n_bytes)
 
 
 def _store_name(folder: Path) -> str | None:
@@ -791,7 +836,7 @@ def _store_name(folder: Path) -> str | None:
     return name
 
 
-def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
+def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
     """Put back what a checksum proves, and report what is left.
 
     Parameters
@@ -804,7 +849,7 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
 
     Returns
     -------
-    fewbits.store.Repaired
+    fewbits.store.RepairReport
         See `fewbits.store.Store.repair`; the notes say what to do about each damaged
         file that is left beside the rows.
     """
@@ -812,24 +857,27 @@ def repaired(folder: str | Path, *, drop_rows: bool = False) -> Repaired:
     notes, damages = [], []
     with naming_folder(folder):
         check_writable(folder)
+        _report_beside(folder).check_all_read(folder)
         if _flip_back(folder / MANIFEST):
             notes.append(f"a flipped bit of {folder / MANIFEST} was put back")
             damages.append(Damage(str(folder / MANIFEST), "a bit was flipped"))
-        _, left = _damages_beside(folder)
+        left = _report_beside(folder).damages
         store = None
         if (name := _store_name(folder)) is not None:
             store = open_store(folder, name, damaged=True)
-            result = store.repair(drop_rows=drop_rows)
+            result = store.repair(drop_rows=drop_rows, name=folder)
         elif not (left or damages):
             raise ArtefactError(f"{folder} holds no rows")
         elif not _is_sealed((folder / MANIFEST).read_bytes()):
             raise ArtefactError(_advice(left[0], None, folder))
         else:
-            result = Repaired(Report(None, 0, 0), 0, 0)
+            result = RepairReport(Report(None, 0, 0), 0, 0)
         notes += [_advice(damage, store, folder) for damage in left]
-        with contextlib.suppress(OSError):
-            (folder / VERIFIED).unlink()  # the files are not those that it describes
-    before = replace(result.before, damages=(*damages, *left, *result.before.damages))
+        before = result.before
+        before = replace(before, damages=(*damages, *left, *before.damages))
+        if before.problems or result.rebuilt:
+            with contextlib.suppress(OSError):
+                (folder / VERIFIED).unlink()  # it describes the files of before
     return replace(result, before=before, notes=(*result.notes, *notes))
 
 

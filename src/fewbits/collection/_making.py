@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from fewbits import backbones
-from fewbits._arrow import as_array, as_column, as_frame, is_frame, is_text, typed_table
-from fewbits._labels import as_label_names
+from fewbits._arrow import (
+    as_array,
+    as_column,
+    as_frame,
+    by_name,
+    is_frame,
+    is_text,
+    typed_table,
+)
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -20,10 +27,10 @@ from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
     aligned,
     cast_column,
-    checked_ids,
     fixed_binary,
     id_column,
     kept_vectors,
+    new_ids,
     table_of,
     typed_schema,
     user_column,
@@ -33,13 +40,11 @@ from fewbits.errors import ArgumentError
 from fewbits.inputs import (
     Input,
     are_texts,
-    as_types,
     packed_codes,
     read,
     read_columns,
     unreadable_named,
-    with_types,
-    without_unreadable,
+    with_beside,
 )
 from fewbits.ood import novelty_radius
 from fewbits.store import CODE, CORRECTION, ID, RESERVED
@@ -74,76 +79,44 @@ def read_rows(
     if data is None:
         raise ArgumentError("give data: a table, a file, or a list of items")
     data = as_frame(data)
-    beside = columns if isinstance(columns, Mapping) else as_frame(columns)
-    if is_frame(beside):
-        table = typed_table(beside)
-        beside = {name: table[name] for name in table.column_names}
-    if has_columns(data):
-        if ids is not None or isinstance(beside, Mapping):
-            raise ArgumentError(
-                "a table brings its own ids and columns: name them by id= and columns="
-            )
-        if isinstance(data, Input):  # its columns are chosen already
-            model, as_text = None, ()
+    beside = {
+        "ids": ids,
+        "columns": columns,
+        "label": label,
+        "types": types,
+        "skip_unreadable": skip_unreadable,
+    }
+    if isinstance(data, Input):  # its columns are chosen already
+        model, as_text = None, ()
+    if has_columns(data) or (codes is None and (model is None or skip_blank)):
         return read(
             data,
             column=column,
             images=images,
             codes=codes,
             id=id,
-            label=label,
-            columns=columns,
             names=() if model is None else model.column_names,
             skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
             as_text=as_text,
-            types=types,
             kind=None if model is None or images or codes else model.kind,
+            **beside,
         )
-    for name, value in (
-        ("column", column),
-        ("images", images),
-        ("id", id),
-    ):
+    for name, value in (("column", column), ("images", images), ("id", id)):
         if value is not None:
             raise ArgumentError(
                 f"{name} names a column of a table, which these items are not: give "
                 "ids= and columns= beside them"
             )
-    if not (beside is None or isinstance(beside, Mapping) or len(beside) == 0):
-        raise ArgumentError("columns beside items are a mapping of names to values")
-    if codes is not None:
-        what, n_bits = "the codes", None
-        if are_texts(data):
-            values, n_bits = packed_codes(as_column(data), what)
-        else:
-            values = as_codes(as_array(data, "codes"))
-        source = Input("codes", values, None, what, n_bits=n_bits)
-    elif model is None or skip_blank:
-        kind = None if model is None else model.kind
-        source = read(data, skip_blank=skip_blank, kind=kind)
+    if codes is None:
+        assert model is not None
+        what = f"the {type(data).__name__}"
+        return with_beside(Input(model.kind, model.items(data), None, what), **beside)
+    what, n_bits = "the codes", None
+    if are_texts(data):
+        values, n_bits = packed_codes(as_column(data), what)
     else:
-        source = Input(
-            model.kind, model.items(data), None, f"the {type(data).__name__}"
-        )
-    if skip_unreadable and (ids is not None or beside):
-        raise ArgumentError(
-            "skip_unreadable leaves out ids and columns, too: give them as a table"
-        )
-    if skip_unreadable:
-        source = without_unreadable(source)
-    known = {**source.columns, **(beside or {})}
-    source = replace(source, ids=source.ids if ids is None else ids, columns=known)
-    if types is not None:
-        source = with_types(source, as_types(types))
-    if label is None:
-        return source
-    if label not in known:
-        raise ArgumentError(
-            f"there is no column {label!r} beside the items: give it, as "
-            f"columns={{{label!r}: [...]}}"
-        )
-    return replace(source, labels=as_label_names(known[label], label), label=label)
+        values = as_codes(as_array(data, "codes"))
+    return with_beside(Input("codes", values, None, what, n_bits=n_bits), **beside)
 
 
 def column_facts(source: Input) -> dict[str, Any]:
@@ -208,7 +181,7 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
         vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
         corrections=_no_corrections(model),
     )
-    return table.add_column(0, ID, checked_ids(ids))
+    return table.add_column(0, ID, new_ids(ids))
 
 
 def with_first(tables: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
@@ -295,13 +268,13 @@ def check_vectors(rows: Rows, old: Model, new: Model) -> None:
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
     if new.features_name() != old.features_name():
-        told = [
+        kept, other = (
             f"{m.backbone or 'none'} ({(m.backbone_fingerprint or '')[:12]})"
             for m in (old, new)
-        ]
+        )
         raise ArgumentError(
-            f"the collection keeps vectors of another backbone, {told[0]}; the encoder "
-            f"takes those of {told[1]}"
+            f"the collection keeps vectors of another backbone, {kept}; the encoder "
+            f"takes those of {other}"
         )
     if rows.n_features != new.encoder.n_features:
         raise ArgumentError(
@@ -369,6 +342,7 @@ def update_table(
     import pyarrow as pa
 
     facts = model.facts
+    columns = by_name(columns)
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
@@ -384,7 +358,8 @@ def update_table(
         id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(
-                f"the table has no column {id!r} with the ids: name it, id="
+                f"the table has no column {id!r} with the ids: name it by id= (on the "
+                "command line by --id)"
             )
         names = columns or [name for name in table.column_names if name != id]
         if unknown := [name for name in names if name not in table.column_names]:
@@ -402,9 +377,7 @@ def update_table(
     for name in columns:
         if not (isinstance(name, str) and name):
             raise ArgumentError(f"a column needs a name, a text; got {name!r}")
-    keys = checked_ids(ids)
-    if len(keys):
-        keys = id_column(keys, rows.has_text_ids)
+    keys = id_column(new_ids(ids), rows.has_text_ids)
     made = {ID: keys} | {name: user_column(name, c) for name, c in columns.items()}
     for name, column in made.items():
         if len(column) != len(keys):

@@ -1,8 +1,8 @@
 """The rows of one version of a collection.
 
-A *row* is the permanent sequence number that the store gave: it breaks ties, and no
-user sees it. A *place* counts the rows of one part, deleted ones included. A *position*
-counts the rows that are there, in the order in which they were added.
+A *row* is the permanent number that the store gave: it breaks ties, and no user sees
+it. A *position* is one in the arrays of a part, where deleted rows are, or in those of
+the collection, which are without them, in the order in which rows were added.
 """
 
 import threading
@@ -43,6 +43,7 @@ from fewbits.store import (
 Mask = NDArray[np.bool_]
 #: How codes are searched. "auto" scans or looks up in tables, whichever is faster.
 INDEXES = ("auto", "flat", "multi-index")
+_ROWS = 1 << 16  # whose ids are looked up at once
 _MASKS = 4  # masks of filters that are kept
 
 
@@ -105,16 +106,13 @@ class Rows:
         if CORRECTION not in self.schema.names:
             return None
         if self._corrections is None:
-            self._corrections = self._all_corrections()
+            pieces = [
+                np.asarray(p.corrections if p.live is None else p.corrections[p.live])
+                for p in self.parts
+                if p.corrections is not None
+            ]
+            self._corrections = np.concatenate([np.empty((0, 2), np.uint8), *pieces])
         return self._corrections
-
-    def _all_corrections(self) -> CodeArray:
-        pieces = [
-            np.asarray(p.corrections if p.live is None else p.corrections[p.live])
-            for p in self.parts
-            if p.corrections is not None
-        ]
-        return np.concatenate([np.empty((0, 2), np.uint8), *pieces])
 
     @property
     def row_numbers(self) -> IdArray:
@@ -215,13 +213,13 @@ class Rows:
     # Some rows.
 
     def _split(self, rows: IdArray) -> Iterator[tuple[Part, IdArray, IdArray]]:
-        """Yield each part with where its rows are in `rows`, and their places in it."""
+        """Yield each part, where its rows are in `rows`, and their positions in it."""
         for part in self.parts:
             entry = part.entry
-            there = rows >= entry.first
+            mask = rows >= entry.first
             if len(self.parts) > 1:
-                there &= rows <= entry.last
-            inside = there.nonzero()[0]
+                mask &= rows <= entry.last
+            inside = mask.nonzero()[0]
             if not len(inside):
                 continue
             yield part, inside, part.positions_of(rows[inside])
@@ -233,14 +231,16 @@ class Rows:
             ids: NDArray[Any] = np.full(len(flat), None, object)
         else:
             ids = np.full(len(flat), -1, np.int64)
-        for part, inside, places in self._split(flat):
-            ids[inside] = part.ids_at(places)
+        for start in range(0, len(flat), _ROWS):
+            block = ids[start : start + _ROWS]
+            for part, inside, positions in self._split(flat[start : start + _ROWS]):
+                block[inside] = part.ids_at(positions)
         return ids.reshape(rows.shape)
 
     def codes_at(self, rows: IdArray) -> CodeArray:
         codes = np.empty((len(rows), self.code_bytes), np.uint8)
-        for part, inside, places in self._split(rows):
-            codes[inside] = part.codes[places]
+        for part, inside, positions in self._split(rows):
+            codes[inside] = part.codes[positions]
         return codes
 
     def table_at(self, rows: IdArray, columns: Sequence[str]) -> Any:
@@ -248,8 +248,8 @@ class Rows:
         import pyarrow as pa
 
         pieces, order = [], []
-        for part, inside, places in self._split(rows):
-            pieces.append(part.take(columns, places))
+        for part, inside, positions in self._split(rows):
+            pieces.append(part.take(columns, positions))
             order.append(inside)
         if len(pieces) == 1:
             return pieces[0]
@@ -262,17 +262,17 @@ class Rows:
     def vectors_at(self, rows: IdArray) -> NDArray[Any]:
         """Return kept vectors of rows as floats."""
         vectors: NDArray[Any] | None = None
-        for part, inside, places in self._split(rows):
-            part.check_vectors(places)
+        for part, inside, positions in self._split(rows):
+            part.check_vectors(positions)
             stored: Any = part.vectors
-            some = (
-                Int8Vectors(*stored).to_float(places)
+            floats = (
+                Int8Vectors(*stored).to_float(positions)
                 if isinstance(stored, tuple)
-                else stored[places]
+                else stored[positions]
             )
             if vectors is None:
-                vectors = np.empty((len(rows), some.shape[1]), some.dtype)
-            vectors[inside] = some
+                vectors = np.empty((len(rows), floats.shape[1]), floats.dtype)
+            vectors[inside] = floats
         return (
             np.empty((0, self.n_features), np.float32) if vectors is None else vectors
         )
@@ -287,9 +287,9 @@ class Rows:
         rows = np.full(len(column), -1, np.int64)
         for part in self.parts:
             positions = part.find(column)
-            there = positions >= 0
-            if there.any():
-                rows[there] = part.rows_at(positions[there])
+            is_here = positions >= 0
+            if is_here.any():
+                rows[is_here] = part.rows_at(positions[is_here])
         return rows
 
     def rows_of(self, ids: Any) -> IdArray:
@@ -397,14 +397,14 @@ class Rows:
         ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
         if kind == "flat":
             return FlatIndex.from_segments(segments).freeze()
-        tables = [self._tables_of(part) for part in self.parts] or [TableCache()]
+        for part in self.parts:
+            made = cached_tables(part.derived) if part.has_derived else TableCache()
+            self._tables.setdefault(part.entry.token, made)
+        tables = [self._tables[part.entry.token] for part in self.parts]
+        tables = tables or [TableCache()]
         with_tables = [(*s, t) for s, t in zip(segments, tables, strict=True)]
         scans = kind == "auto"
         return MultiIndexHashing.from_segments(with_tables, use_scan=scans).freeze()
-
-    def _tables_of(self, part: Part) -> TableCache:
-        made = cached_tables(part.derived) if part.has_derived else TableCache()
-        return self._tables.setdefault(part.entry.token, made)
 
     @property
     def vectors(self) -> VectorParts | NDArray[np.float32] | None:
@@ -413,7 +413,12 @@ class Rows:
             return None
         if not self.parts:
             return np.empty((0, self.n_features), np.float32)
-        return VectorParts([_vector_part(part) for part in self.parts])
+        parts = []
+        for part in self.parts:
+            stored: Any = part.vectors
+            vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
+            parts.append(VectorPart(vectors, part.live, part.check_vectors))
+        return VectorParts(parts)
 
     # Facts that the schema tells.
 
@@ -465,12 +470,6 @@ def keep_tables(writer: Any, kind: str) -> None:
                 writer.keep_derived(part, pieces)
 
 
-def _vector_part(part: Part) -> VectorPart:
-    stored: Any = part.vectors
-    vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
-    return VectorPart(vectors, part.live, part.check_vectors)
-
-
 def _numbers_of(column: Any) -> NDArray[np.int32]:
     """Return a number for each value, from 0 on by first appearance.
 
@@ -501,8 +500,8 @@ def _dictionary_numbers(column: Any) -> Any:
     numbers, start, parts = _numbers_of(entries), 0, []
     numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
     for chunk in column.chunks:
-        own = np.append(numbers[start : start + len(chunk.dictionary)], -1)
+        of_chunk = np.append(numbers[start : start + len(chunk.dictionary)], -1)
         start += len(chunk.dictionary)
-        places = chunk.indices.cast(pa.int64()).fill_null(len(own) - 1)
-        parts.append(pa.array(own[places.to_numpy()], pa.int32()))
+        positions = chunk.indices.cast(pa.int64()).fill_null(len(of_chunk) - 1)
+        parts.append(pa.array(of_chunk[positions.to_numpy()], pa.int32()))
     return pa.chunked_array(parts, pa.int32())

@@ -16,6 +16,7 @@ from fewbits._arrow import (
     is_integer,
     is_text,
     known_names,
+    one_chunk,
     own_memory,
     repeated,
     typed_column,
@@ -50,7 +51,7 @@ def table_of(
     """
     import pyarrow as pa
 
-    parts = {} if ids is None else {ID: checked_ids(ids)}
+    parts = {} if ids is None else {ID: new_ids(ids)}
     parts[CODE] = fixed_binary(codes)
     if corrections is not None:
         parts[CORRECTION] = fixed_binary(corrections)
@@ -135,7 +136,7 @@ def user_column(name: str, column: Any) -> Any:
 # Ids: whole numbers or texts.
 
 
-def checked_ids(ids: Any) -> Any:
+def new_ids(ids: Any) -> Any:
     """Return ids as an Arrow column of int64 or large_string, each only once.
 
     Whole numbers from 0 on, or texts that are not blank; a UUID is its text.
@@ -145,20 +146,15 @@ def checked_ids(ids: Any) -> Any:
     column = _column(ids)
     if is_text(column.type):
         check_no_blank(column, "the list of ids")
-        column = column.cast(pa.large_string())
-    elif len(column):
-        column = pa.array(frozen_array(_whole_numbers(column)))
+        made = column.cast(pa.large_string())
     else:
-        return pa.array([], pa.int64())
-    whole = (
-        column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    )
-    if (repetition := repeated(whole)) is not None:
+        made = pa.array(frozen_array(_whole_numbers(column)))
+    if (repetition := repeated(made)) is not None:
         value, count = repetition
         raise ArgumentError(
             f"id {shown_id(value)} is given more than once, {count} times"
         )
-    return column
+    return made
 
 
 def ids_of(column: Any) -> NDArray[Any]:
@@ -182,8 +178,7 @@ def id_column(ids: Any, texts: bool) -> Any:
         )
     if not texts:
         return pa.array(_whole_numbers(column))
-    whole = column.cast(pa.large_string())
-    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+    return one_chunk(column.cast(pa.large_string()))
 
 
 def check_known(column: Any, there: NDArray[np.bool_]) -> None:
@@ -236,6 +231,8 @@ def _column(ids: Any) -> Any:
 
 
 def _whole_numbers(column: Any) -> IdArray:
+    if not len(column):
+        return np.empty(0, np.int64)
     numbers = np.asarray(column.to_numpy())
     low, high = numbers.min(), numbers.max()
     if low < 0 or high > np.iinfo(np.int64).max:
@@ -273,10 +270,9 @@ def aligned(
     """
     import pyarrow as pa
 
-    own = [name for name in table.column_names if name not in RESERVED]
-    kept = [field for field in schema if field.name not in RESERVED]
-    names = [field.name for field in kept]
-    if missing := [field for field in kept if field.name not in own]:
+    names = [name for name in table.column_names if name not in RESERVED]
+    fields = [field for field in schema if field.name not in RESERVED]
+    if missing := [field for field in fields if field.name not in names]:
         if id_name in [field.name for field in missing]:
             raise ArgumentError(
                 f"column {id_name!r} cannot give the ids: in the collection it is "
@@ -285,13 +281,13 @@ def aligned(
         if lacking := [f for f in missing if f.name in required or not f.nullable]:
             raise ArgumentError(
                 f"the new rows have no column {lacking[0].name!r}, which the "
-                f"collection has; they have {known_names(own) or 'none'}"
+                f"collection has; they have {known_names(names) or 'none'}"
             )
         listed = known_names(repr(field.name) for field in missing)
         warn_user(f"the new rows have no column {listed}: they get null there")
         for field in missing:
             table = table.append_column(field.name, pa.nulls(len(table), field.type))
-    if extra := [name for name in own if name not in names]:
+    if extra := [name for name in names if name not in schema.names]:
         listed = ", ".join(map(repr, extra))
         warn_user(f"left out {listed}: the collection has no such columns")
     return pa.table(
@@ -318,17 +314,13 @@ def cast_column(column: Any, field: Any) -> Any:
     try:
         return converted(column, field.type)
     except MisfitError as misfit:
+        from fewbits.collection.filters import name_of_type
+
+        kept, new = (f"{name_of_type(x)} ({x})" for x in (field.type, column.type))
         what = "ids" if field.name == ID else f"column {field.name!r}"
         hint = f": {misfit.hint}" * bool(misfit.hint)
         raise ArgumentError(
-            f"{what} must be {_named(field.type)} as in the collection, got "
-            f"{shown_id(misfit.value)} of {_named(column.type)}{hint}; types are said "
+            f"{what} must be {kept} as in the collection, got "
+            f"{shown_id(misfit.value)} of {new}{hint}; types are said "
             "at the first build, by types= (on the command line --types)"
         ) from None
-
-
-def _named(kind: Any) -> str:
-    """Return a type in the words of a filter, and in those of Arrow."""
-    from fewbits.collection.filters import name_of_type
-
-    return f"{name_of_type(kind)} ({kind})"

@@ -65,7 +65,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, ID, Repaired, Report, Store
+from fewbits.store import CODE, ID, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -427,7 +427,9 @@ class Collection:
         return cls(_folder.settled(folder, version), folder.absolute())
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write this version to another folder; a crash leaves what was there, or it.
+        """Write this version to another folder, without what is deleted.
+
+        A crash leaves what was there, or the new one. `backup` takes files as they are.
 
         Parameters
         ----------
@@ -456,6 +458,33 @@ class Collection:
         rows = version.rows
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
+
+    def backup(self, path: str | Path) -> None:
+        """Make a new folder of this version, while others may change the collection.
+
+        Inside one file system it takes no time and no space: files, which never change,
+        are shared by hard links, also those with deleted rows. `save` writes them anew
+        without these. A crash leaves no collection there, or the whole.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            When the collection is in memory, or another has taken its place.
+        ArtefactError
+            When the folder holds anything.
+        OSError
+            When it cannot be written.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it")
+        version = self._version
+        rows = version.rows
+        state = None if rows is None else (rows.store, rows.snapshot)
+        _folder.backup(self._folder, Path(path), version.digest, state)
 
     def _replace(
         self,
@@ -1411,7 +1440,7 @@ skip_unreadable, progress
         """
         return _mask(self._version, filter, allowed)
 
-    def typed_id(self, text: str) -> Any:
+    def parse_id(self, text: str) -> Any:
         """Return an id that was written as text, as the collection has it."""
         if self.has_text_ids:
             return text
@@ -1508,20 +1537,20 @@ skip_unreadable, progress
     def tag(self, name: str, version: int | None = None) -> int:
         """Name a version, which then stays until `untag`, whatever becomes of others.
 
-        Names are kept in the folder by a commit of its own, which changes no rows.
+        Names are kept in the folder, by a commit of its own, which changes no rows.
 
         Parameters
         ----------
         name : str
             Not a number.
         version : int, default=None
-            One of `versions`; that of this handle when not given. The newest one gets
-            the number of the commit that names it.
+            One of `versions`; that of this handle when not given.
 
         Returns
         -------
         int
-            The version that has the name.
+            The version that has the name. The newest one gets the number of the commit
+            that names it.
 
         Raises
         ------
@@ -1537,7 +1566,13 @@ skip_unreadable, progress
         >>> len(col), len(col.at("spring")), list(col.tags())
         (1, 2, ['spring'])
         """
-        _check_tag(name)
+        if (
+            not (isinstance(name, str) and name.strip() == name != "")
+            or name.isdecimal()
+        ):
+            raise ArgumentError(
+                f"the name of a version is a text, no number; got {name!r}"
+            )
         number = self.version if version is None else check_count(version, "version", 0)
         with self._alone(), self._writing(None) as writer:
             tags = writer.manifest.tags
@@ -1568,19 +1603,10 @@ skip_unreadable, progress
         return {} if rows is None else rows.store.tags()
 
     def at(self, version: int | str) -> Collection:
-        """Return the collection as it was at a version, to be read only.
+        """Return the collection as it was at a version, or at one of this name.
 
-        What it reads stays on the disk as long as it is used.
-
-        Parameters
-        ----------
-        version : int or str
-            One of `versions`, or the name of one.
-
-        Raises
-        ------
-        ArgumentError
-            When this version is no longer there, or none has this name.
+        It can only be read, and stays on the disk as long as it is used. Raises
+        ArgumentError where this version is gone, or none has this name.
         """
         if isinstance(version, str):
             version = _number_of(self.tags(), version)
@@ -1645,16 +1671,16 @@ skip_unreadable, progress
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
-    def verify(self, *, rows: bool = True, note: bool = True) -> Report:
+    def verify(self, *, rows: bool = True, record: bool = True) -> Report:
         """Read every byte of the folder, and report what is damaged.
 
         See `verify_folder`.
         """
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
-        return self.verify_folder(self._folder, rows=rows, note=note)
+        return self.verify_folder(self._folder, rows=rows, record=record)
 
-    def repair(self, *, drop_rows: bool = False) -> Repaired:
+    def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
         if self._folder is None:
             raise ArgumentError("a collection in memory has no files: save it first")
@@ -1665,11 +1691,11 @@ skip_unreadable, progress
 
     @staticmethod
     def verify_folder(
-        path: Path | str, *, rows: bool = True, note: bool = True
+        path: Path | str, *, rows: bool = True, record: bool = True
     ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
-        The folder notes when that was and what was found, for `fewbits inspect` and the
+        The folder keeps when that was and what was found, for `fewbits inspect` and the
         explorer.
 
         Parameters
@@ -1677,13 +1703,9 @@ skip_unreadable, progress
         path : str or Path
             Of a collection, however damaged it is.
         rows : bool, default=True
-            False looks at the encoder and the classes alone, and notes nothing.
-        note : bool, default=True
-            Note the result in the folder, if it can be written to.
-
-        Returns
-        -------
-        fewbits.store.Report
+            False looks at the encoder and the classes alone, and keeps nothing.
+        record : bool, default=True
+            Keep the result in the folder, if it can be written to.
 
         Raises
         ------
@@ -1691,12 +1713,12 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, note=note).report
+            return _folder.verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
         cls, path: Path | str, *, drop_rows: bool = False, encoder: Any = None
-    ) -> Repaired:
+    ) -> RepairReport:
         """Put back what a checksum proves, and report what is left.
 
         A flipped bit is put back, and derived files are made again. Only what fails its
@@ -1715,7 +1737,7 @@ skip_unreadable, progress
 
         Returns
         -------
-        fewbits.store.Repaired
+        fewbits.store.RepairReport
 
         Raises
         ------
@@ -1736,13 +1758,13 @@ skip_unreadable, progress
         return report
 
     @staticmethod
-    def left_over(path: Path | str) -> dict[str, int]:
+    def unused_files(path: Path | str) -> dict[str, int]:
         """Return the bytes of what no version of a folder needs, by path.
 
         Rows of a save that was killed, or still goes on, or that a process still reads;
         and the damaged files that a repair has replaced.
         """
-        return _folder.left_over(path)
+        return _folder.unused_files(path)
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
@@ -1833,7 +1855,7 @@ skip_unreadable, progress
         return None if rows is None else rows.vector_dtype
 
     @property
-    def knows_features(self) -> bool:
+    def has_features(self) -> bool:
         """True where features of the items are kept, or can be made from kept texts."""
         texts = self.kind == "texts" and self.item_column is not None
         return self.kind != "codes" and (texts or self.vector_dtype is not None)
@@ -1881,7 +1903,7 @@ skip_unreadable, progress
         is_full = version.rows is not None
         return Collection(replace(version, model=model), None, frozen=is_full)
 
-    def check_codes_of(self, other: Collection) -> None:
+    def check_same_codes(self, other: Collection) -> None:
         """Refuse another collection whose codes do not mean the same.
 
         So texts find images, or the other way round, where both were learnt by LLC with
@@ -2053,11 +2075,6 @@ def _id_name(version: _Version) -> str:
     rows, name = version.rows, version.model.facts.id_column
     columns = () if rows is None else rows.columns
     return name or ("id" if "id" not in columns else ID)
-
-
-def _check_tag(name: Any) -> None:
-    if not (isinstance(name, str) and name.strip() == name != "") or name.isdecimal():
-        raise ArgumentError(f"the name of a version is a text, no number; got {name!r}")
 
 
 def _number_of(tags: Mapping[str, int], name: str) -> int:

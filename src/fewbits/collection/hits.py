@@ -101,6 +101,11 @@ class Hits(Sequence[list[Hit]]):
         self._counts: NDArray[np.int64] | None = None  # hits of each query,
         self._starts: NDArray[np.int64] | None = None  # and of all before it
 
+    @property
+    def rerank(self) -> bool:
+        """Whether a shortlist was ranked again, by kept vectors or by scores."""
+        return self.metric in ("euclidean", "scores")
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -147,6 +152,7 @@ class Hits(Sequence[list[Hit]]):
         """Return the whole answer as plain values: what a service answers."""
         answer = {
             "metric": self.metric,
+            "rerank": self.rerank,
             "version": self.version,
             "hits": self.to_list(),
         }

@@ -93,8 +93,8 @@ def _complete(
         error.close()
         if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and start:
             # Begin again, unless the server refused because nothing is missing.
-            there = (error.headers.get("Content-Range") or "").rpartition("/")[2]
-            if there != str(part.stat().st_size):
+            whole = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+            if whole != str(part.stat().st_size):
                 part.unlink()
                 _complete(remote, part, progress, timeout)
             return

@@ -40,8 +40,8 @@ def locate(name: str, paths: Sequence[str], data_dir: str | Path | None = None) 
     """
     if data_dir is not None and Path(data_dir).is_file():
         return Path(data_dir)
-    chosen = os.environ.get(_VARIABLE)
-    folders = [*([Path(chosen)] if chosen else []), user_folder(), *DEBIAN]
+    named = os.environ.get(_VARIABLE)
+    folders = [*([Path(named)] if named else []), user_folder(), *DEBIAN]
     if data_dir is not None:
         folders = [Path(data_dir)]
     for folder in folders:

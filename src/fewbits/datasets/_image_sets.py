@@ -176,8 +176,7 @@ def load_cifar10(data_dir: str | Path | None = None) -> Dataset:
     -------
     Dataset
         Items are references to images. The label is ``class``; splits are ``train``
-        and ``test``. For the splits of the hashing literature see
-        `fewbits.evaluation.splits.standard_split`.
+        and ``test``.
 
     Raises
     ------

@@ -7,7 +7,7 @@ was computed.
 
 Accuracy of classes is in `fewbits.evaluation.classification`, out-of-distribution
 detection in `fewbits.evaluation.ood`, splits of labelled items in
-`fewbits.evaluation.splits`, and means over seeds in `fewbits.evaluation.statistics`.
+`fewbits.evaluation.splits`, and intervals of means in `fewbits.evaluation.statistics`.
 """
 
 from fewbits.evaluation._comparison import Comparison, compare_encoders
@@ -21,19 +21,16 @@ from fewbits.evaluation._neighbours import (
     within_distance,
 )
 from fewbits.evaluation._ranking import (
-    Curve,
     Score,
     average_precision,
     mean_average_precision,
     precision_at,
-    precision_recall_curve,
     recall_at,
 )
 from fewbits.evaluation._relevance import Relevance, ground_truth, same_label
 
 __all__ = [
     "Comparison",
-    "Curve",
     "FloatNeighbours",
     "Relevance",
     "Score",
@@ -46,7 +43,6 @@ __all__ = [
     "neighbour_recall_score",
     "neighbour_threshold",
     "precision_at",
-    "precision_recall_curve",
     "recall_at",
     "same_label",
     "search_recall",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from fewbits.index import FlatIndex
 
 #: Distances that are in memory at a time.
 _DISTANCES = 1 << 22
+_LONG = 0.25  # seconds
 
 
 class Comparison(NamedTuple):
@@ -83,42 +85,38 @@ def compare_encoders(
     """
     database, queries = as_features(database), as_features(queries)
     truth = exact_neighbours(queries, database, k).ids if nearest is None else nearest
-    rows = [_float_row(database, queries, k)]
+    rows = [_of_vectors(database, queries, k)]
     for name, encoder in encoders.items():
         if progress is not None:
             progress(len(rows), len(encoders) + 1)
-        rows.append(_code_row(name, encoder, database, queries, truth, k))
+        rows.append(_of_codes(name, encoder, database, queries, truth, k))
     if progress is not None:
         progress(len(rows), len(rows))
     return rows
 
 
-def _float_row(database: NDArray[Any], queries: NDArray[Any], k: int) -> Comparison:
+def _of_vectors(database: NDArray[Any], queries: NDArray[Any], k: int) -> Comparison:
     """Search by brute force: one matrix product, then a partial sort.
 
     Block by block, because the items may be a memory map; reading is not counted.
     """
-    asked = np.ascontiguousarray(queries, np.float32)
-    blocks = (items for _, items in feature_blocks(database))
-    speed = len(asked) / sum(_seconds(_partial_sort(asked, X, k)) for X in blocks)
-    return Comparison("float vectors", 4 * database.shape[1], 1.0, None, speed)
+    Q = np.ascontiguousarray(queries, np.float32)
 
-
-def _partial_sort(
-    asked: NDArray[Any], items: NDArray[Any], k: int
-) -> Callable[[], None]:
-    squares = np.einsum("ij,ij->i", items, items)
-    step = max(1, min(100, _DISTANCES // len(items)))
-
-    def search() -> None:
-        for start in range(0, len(asked), step):
-            distances = squares - 2 * (asked[start : start + step] @ items.T)
+    def search(items: NDArray[Any], squares: NDArray[Any]) -> None:
+        step = max(1, min(100, _DISTANCES // len(items)))
+        for start in range(0, len(Q), step):
+            distances = squares - 2 * (Q[start : start + step] @ items.T)
             np.argpartition(distances, min(k, len(items) - 1), axis=1)
 
-    return search
+    seconds = 0.0
+    for _, items in feature_blocks(database):
+        seconds += _seconds(partial(search, items, np.einsum("ij,ij->i", items, items)))
+    return Comparison(
+        "float vectors", 4 * database.shape[1], 1.0, None, len(Q) / seconds
+    )
 
 
-def _code_row(
+def _of_codes(
     name: str,
     encoder: Encoder,
     database: NDArray[Any],
@@ -126,28 +124,28 @@ def _code_row(
     truth: NDArray[np.int64],
     k: int,
 ) -> Comparison:
-    codes, asked = encoder.encode(database), encoder.encode(queries)
+    codes, query_codes = encoder.encode(database), encoder.encode(queries)
     index = FlatIndex(codes)
-    beside = encoder.corrections(database, codes)
+    corrections = encoder.corrections(database, codes)
     reranked = index.search_reranked(
-        asked,
+        query_codes,
         k,
         scores=encoder.query_scores(queries),
-        offsets=beside or encoder.offsets,
+        offsets=corrections or encoder.offsets,
     )
     return Comparison(
         name,
-        codes.shape[1] + (0 if beside is None else beside.n_bytes),
-        neighbour_recall(asked, codes, truth, k).value,
+        codes.shape[1] + (0 if corrections is None else corrections.n_bytes),
+        neighbour_recall(query_codes, codes, truth, k).value,
         search_recall(reranked.ids, truth).value,
         len(queries) / _seconds(lambda: index.search(encoder.encode(queries), k)),
     )
 
 
-def _seconds(function: Callable[[], Any], repeats: int = 3) -> float:
-    """Return the median time of a call."""
-    times = []
-    for _ in range(repeats):
+def _seconds(function: Callable[[], Any]) -> float:
+    """Return the median time of three calls; one is enough where it takes long."""
+    times: list[float] = []
+    while len(times) < 3 and (not times or times[0] < _LONG):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)

@@ -390,8 +390,8 @@ def _first(
     distances = _exact_distances(queries, database, pairs, metric)
     order = np.lexsort([item, distances, query])
     starts = np.searchsorted(query[order], np.arange(len(queries)))
-    chosen: NDArray[np.int64] = order[starts[:, None] + np.arange(k)]
-    return distances[chosen], item[chosen]
+    places: NDArray[np.int64] = order[starts[:, None] + np.arange(k)]
+    return distances[places], item[places]
 
 
 class _Screen:

@@ -1,14 +1,14 @@
 """Average precision, precision and recall of rankings with ties."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits._checks import check_choice, check_count, generator
 from fewbits._repr import one_line
-from fewbits._typing import Array, IdArray
+from fewbits._typing import Array
 from fewbits.errors import ArgumentError
 from fewbits.evaluation._relevance import Relevance
 from fewbits.evaluation._ties import (
@@ -31,7 +31,6 @@ _DENOMINATOR_TEXT = {
     "hits-skip": "relevant items found, query skipped if none",
     "R": "R",
 }
-_NOTHING = "none of the {:,} queries has a label and a relevant item, so there is no {}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,29 +62,6 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.value:.4f} ({self.definition})"
-
-
-class Curve(NamedTuple):
-    """Means over queries at each of `at` ranks; nothing is interpolated.
-
-    Attributes
-    ----------
-    at : ndarray of shape (n,), dtype int64
-        Ranks from 1 on.
-    precision, recall : ndarray of shape (n,), dtype float64
-    n_skipped : int
-        Queries without a label or a relevant item in the database.
-    definition : str
-    """
-
-    at: IdArray
-    precision: FloatArray
-    recall: FloatArray
-    n_skipped: int
-    definition: str
-
-    def __repr__(self) -> str:
-        return one_line(self)
 
 
 def mean_average_precision(
@@ -272,8 +248,7 @@ def _average_precisions(
 
 
 def _ratios(a: NDArray[Any], b: NDArray[Any], empty: float = np.nan) -> FloatArray:
-    """Divide, row by row if `a` is a matrix; `empty` where there is nothing to find."""
-    b = b.reshape(len(b), *[1] * (a.ndim - 1))
+    """Divide; `empty` where there is nothing to find."""
     values = np.full(a.shape, empty)
     np.divide(a, b, out=values, where=b > 0)
     return values
@@ -368,70 +343,11 @@ def _score_at(
         n_relevant = groups.relevant.sum(axis=1)
         values[span] = hits / k if name == "precision" else _ratios(hits, n_relevant)
         values[span][~relevance.labelled[span]] = np.nan
-    return mean_score(values, _text(f"{name}@{k}", ties, metric, relevance))
-
-
-def precision_recall_curve(
-    queries: Array,
-    database: Array,
-    relevance: Relevance,
-    *,
-    at: ArrayLike | None = None,
-    ties: str = "expected",
-    metric: str = "hamming",
-    random_state: Any = None,
-) -> Curve:
-    """Precision and recall at ranks, each averaged over the queries.
-
-    Parameters
-    ----------
-    queries, database, relevance, ties, metric, random_state
-        As in `mean_average_precision`.
-    at : array-like of int, default=None
-        Ranks from 1 on; those beyond the database are left out. None means every rank.
-
-    Returns
-    -------
-    Curve
-        Queries without a label or a relevant item are skipped.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fewbits.evaluation import same_label
-    >>> database = np.array([[0], [1], [3]], dtype=np.uint8)
-    >>> relevance = same_label(["owl"], ["owl", "cat", "owl"])
-    >>> curve = precision_recall_curve(database[:1], database, relevance)
-    >>> curve.precision.round(2).tolist(), curve.recall.tolist()
-    ([1.0, 0.5, 0.67], [0.5, 0.5, 1.0])
-    """
-    ranks = np.unique(np.asarray(np.arange(1, len(database) + 1) if at is None else at))
-    if ranks.dtype.kind not in "iu" or not ranks.size or ranks[0] < 1:
-        raise ArgumentError(f"at must be ranks, whole numbers from 1 on, got {at!r}")
-    if ranks[0] > len(database):
-        raise ArgumentError(
-            f"at must hold a rank up to {len(database)}, got {ranks[0]} and more"
-        )
-    ranks = ranks[ranks <= len(database)].astype(np.int64)
-    rng = generator(random_state)
-    precision, recall = np.zeros((2, len(ranks)))
-    n_counted = 0
-    for span, groups in tie_groups(queries, database, relevance, metric, ties, rng):
-        hits = hits_at(groups, ranks, ties)
-        n_relevant = groups.relevant.sum(axis=1)
-        counted = relevance.labelled[span] & (n_relevant > 0)
-        precision += (hits[counted] / ranks).sum(axis=0)
-        recall += _ratios(hits, n_relevant)[counted].sum(axis=0)
-        n_counted += int(np.count_nonzero(counted))
-    text = _text("precision and recall at ranks", ties, metric, relevance)
-    if not n_counted:
-        raise ArgumentError(_NOTHING.format(len(queries), text))
-    n_skipped = len(queries) - n_counted
-    return Curve(ranks, precision / n_counted, recall / n_counted, n_skipped, text)
-
-
-def _text(name: str, ties: str, metric: str, relevance: Relevance) -> str:
-    return f"{name}; ties: {ties}; ranked by {metric} distance; {relevance.description}"
+    return mean_score(
+        values,
+        f"{name}@{k}; ties: {ties}; ranked by {metric} distance; "
+        f"{relevance.description}",
+    )
 
 
 def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:
@@ -439,6 +355,9 @@ def mean_score(per_query: NDArray[np.float64], definition: str) -> Score:
     counted = per_query[~np.isnan(per_query)]
     n_skipped = len(per_query) - len(counted)
     if not len(counted):
-        raise ArgumentError(_NOTHING.format(len(per_query), definition))
+        raise ArgumentError(
+            f"none of the {len(per_query):,} queries has a label and a relevant item, "
+            f"so there is no {definition}"
+        )
     note = f"; {n_skipped} of {len(per_query)} queries skipped" if n_skipped else ""
     return Score(float(counted.mean()), per_query, n_skipped, definition + note)

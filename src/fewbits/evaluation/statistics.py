@@ -1,7 +1,6 @@
-"""Means over seeds and over queries, and how far they can be trusted."""
+"""Means over queries, and how far they can be trusted."""
 
-from collections.abc import Iterable
-from typing import NamedTuple, SupportsFloat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,20 +9,7 @@ from fewbits._checks import check_rate
 from fewbits._intervals import mean_limits
 from fewbits.errors import ArgumentError
 
-__all__ = ["Interval", "Summary", "mean_interval", "summarize"]
-
-
-class Summary(NamedTuple):
-    """Mean of `n` values and its standard error (NaN for a single value)."""
-
-    mean: float
-    standard_error: float
-    n: int
-
-    def __str__(self) -> str:
-        if np.isnan(self.standard_error):
-            return _number(self.mean)
-        return f"{_number(self.mean)} ± {_number(self.standard_error)}"
+__all__ = ["Interval", "mean_interval"]
 
 
 class Interval(NamedTuple):
@@ -90,33 +76,6 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
     mean = float(scores.mean())
     low, high = mean_limits(mean, scores.std(ddof=1) / np.sqrt(n), n, confidence)
     return Interval(mean, float(low), float(high), n)
-
-
-def summarize(values: Iterable[SupportsFloat]) -> Summary:
-    """Return mean, standard error of the mean, and number of values.
-
-    Parameters
-    ----------
-    values : iterable of float or Score
-        One per seed.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no value, or one is not finite.
-
-    Examples
-    --------
-    >>> print(summarize([0.710, 0.714, 0.712]))
-    .712 ± .001
-    """
-    numbers = np.array([float(value) for value in values], dtype=np.float64)
-    if not numbers.size or not np.isfinite(numbers).all():
-        raise ArgumentError(f"need finite values, at least one, got {numbers.tolist()}")
-    n = len(numbers)
-    # With one value the spread is unknown, which is not the same as zero.
-    error = numbers.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-    return Summary(float(numbers.mean()), float(error), n)
 
 
 def _number(value: float) -> str:

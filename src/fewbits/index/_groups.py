@@ -15,7 +15,7 @@ from fewbits.index._segment import Mask
 
 _BLOCK = 1 << 16  # pairs that are joined at a time
 
-#: Says of pairs of places, (n, 2), which of them count.
+#: Says of pairs of positions, (n, 2), which of them count.
 Confirm = Callable[[IdArray], Mask]
 
 
@@ -43,9 +43,9 @@ class Groups:
     @classmethod
     def of_pairs(cls, pairs: IdArray) -> "Groups":
         """Return the groups that pairs of ids or rows, (n_pairs, 2), connect."""
-        numbers, places = np.unique(pairs, return_inverse=True)
+        numbers, positions = np.unique(pairs, return_inverse=True)
         sets = _Sets(len(numbers))
-        sets.join(*places.reshape(-1, 2).T)
+        sets.join(*positions.reshape(-1, 2).T)
         groups = sets.groups(len(pairs))
         return replace(groups, members=numbers[groups.members])
 
@@ -70,7 +70,7 @@ def near_groups(
     confirm: Confirm | None,
     max_pairs: int | None,
 ) -> Groups:
-    """Return the groups of allowed places that pairs within a radius connect.
+    """Return the groups of allowed positions that pairs within a radius connect.
 
     Equal codes are joined by sorting, so that only pairs of distinct codes are found;
     unless pairs are to be confirmed, one by one.
@@ -84,37 +84,37 @@ def near_groups(
             return sets.groups(n_pairs)
         first = sizes > 0 if mask is None else (sizes > 0) & mask
     count = 0
-    for _, places in near_pairs(codes, radius, first):
-        count += len(places)
+    for _, positions in near_pairs(codes, radius, first):
+        count += len(positions)
         if max_pairs is not None and count > max_pairs:
             raise ArgumentError(
                 f"more than {max_pairs:,} pairs{kind} differ in at most {radius} bits: "
                 "give a smaller radius, or a filter"
             )
         if confirm is None:
-            n_pairs += int(np.dot(*sizes[places.T].astype(np.int64)))
+            n_pairs += int(np.dot(*sizes[positions.T].astype(np.int64)))
         else:
-            places = places[confirm(places)]
-            n_pairs += len(places)
-        sets.join(*places.T)
+            positions = positions[confirm(positions)]
+            n_pairs += len(positions)
+        sets.join(*positions.T)
     return sets.groups(n_pairs)
 
 
 def _join_equal(sets: "_Sets", codes: CodeArray, mask: Mask | None) -> None:
-    """Join the allowed places of equal codes, which sorting brings together."""
-    places = None
+    """Join the allowed positions of equal codes, which sorting brings together."""
+    positions = None
     if mask is not None:
-        places = np.flatnonzero(mask).astype(sets.parents.dtype)
-        codes = codes[places]
+        positions = np.flatnonzero(mask).astype(sets.parents.dtype)
+        codes = codes[positions]
     words = as_words(codes)
-    # Sorted places take half of the memory as 32 bits.
+    # Sorted positions take half of the memory as 32 bits.
     order = np.lexsort(words.T[::-1]).astype(sets.parents.dtype)
     for start in range(0, len(order) - 1, _BLOCK):
         block = order[start : start + _BLOCK + 1]
         equal = (words[block[1:]] == words[block[:-1]]).all(axis=1)
         one, other = block[:-1][equal], block[1:][equal]
-        if places is not None:
-            one, other = places[one], places[other]
+        if positions is not None:
+            one, other = positions[one], positions[other]
         sets.join(one, other)
 
 
@@ -127,9 +127,9 @@ def _counts(numbers: IdArray) -> IdArray:
 
 
 class _Sets:
-    """Sets of places that are joined by pairs, a block of these after the other.
+    """Sets of positions that are joined by pairs, a block of these after the other.
 
-    The parent of a place is a smaller one of its set, or itself where it is the first.
+    The parent of a position is a smaller one of its set, or itself where it is first.
     """
 
     def __init__(self, n: int) -> None:
@@ -137,32 +137,31 @@ class _Sets:
         self.parents: IdArray = np.arange(n, dtype=dtype)
 
     def join(self, one: IdArray, other: IdArray) -> None:
-        """Join the sets of places side by side; the smallest first place is theirs."""
+        """Join the sets of positions that are side by side."""
         for span in spans(len(one), _BLOCK):
             low, high = one[span], other[span]
-            # The larger of two first places hangs below the smaller, until all are one.
+            # The larger of two roots hangs below the smaller, until all are one.
             while len(low):
-                ends = self._roots(low), self._roots(high)
-                low, high = np.minimum(*ends), np.maximum(*ends)
-                apart = low != high
+                apart = self.parents[low] != self.parents[high]
                 low, high = low[apart], high[apart]
-                np.minimum.at(self.parents, high, low)
+                ends = self._roots(low), self._roots(high)
+                np.minimum.at(self.parents, np.maximum(*ends), np.minimum(*ends))
 
-    def _roots(self, places: IdArray | slice) -> IdArray:
-        """Return the first places of the sets, and halve the ways to them."""
-        above = self.parents[places]
+    def _roots(self, positions: IdArray | slice) -> IdArray:
+        """Return the first positions of the sets, and halve the ways to them."""
+        above = self.parents[positions]
         while not np.array_equal(top := self.parents[above], above):
-            self.parents[places] = above = top
+            self.parents[positions] = above = top
         return above
 
     def roots(self) -> IdArray:
-        """Return the first place of the set of each."""
+        """Return the first position of the set of each."""
         for span in spans(len(self.parents), _BLOCK):
             self._roots(span)
         return self.parents
 
     def groups(self, n_pairs: int) -> Groups:
-        """Return the sets of more than one place."""
+        """Return the sets of more than one position."""
         roots = self.roots()
         sizes = _counts(roots)
         order = np.argsort(roots, kind="stable")

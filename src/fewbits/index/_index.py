@@ -33,7 +33,7 @@ from fewbits.index._rerank import (
     exact,
     usable_offsets,
 )
-from fewbits.index._segment import Mask, Segment, as_ids, new_ids, rising
+from fewbits.index._segment import Mask, Segment, new_ids, rising, whole_ids
 from fewbits.index._vectors import Corrections, Int8Vectors, VectorParts
 
 Bits = NDArray[np.uint8]  # a mask, one bit a code, most significant first
@@ -90,7 +90,7 @@ class Index(ABC):
     )
     _frozen: bool
     #: One or more; the ids of each are larger than all of those before. Places count
-    #: through all segments, so that (distance, place) orders as (distance, id) does.
+    #: through all segments, so that (distance, position) orders as (distance, id) does.
     _segments: tuple[Segment, ...]
     _starts: list[int]
     _live_bits: list[Bits | None]
@@ -101,8 +101,8 @@ class Index(ABC):
 
     def __init__(self, codes: CodeArray, ids: ArrayLike | None = None) -> None:
         codes = as_codes(codes)
-        some = codes[:: max(1, len(codes) // 100)]
-        if some.size >= 100 and some.max() == 1:  # of one in 128 random bits
+        sample = codes[:: max(1, len(codes) // 100)]
+        if sample.size >= 100 and sample.max() == 1:  # of one in 128 random bits
             warn_user(
                 f"each code holds {codes.shape[1]:,} bytes that are 0 or 1: if these "
                 "are bits, pack them (fewbits.codes.pack, or encode in place of "
@@ -227,9 +227,9 @@ class Index(ABC):
             raise ArgumentError(_FROZEN)
         codes = self._checked(codes, "codes")
         new = new_ids(ids, len(codes), self._segments[-1].last_id)
-        there = new[self._find(new)[1]]
-        if there.size:
-            raise ArgumentError(f"ids must be new, the index holds {there[0]} already")
+        known = new[self._find(new)[1]]
+        if known.size:
+            raise ArgumentError(f"ids must be new, the index holds {known[0]} already")
         if len(new):
             self._append(codes, new)
         return self
@@ -247,12 +247,12 @@ class Index(ABC):
         """
         if self.is_frozen:
             raise ArgumentError(_FROZEN)
-        gone = as_ids(ids)
+        gone = whole_ids(ids)
         check_no_mask(np.asarray(ids), len(self), "ids to remove")
-        places = self._places_of(gone, "ids to remove")
+        positions = self._positions_of(gone, "ids to remove")
         parts = []
-        for segment, _, own in self._split(places):
-            parts.append(segment.without(own) if own.size else segment)
+        for segment, _, local in self._split(positions):
+            parts.append(segment.without(local) if local.size else segment)
         self._hold(tuple(part for part in parts if len(part)) or (parts[0],))
         return self
 
@@ -264,9 +264,9 @@ class Index(ABC):
     ) -> tuple[DistanceArray, IdArray]:
         """Find the `k` nearest codes of a segment that a mask of bits allows.
 
-        `k` is 1 to ``len(segment)``. Returns distances and places, -1 where fewer are
-        allowed; equal distances are ordered by place. Tables that are made of a segment
-        once are kept by ``segment.tables``.
+        `k` is 1 to ``len(segment)``. Returns distances and positions, -1 where fewer
+        are allowed; equal distances are ordered by position. Tables that are made of a
+        segment once are kept by ``segment.tables``.
         """
 
     @abstractmethod
@@ -275,8 +275,8 @@ class Index(ABC):
     ) -> RangeSearchResult:
         """Find all codes of a segment within a radius that a mask of bits allows.
 
-        `radius` is at most the number of bits. Returns places in place of ids, ordered
-        by (distance, place) for each query.
+        `radius` is at most the number of bits. Returns positions in place of ids,
+        ordered by (distance, position) for each query.
         """
 
     def search(
@@ -316,10 +316,12 @@ class Index(ABC):
         if width < k:
             check_padding(len(queries), k, width)
         if len(bits) == 1 and width:
-            distances, places = self._topk(self._segments[0], queries, width, bits[0])
+            distances, positions = self._topk(
+                self._segments[0], queries, width, bits[0]
+            )
         else:
-            distances, places = self._nearest(queries, width, bits)
-        ids = self._ids_at(places)
+            distances, positions = self._nearest(queries, width, bits)
+        ids = self._ids_at(positions)
         if width < k:
             distances, ids = pad(distances, k), pad(ids, k)
         return Neighbours(distances, ids)
@@ -352,17 +354,13 @@ class Index(ABC):
         if len(hits) == 1:
             ids = self._ids_at(hits[0].ids)
             return RangeSearchResult(hits[0].offsets, hits[0].distances, ids)
-        counts = [np.diff(found.offsets) for found in hits]
-        rows = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
-        distances = np.concatenate([found.distances for found in hits])
-        ids = np.concatenate(
-            [
-                segment.ids_at(found.ids)
-                for segment, found in zip(self._segments, hits, strict=True)
-            ]
-        )
+        counts = [np.diff(of_one.offsets) for of_one in hits]
+        query = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
+        distances = np.concatenate([of_one.distances for of_one in hits])
+        pairs = zip(self._segments, hits, strict=True)
+        ids = np.concatenate([segment.ids_at(of_one.ids) for segment, of_one in pairs])
         # Stable, and the ids of a segment come after those of the ones before.
-        order = np.lexsort((distances, rows))
+        order = np.lexsort((distances, query))
         offsets = np.concatenate([[0], np.cumsum(sum(counts))])
         return RangeSearchResult(offsets, distances[order], ids[order])
 
@@ -411,10 +409,10 @@ class Index(ABC):
     def _pairs(
         self, radius: int, masks: Sequence[Mask | None], ordered: bool
     ) -> Iterator[Pairs]:
-        codes, mask = self._by_place(masks)
+        codes, mask = self._by_position(masks)
         find = ordered_pairs if ordered else near_pairs
-        for distances, places in find(codes, radius, mask):
-            yield Pairs(distances, self._ids_at(places))
+        for distances, positions in find(codes, radius, mask):
+            yield Pairs(distances, self._ids_at(positions))
 
     def groups_within(
         self,
@@ -452,17 +450,17 @@ class Index(ABC):
         >>> import numpy as np
         >>> from fewbits.index import FlatIndex
         >>> index = FlatIndex(np.array([[0], [255], [1], [3], [64]], np.uint8))
-        >>> found = index.groups_within(radius=1)
-        >>> [ids.tolist() for ids in found], found.n_pairs
+        >>> groups = index.groups_within(radius=1)
+        >>> [ids.tolist() for ids in groups], groups.n_pairs
         ([[0, 2, 3, 4]], 3)
         """
         masks, radius = self._masks(allowed), check_radius(radius)
-        codes, mask = self._by_place(masks)
-        of_places = None
+        codes, mask = self._by_position(masks)
+        of_positions = None
         if confirm is not None:
             of_ids = confirm
-            of_places = lambda places: of_ids(self._ids_at(places))  # noqa: E731
-        groups = near_groups(codes, radius, mask, of_places, max_pairs)
+            of_positions = lambda positions: of_ids(self._ids_at(positions))  # noqa: E731
+        groups = near_groups(codes, radius, mask, of_positions, max_pairs)
         return replace(groups, members=self._ids_at(groups.members))
 
     def search_reranked(
@@ -555,23 +553,24 @@ class Index(ABC):
         width = min(first, len(self))
         check_padding(len(queries), k, min(k, width))
         bits = self._live_bits if allowed is None else self._bits(allowed)
-        _, places = self._nearest(queries, width, bits)
-        distances = np.empty(places.shape, np.float32)
+        _, positions = self._nearest(queries, width, bits)
+        distances = np.empty(positions.shape, np.float32)
         # Where every vector is read, the order before that decides nothing.
         if floats is not None and (pair is None or last < width):
-            codes, numbers = self._codes_at(places)
+            codes, numbers = self._codes_at(positions)
             distances = asymmetric(floats, codes, numbers)
             if isinstance(offsets, Corrections):
-                offsets.apply(distances, floats, self._rows_at(places))
+                offsets.apply(distances, floats, self._given_at(positions))
             elif offsets is not None:
                 add_offsets(distances, offsets, codes, numbers)
-            distances, places = best(distances, places, k if pair is None else last)
+            distances, positions = best(
+                distances, positions, k if pair is None else last
+            )
         if pair is not None:
-            distances = exact(*pair, self._rows_at(places), metric)
-            distances, places = best(distances, places, k)
-        return RerankedNeighbours(
-            pad(distances, k, np.inf), pad(self._ids_at(places), k)
-        )
+            distances = exact(*pair, self._given_at(positions), metric)
+            distances, positions = best(distances, positions, k)
+        ids = pad(self._ids_at(positions), k)
+        return RerankedNeighbours(pad(distances, k, np.inf), ids)
 
     # Copies and files
 
@@ -691,7 +690,7 @@ class Index(ABC):
     def _nearest(
         self, queries: CodeArray, k: int, bits: Sequence[Bits | None]
     ) -> tuple[DistanceArray, IdArray]:
-        """Return the distances and places of the `k` nearest of all segments."""
+        """Return the distances and positions of the `k` nearest of all segments."""
         keys = []
         for segment, start, mask in zip(
             self._segments, self._starts, bits, strict=False
@@ -700,7 +699,7 @@ class Index(ABC):
                 near, at = self._topk(segment, queries, min(k, len(segment)), mask)
                 if len(self._segments) == 1:
                     return near, at
-                # One number that sorts by (distance, place); -1 and -1 come last.
+                # One number that sorts by (distance, position); -1 and -1 come last.
                 keys.append((near.astype(np.int64) << _PLACE_BITS) + (at + start))
         if not keys:
             shape = len(queries), 0
@@ -709,13 +708,13 @@ class Index(ABC):
         key.view(np.uint64).sort(axis=1)
         key = key[:, :k]
         distances = (key >> _PLACE_BITS).astype(np.int32)
-        places = key & ((1 << _PLACE_BITS) - 1)
+        positions = key & ((1 << _PLACE_BITS) - 1)
         none = key < 0
-        distances[none] = places[none] = -1
-        return distances, places
+        distances[none] = positions[none] = -1
+        return distances, positions
 
     def _masks(self, allowed: ArrayLike | None) -> list[Mask | None]:
-        """Return which places of each segment may be found, None for all."""
+        """Return which positions of each segment may be found, None for all."""
         segments = self._segments
         if allowed is None:
             return [segment.live for segment in segments]
@@ -723,9 +722,9 @@ class Index(ABC):
         if chosen.dtype == np.bool_:
             ends = list(accumulate(segment.n_live for segment in segments))
             masks = np.split(chosen, ends[:-1])
-            return [s.places_of(m) for s, m in zip(segments, masks, strict=True)]
+            return [s.mask_of(m) for s, m in zip(segments, masks, strict=True)]
         mask = np.zeros(self._starts[-1], np.bool_)
-        mask[self._places_of(as_ids(chosen, "allowed"), "allowed")] = True
+        mask[self._positions_of(whole_ids(chosen, "allowed"), "allowed")] = True
         return [*np.split(mask, self._starts[1:-1])]
 
     def _bits(self, allowed: ArrayLike | None) -> list[Bits | None]:
@@ -733,63 +732,65 @@ class Index(ABC):
         return [None if mask is None else np.packbits(mask) for mask in masks]
 
     def _find(self, ids: IdArray) -> tuple[IdArray, Mask]:
-        """Return the place of each id, and whether it is there."""
-        places, there = self._segments[0].find(ids)
+        """Return the position of each id, and whether it is there."""
+        positions, is_held = self._segments[0].find(ids)
         for segment, start in zip(self._segments[1:], self._starts[1:], strict=False):
-            own, here = segment.find(ids)
-            places = np.where(here, own + start, places)
-            there = there | here
-        return places, there
+            local, here = segment.find(ids)
+            positions = np.where(here, local + start, positions)
+            is_held = is_held | here
+        return positions, is_held
 
-    def _places_of(self, ids: IdArray, name: str) -> IdArray:
-        places, there = self._find(ids)
-        if not there.all():
-            unknown = ids[~there]
+    def _positions_of(self, ids: IdArray, name: str) -> IdArray:
+        positions, is_held = self._find(ids)
+        if not is_held.all():
+            unknown = ids[~is_held]
             raise ArgumentError(
                 f"{name} must be ids of the index, {unknown.size} are not: "
                 f"{unknown[0]} is the first"
             )
-        return places
+        return positions
 
-    def _split(self, places: IdArray) -> Iterator[tuple[Segment, Mask, IdArray]]:
-        """Yield each segment, which of the places lie in it, and where there."""
+    def _split(self, positions: IdArray) -> Iterator[tuple[Segment, Mask, IdArray]]:
+        """Yield each segment, which of the positions lie in it, and where there."""
         for segment, start in zip(self._segments, self._starts, strict=False):
-            inside = (places >= start) & (places < start + len(segment))
-            yield segment, inside, places[inside] - start
+            inside = (positions >= start) & (positions < start + len(segment))
+            yield segment, inside, positions[inside] - start
 
-    def _ids_at(self, places: IdArray) -> IdArray:
-        """Return the ids at places; -1 stays."""
+    def _ids_at(self, positions: IdArray) -> IdArray:
+        """Return the ids at positions; -1 stays."""
         if len(self._segments) == 1:
             (segment,) = self._segments
             if segment.first_id == 0:
-                return places
-            return np.where(places < 0, -1, segment.ids_at(places))
-        ids = np.full(places.shape, -1, np.int64)
-        for segment, inside, own in self._split(places):
-            ids[inside] = segment.ids_at(own)
+                return positions
+            return np.where(positions < 0, -1, segment.ids_at(positions))
+        ids = np.full(positions.shape, -1, np.int64)
+        for segment, inside, local in self._split(positions):
+            ids[inside] = segment.ids_at(local)
         return ids
 
-    def _rows_at(self, places: IdArray) -> IdArray:
-        """Return the rows at places, in the order given; -1 stays."""
+    def _given_at(self, positions: IdArray) -> IdArray:
+        """Return where in the order given the codes at positions are; -1 stays."""
         if len(self._segments) == 1:
-            return self._segments[0].rows_at(places)
-        rows, before = np.full(places.shape, -1, np.int64), 0
-        for segment, inside, own in self._split(places):
-            rows[inside] = segment.rows_at(own) + before
+            return self._segments[0].given_at(positions)
+        given, before = np.full(positions.shape, -1, np.int64), 0
+        for segment, inside, local in self._split(positions):
+            given[inside] = segment.given_at(local) + before
             before += segment.n_live
-        return rows
+        return given
 
-    def _codes_at(self, places: IdArray) -> tuple[CodeArray, IdArray]:
-        """Return codes, and where among them the codes at places are; -1 stays."""
+    def _codes_at(self, positions: IdArray) -> tuple[CodeArray, IdArray]:
+        """Return codes, and where among them the codes at positions are; -1 stays."""
         if len(self._segments) == 1:
-            return self._segments[0].codes, places
-        codes = np.zeros((places.size, self._width), np.uint8)
-        for segment, inside, own in self._split(places.ravel()):
-            codes[inside] = segment.codes[own]
-        numbers = np.arange(places.size).reshape(places.shape)
-        return codes, np.where(places < 0, -1, numbers)
+            return self._segments[0].codes, positions
+        codes = np.zeros((positions.size, self._width), np.uint8)
+        for segment, inside, local in self._split(positions.ravel()):
+            codes[inside] = segment.codes[local]
+        numbers = np.arange(positions.size).reshape(positions.shape)
+        return codes, np.where(positions < 0, -1, numbers)
 
-    def _by_place(self, masks: Sequence[Mask | None]) -> tuple[CodeArray, Mask | None]:
+    def _by_position(
+        self, masks: Sequence[Mask | None]
+    ) -> tuple[CodeArray, Mask | None]:
         """Return all codes in one array, and one mask; None for all."""
         if len(self._segments) == 1:
             return self._segments[0].codes, masks[0]
@@ -882,10 +883,10 @@ def scan_nearest(
 ) -> tuple[DistanceArray, IdArray]:
     """Compare queries with every code of a segment, as `Index._topk` says."""
     distances = np.empty((len(queries), k), np.int32)
-    places = np.empty((len(queries), k), np.int64)
+    positions = np.empty((len(queries), k), np.int64)
     threads = _kernels.num_threads()
-    _kernels.hamming_topk(queries, segment.codes, mask, distances, places, threads)
-    return distances, places
+    _kernels.hamming_topk(queries, segment.codes, mask, distances, positions, threads)
+    return distances, positions
 
 
 def scan_within(
@@ -898,9 +899,9 @@ def scan_within(
     hits.counts(offsets[1:])
     np.cumsum(offsets, out=offsets)
     distances = np.empty(offsets[-1], np.int32)
-    places = np.empty(offsets[-1], np.int64)
-    hits.write(distances, places)
-    return RangeSearchResult(offsets, distances, places)
+    positions = np.empty(offsets[-1], np.int64)
+    hits.write(distances, positions)
+    return RangeSearchResult(offsets, distances, positions)
 
 
 def stream_range_search(
@@ -933,16 +934,16 @@ def stream_range_search(
     >>> from fewbits.index import FlatIndex
     >>> codes = np.arange(256, dtype=np.uint8)[:, None]
     >>> blocks = stream_range_search(FlatIndex(codes), codes, radius=1)
-    >>> sum(len(found.ids) for _, found in blocks)
+    >>> sum(len(hits.ids) for _, hits in blocks)
     2304
     """
     start, size = 0, _FIRST
     while start < len(queries):
         span = slice(start, min(start + size, len(queries)))
-        found = index.range_search(queries[span], radius, allowed=allowed)
-        yield span, found
-        each = max(1, len(found.ids) // (span.stop - span.start))
-        start, size = span.stop, max(1, min(4 * size, _HITS // each))
+        hits = index.range_search(queries[span], radius, allowed=allowed)
+        yield span, hits
+        per_query = max(1, len(hits.ids) // (span.stop - span.start))
+        start, size = span.stop, max(1, min(4 * size, _HITS // per_query))
 
 
 def _joined(

@@ -97,11 +97,11 @@ class MultiIndexHashing(Index):
             return scan_nearest(segment, queries, k, mask)
         lazy, most = chance
         shape, kind = (len(queries), k), k.bit_length()
-        distances, places = np.empty(shape, np.int32), np.empty(shape, np.int64)
+        distances, positions = np.empty(shape, np.int32), np.empty(shape, np.int64)
         rest = np.arange(len(queries))
 
         def scan(rows: IdArray) -> None:
-            distances[rows], places[rows] = scan_nearest(
+            distances[rows], positions[rows] = scan_nearest(
                 segment, queries[rows], k, mask
             )
 
@@ -126,7 +126,7 @@ class MultiIndexHashing(Index):
                 done,
                 _kernels.num_threads(),
             )
-            distances[rows], places[rows] = hits
+            distances[rows], positions[rows] = hits
             return work, done
 
         if self.use_scan and kind not in lazy.radii:
@@ -139,11 +139,11 @@ class MultiIndexHashing(Index):
             radius = lazy.radii.get(kind, 8 * queries.shape[1])
             rest = self._looked_up(lazy, most, rest, radius, look_up)
             if len(rest) == len(queries):
-                distances, places = scan_nearest(segment, queries, k, mask)
+                distances, positions = scan_nearest(segment, queries, k, mask)
             elif rest.size:
                 scan(rest)
             lazy.radii[kind] = _median_distance(distances, queries.shape[1])
-        return distances, places
+        return distances, positions
 
     def _within(
         self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
@@ -173,9 +173,12 @@ class MultiIndexHashing(Index):
             hits.counts(offsets[1:], work, done)
             np.cumsum(offsets, out=offsets)
             n_hits = int(offsets[-1])
-            distances, places = np.empty(n_hits, np.int32), np.empty(n_hits, np.int64)
-            hits.write(distances, places)
-            parts.append((rows, RangeSearchResult(offsets, distances, places)))
+            distances, positions = (
+                np.empty(n_hits, np.int32),
+                np.empty(n_hits, np.int64),
+            )
+            hits.write(distances, positions)
+            parts.append((rows, RangeSearchResult(offsets, distances, positions)))
             return work, done
 
         every = np.arange(len(queries))
@@ -234,11 +237,11 @@ class MultiIndexHashing(Index):
 
 def worthwhile_tables(segment: Segment, k: int = 10) -> Tables | None:
     """Return tables of a segment if its codes find each other sooner by them."""
-    places = np.arange(len(segment))
+    positions = np.arange(len(segment))
     if segment.live is not None:
-        places = places[segment.live]
-    places = places[:: max(1, len(places) // _PILOT)][:_PILOT]
-    index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[places]
+        positions = positions[segment.live]
+    positions = positions[:: max(1, len(positions) // _PILOT)][:_PILOT]
+    index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[positions]
     chance = index._chance(segment, queries, segment.live_bits)
     if chance is None:
         return None
@@ -279,10 +282,10 @@ def _joined(
         counts[rows] += np.diff(hits.offsets)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     distances = np.empty(offsets[-1], np.int32)
-    places = np.empty(offsets[-1], np.int64)
+    positions = np.empty(offsets[-1], np.int64)
     for rows, hits in parts:
         own = np.diff(hits.offsets)
         at = np.repeat(offsets[rows] - hits.offsets[:-1], own)
         at += np.arange(len(at))
-        distances[at], places[at] = hits.distances, hits.ids
-    return RangeSearchResult(offsets, distances, places)
+        distances[at], positions[at] = hits.distances, hits.ids
+    return RangeSearchResult(offsets, distances, positions)

@@ -53,7 +53,7 @@ class Pairs(NamedTuple):
 
 
 def near_pairs(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[Pairs]:
-    """Yield all pairs of allowed places within a radius, each once."""
+    """Yield all pairs of allowed positions within a radius, each once."""
     parts = best_parts(codes, radius, mask)
     if parts is None:
         yield from _scanned(codes, radius, mask)
@@ -62,10 +62,10 @@ def near_pairs(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[Pai
 
 
 def ordered_pairs(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[Pairs]:
-    """Yield what `near_pairs` does in the order of places, however many there are.
+    """Yield what `near_pairs` does in the order of positions, however many there are.
 
     Pairs are sorted as far as they may be held. Where there are more, they are counted,
-    and found anew for one range of first places after another, which costs about as
+    and found anew for one range of first positions after another, which costs about as
     much as sorting the codes each time.
     """
     parts = best_parts(codes, radius, mask)
@@ -96,7 +96,7 @@ def ordered_pairs(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[
         stop = max(stop, start + 1)
         later = None if mask is None else mask[start:]
         blocks = _joined(codes[start:], radius, later, parts, stop - start)
-        moved = (Pairs(distances, places + start) for distances, places in blocks)
+        moved = (Pairs(distances, positions + start) for distances, positions in blocks)
         yield from _in_order((_numbered(block, n) for block in moved), n)
         start, before = stop, int(ends[stop - 1])
 
@@ -113,14 +113,14 @@ def _in_order(
     numbers, distances = map(np.concatenate, zip(empty, *blocks, strict=True))
     order = np.argsort(numbers)
     for span in spans(len(order), _BLOCK):
-        places = np.divmod(numbers[order[span]], n)
-        yield Pairs(distances[order[span]], np.stack(places, axis=1))
+        positions = np.divmod(numbers[order[span]], n)
+        yield Pairs(distances[order[span]], np.stack(positions, axis=1))
 
 
 def _joined(
     codes: CodeArray, radius: int, mask: Mask | None, parts: IdArray, before: int
 ) -> Iterator[Pairs]:
-    """Yield the pairs whose first places are before one, in no particular order."""
+    """Yield the pairs whose first positions are before one, in no particular order."""
     join = _kernels.PairJoin(
         codes,
         None if mask is None else np.packbits(mask),
@@ -160,7 +160,7 @@ def _scanned(codes: CodeArray, radius: int, mask: Mask | None) -> Iterator[Pairs
 
 
 def _later(codes: CodeArray, first: IdArray, radius: int, mask: Mask | None) -> Pairs:
-    """Return the pairs of some places with later ones, in order."""
+    """Return the pairs of some positions with later ones, in order."""
     start = int(first[0])
     allowed = None if mask is None else mask[start:]
     near = hamming_range_search(codes[first], codes[start:], radius, allowed=allowed)

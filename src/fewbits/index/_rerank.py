@@ -120,10 +120,10 @@ def add_offsets(
 ) -> None:
     """Add those of `rows` of `codes`, each computed once."""
     there = rows >= 0
-    chosen, places = np.unique(rows[there], return_inverse=True)
+    chosen, positions = np.unique(rows[there], return_inverse=True)
     added = offsets(codes[chosen])
     if added is not None:
-        distances[there] += added[places]
+        distances[there] += added[positions]
 
 
 def exact(
@@ -139,9 +139,9 @@ def exact(
     if not rows.size or not len(vectors):
         return distances
     if isinstance(vectors, VectorParts):
-        for part, places in vectors.inside(rows):
-            here = exact(queries, part, places, metric)
-            np.copyto(distances, here, where=places >= 0)
+        for part, positions in vectors.inside(rows):
+            here = exact(queries, part, positions, metric)
+            np.copyto(distances, here, where=positions >= 0)
         return distances
     rows = np.ascontiguousarray(rows)
     number, threads = METRICS.index(metric), _kernels.num_threads()

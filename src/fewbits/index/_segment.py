@@ -18,9 +18,9 @@ Mask = NDArray[np.bool_]
 class Segment:
     """Codes with ids that rise. A value: additions and removals make another.
 
-    A *place* counts the codes of a segment in the order of their ids, in which ties are
-    answered, removed ones included; a *row* counts those that are left, in the order in
-    which they came.
+    A *position* is one in these arrays, which are in the order of the ids, in which
+    ties are answered. The `given` are without removed ones, in the order in which they
+    came.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class Segment:
     ids : ndarray of shape (n,), dtype int64, or range
         They rise; a range where they count on from the first.
     live : ndarray of bool, shape (n,), default=None
-        The places that are left; None for all.
+        The positions that are left; None for all.
     tables : TableCache, default=None
         Tables of the codes, shared with other indexes over them.
     order : ndarray of shape (n,), default=None
-        The number of each place in the order in which codes came; None where that is
+        The number of each position in the order in which codes came; None where that is
         the order of the ids.
     """
 
@@ -84,17 +84,19 @@ class Segment:
 
     @property
     def ids(self) -> IdArray:
-        """The id at each place."""
+        """The id at each position."""
         if isinstance(self._ids, range):
             self._ids = read_only(np.arange(self._ids.start, self._ids.stop))
         return self._ids
 
-    def ids_at(self, places: Any) -> Any:
-        return self.ids[places] if self.first_id is None else self.first_id + places
+    def ids_at(self, positions: Any) -> Any:
+        return (
+            self.ids[positions] if self.first_id is None else self.first_id + positions
+        )
 
     @property
     def live_bits(self) -> NDArray[np.uint8] | None:
-        """The mask of places that are left as kernels take it, None for all."""
+        """The mask of positions that are left as kernels take it, None for all."""
         if self._live_bits is None and self.live is not None:
             self._live_bits = np.packbits(self.live)
         return self._live_bits
@@ -113,51 +115,51 @@ class Segment:
         if self._given is None:
             codes, ids, live = self.codes, self.ids, self.live
             if self.order is not None:
-                places = np.argsort(self.order)
-                codes, ids = codes[places], ids[places]
-                live = None if live is None else live[places]
+                positions = np.argsort(self.order)
+                codes, ids = codes[positions], ids[positions]
+                live = None if live is None else live[positions]
             if live is not None:
                 codes, ids = codes[live], ids[live]
             self._given = read_only(codes), read_only(ids)
         return self._given
 
-    def rows_at(self, places: IdArray) -> IdArray:
-        """Return the rows of places that are left; -1 stays."""
+    def given_at(self, positions: IdArray) -> IdArray:
+        """Return which of the `given` are at positions that are left; -1 stays."""
         if self.order is not None:
-            places = np.where(places < 0, -1, self.order[places])
+            positions = np.where(positions < 0, -1, self.order[positions])
         if self.live is None:
-            return places
+            return positions
         if self._live_rows is None:
             self._live_rows = LiveRows(self._in_order(self.live))
-        return self._live_rows.rows(places)
+        return self._live_rows.rows(positions)
 
-    def places_of(self, rows: Mask) -> Mask:
-        """Turn a mask over the rows into one over the places."""
-        mask = rows
+    def mask_of(self, chosen: Mask) -> Mask:
+        """Turn a mask over the `given` into one over the positions."""
+        mask = chosen
         if self.live is not None:
             mask = np.zeros(len(self), np.bool_)
-            mask[self._in_order(self.live)] = rows
+            mask[self._in_order(self.live)] = chosen
         return mask if self.order is None else mask[self.order]
 
     def find(self, ids: IdArray) -> tuple[IdArray, Mask]:
-        """Return the place of each id, and whether it is left there."""
+        """Return the position of each id, and whether it is left there."""
         if not len(self):
             return np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
         if self.first_id is not None:
-            places = ids - self.first_id
-            there = (places >= 0) & (places < len(self))
+            positions = ids - self.first_id
+            there = (positions >= 0) & (positions < len(self))
         else:
-            places = np.minimum(np.searchsorted(self.ids, ids), len(self) - 1)
-            there = self.ids[places] == ids
+            positions = np.minimum(np.searchsorted(self.ids, ids), len(self) - 1)
+            there = self.ids[positions] == ids
         if self.live is not None:
-            there[there] = self.live[places[there]]
-        return places, there
+            there[there] = self.live[positions[there]]
+        return positions, there
 
-    def without(self, places: IdArray) -> Self:
-        """Mark places as removed; less than half a segment is made anew."""
+    def without(self, positions: IdArray) -> Self:
+        """Mark positions as removed; less than half a segment is made anew."""
         live = np.ones(len(self), np.bool_) if self.live is None else self.live
         live = live.copy()
-        live[places] = False
+        live[positions] = False
         marked = type(self)(self.codes, self._ids, live, self.tables, self.order)
         return marked if 2 * marked.n_live >= len(self) else self.of(*marked.given)
 
@@ -175,7 +177,7 @@ class Segment:
         return type(self)(codes, ids, live, tables, self.order)
 
     def _in_order(self, mask: Mask) -> Mask:
-        """Turn a mask over the places into one in the order in which codes came."""
+        """Turn a mask over the positions into one in the order in which codes came."""
         if self.order is None:
             return mask
         moved = np.empty_like(mask)
@@ -188,7 +190,7 @@ def rising(ids: IdArray) -> bool:
     return bool((ids[1:] > ids[:-1]).all())
 
 
-def as_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
+def whole_ids(ids: ArrayLike, name: str = "ids") -> IdArray:
     """Return a list of ids, whole numbers from 0 to 2**63 - 1; -1 means no answer."""
     array = plain_array(ids, name)
     if array.size == 0 and array.ndim == 1:
@@ -210,7 +212,7 @@ def new_ids(ids: ArrayLike | None, n: int, largest: int) -> IdArray:
         if largest + 1 + n > np.iinfo(np.int64).max:
             raise ArgumentError(f"no ids are left after {largest}; give ids")
         return np.arange(largest + 1, largest + 1 + n, dtype=np.int64)
-    new = as_ids(ids)
+    new = whole_ids(ids)
     if len(new) != n:
         raise ArgumentError(f"need one id per code, got {len(new)} ids for {n} codes")
     if not rising(new):

@@ -14,7 +14,7 @@ from fewbits import _kernels
 from fewbits._frozen import Immutable, read_only
 from fewbits._typing import CodeArray, IdArray
 
-MAX_LENGTH = 24  # bits of a substring: its table has a place for each value
+MAX_LENGTH = 24  # bits of a substring: its table has a position for each value
 MAX_ROWS = 2**32 - 1
 _MOST = 6  # times the codes: tables that hold codes, too, take no more
 _ROOM = 8  # bytes after the last code, which the kernels may read
@@ -121,7 +121,7 @@ def build_tables(
 
 
 def default_cuts(n: int, n_bits: int, n_substrings: int | None = None) -> IdArray:
-    """Return where codes are cut: no table has more places than there are codes."""
+    """Return where codes are cut: no table has more positions than there are codes."""
     longest = min(MAX_LENGTH, log2(max(16, n)))
     number = n_substrings or int(np.ceil(n_bits / longest))
     return np.linspace(0, n_bits, number + 1).astype(np.int64)

@@ -186,7 +186,7 @@ class VectorPart:
     live : ndarray of bool or None
         Those that belong to the collection; None where all do.
     check : callable or None
-        Called with places before their vectors are read; raises where these are
+        Called with positions before their vectors are read; raises where these are
         damaged.
     """
 
@@ -207,7 +207,7 @@ class VectorPart:
         return LiveRows(self.live)
 
     def at(self, rows: IdArray) -> IdArray:
-        """Turn rows into places that may be read; -1 stays."""
+        """Turn rows into positions that may be read; -1 stays."""
         rows = self._live_rows.places(rows)
         if self.check is not None:
             self.check(np.unique(rows[rows >= 0]))
@@ -273,8 +273,8 @@ class VectorParts:
         for part, start, stop in ends:
             here = (rows >= start) & (rows < stop)
             if here.any():
-                places = part.at(np.where(here, rows - start, -1))
-                found.append((part.vectors, places))
+                positions = part.at(np.where(here, rows - start, -1))
+                found.append((part.vectors, positions))
         return found
 
     def take(self, rows: IdArray) -> NDArray[Any]:
@@ -282,12 +282,12 @@ class VectorParts:
         chosen = np.asarray(rows)
         dtype = np.float32 if isinstance(self.first, Int8Vectors) else self.first.dtype
         taken = np.empty((len(chosen), self.shape[1]), dtype)
-        for vectors, places in self.inside(chosen):
-            here = places >= 0
+        for vectors, positions in self.inside(chosen):
+            here = positions >= 0
             if isinstance(vectors, Int8Vectors):
-                taken[here] = vectors.to_float(places[here])
+                taken[here] = vectors.to_float(positions[here])
             else:
-                taken[here] = vectors[places[here]]
+                taken[here] = vectors[positions[here]]
         return taken
 
 

@@ -3,18 +3,19 @@
 from typing import TYPE_CHECKING
 
 from fewbits._lazy import lazy_names
-from fewbits.inputs._images import unreadable_named, without_unreadable
+from fewbits.inputs._images import unreadable_named
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
 from fewbits.inputs._objects import are_texts, as_items, as_texts, warn_of_index
-from fewbits.inputs._types import as_types, with_types
 from fewbits.inputs._written import hex_codes, packed_codes
 
 if TYPE_CHECKING:
-    from fewbits.inputs._read import read, read_columns, read_ids
+    from fewbits.inputs._read import read, read_columns, read_ids, with_beside
 else:  # who searches reads no files
     __getattr__, __dir__ = lazy_names(
         __name__,
-        dict.fromkeys(("read", "read_columns", "read_ids"), "fewbits.inputs._read"),
+        dict.fromkeys(
+            ("read", "read_columns", "read_ids", "with_beside"), "fewbits.inputs._read"
+        ),
     )
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "are_texts",
     "as_items",
     "as_texts",
-    "as_types",
     "check_several",
     "check_texts",
     "hex_codes",
@@ -33,6 +33,5 @@ __all__ = [
     "read_ids",
     "unreadable_named",
     "warn_of_index",
-    "with_types",
-    "without_unreadable",
+    "with_beside",
 ]

@@ -4,7 +4,8 @@ import errno
 import os
 import warnings
 import zlib
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
@@ -22,6 +23,8 @@ from fewbits.inputs._written import checked_codes
 
 #: Whatever NumPy makes of a header that is none: it is written as Python.
 _BAD_HEADER = (ValueError, EOFError, SyntaxError, TokenError, OverflowError)
+#: What `numpy.save` has written behind an array, no reader sees.
+_MORE = "more follows behind the first array; save several as .npz"
 #: Whatever zipfile, NumPy and h5py make of an archive that is none.
 _DAMAGE = (
     *(*_BAD_HEADER, MemoryError, OSError, RuntimeError, KeyError, TypeError),
@@ -39,37 +42,38 @@ def array_input(array: NDArray[Any], source: str, kind: str | None) -> Input:
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Map the array of a .npy file."""
-    array = load_array(path, f"{path} is not a .npy file of numbers", is_mapped=True)
+    damage = f"{path} is not a .npy file of numbers"
+    with _loading(damage):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise ArtefactError(f"{path} is an archive, not a .npy file; name it .npz")
+    end = getattr(array, "offset", 0) + array.nbytes
+    if os.path.getsize(path) > end > array.nbytes:
+        raise ArtefactError(f"{damage}: {_MORE}")
     return array
 
 
-def load_array(
-    source: Path | IO[bytes], damage: str, *, is_mapped: bool = False
-) -> Any:
+def load_array(source: Path | IO[bytes], damage: str) -> Any:
     """Return what NumPy reads; `damage` begins the message where it cannot."""
+    opened = source.open("rb") if isinstance(source, Path) else nullcontext(source)
+    with opened as file, _loading(damage):
+        array = np.load(file, allow_pickle=False)
+        if isinstance(array, np.ndarray) and file.read(1):
+            raise ArtefactError(f"{damage}: {_MORE}")
+    return array
+
+
+@contextmanager
+def _loading(damage: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             # Of headers with old names of types, which are refused or read as well.
             warnings.simplefilter("ignore", DeprecationWarning)
-            if is_mapped:
-                array = np.load(source, mmap_mode="r", allow_pickle=False)
-                start = getattr(array, "offset", 0) + getattr(array, "nbytes", 0)
-                has_more = start and os.path.getsize(source) > start
-            else:
-                opened = isinstance(source, Path)
-                with source.open("rb") if opened else nullcontext(source) as file:
-                    array = np.load(file, allow_pickle=False)
-                    has_more = isinstance(array, np.ndarray) and file.read(1)
+            yield
+    except ArtefactError:
+        raise
     except _BAD_HEADER as error:
         raise ArtefactError(f"{damage}{_reason(error)}") from error
-    if has_more:  # which `numpy.save` has written behind it
-        raise ArtefactError(
-            f"{damage}: more follows behind an array of shape {array.shape}; save "
-            "several arrays as .npz"
-        )
-    return array
 
 
 def _reason(error: Exception) -> str:

@@ -72,6 +72,8 @@ _KINDS: dict[str, Kind] = {
 
 
 _READ = ("vectors", "written", "texts")  # each a column of items
+#: What columns of texts may be used as, by what is written in them.
+_GROUPS = {"vectors": "written", "words": "texts", "codes": "codes"}
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,8 @@ def read_table(
     if choice.how == "codes":
         values, n_bits = values
     if options.columns is None:
-        own = set() if choice.how == "texts" else set(choice.places)
-        kept = [i for i in range(table.n_columns) if i not in own]
+        items = () if choice.how == "texts" else choice.places
+        kept = [i for i in range(table.n_columns) if i not in items]
     kept = [i for i in kept if i != id_]
     if not (options.column or options.images or options.codes):
         choice = replace(choice, left_out=[*choice.left_out, *auxiliary])
@@ -154,6 +156,11 @@ def place_of(table: Table, name: str, source: str) -> int:
             f"{source} has several columns called {name!r}; rename them"
         )
     return places[0]
+
+
+def _column_of(table: Table, place: int, source: str) -> str:
+    """Return what a message calls a column."""
+    return f"column {table.names[place]!r} of {source}"
 
 
 # Which columns hold the items
@@ -227,7 +234,19 @@ def _only_fitting(
         name: [] for name in (*_READ, "data", "numbers", "codes", "other", "null")
     }
     for i in others:
-        groups[_group(table, i, source)].append(i)
+        what = table.fields[i].type
+        if is_list(what):
+            group = "vectors"
+        elif is_number(what) or is_flag(what):
+            group = "numbers"
+        elif is_text(what):
+            written = writing(table.column(i))[0]
+            if written == "broken":
+                check_words(table.column(i), _column_of(table, i, source), "")
+            group = _GROUPS.get(written, "data")
+        else:
+            group = "null" if str(what) == "null" else "other"
+        groups[group].append(i)
     vectors = groups["vectors"] + groups["written"]
     if kind == "vectors" and vectors:
         groups["texts"] = []
@@ -241,8 +260,15 @@ def _only_fitting(
     ]
     if not fits:
         return _only_numbers(table, others, groups, numbers, source)
-    if not vectors:
-        _check_mixed_numbers(table, groups["texts"], source)
+    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in groups["texts"]]
+    if not vectors and mixed[0] and all(mixed):  # a few values make them texts
+        row, text, count = mixed[0]
+        more = f" and {count - 1} more" * (count > 1)
+        raise ArgumentError(
+            f"{_column_of(table, groups['texts'][0], source)} holds numbers but for "
+            f"{text[:30]!r} in row {row}{more}; mend that, or, if texts are meant, "
+            "name the column by column= (on the command line by --column)"
+        )
     names = known_names(table.names[i] for i in fits)
     ask = "name the items by column= (on the command line by --column)"
     if len(fits) > 1:
@@ -266,25 +292,6 @@ def _only_fitting(
     return _Choice(how, fits, left_out)
 
 
-def _group(table: Table, place: int, source: str) -> str:
-    """Return what a column may be used as."""
-    kind = table.fields[place].type
-    if is_list(kind):
-        return "vectors"
-    if is_number(kind) or is_flag(kind):
-        return "numbers"
-    if str(kind) == "null":  # nothing in any row
-        return "null"
-    if not is_text(kind):
-        return "other"
-    column = table.column(place)
-    written = writing(column)[0]
-    if written == "broken":
-        check_words(column, f"column {table.names[place]!r} of {source}", "")
-    groups = {"vectors": "written", "words": "texts", "codes": "codes"}
-    return groups.get(written, "data")
-
-
 def _only_numbers(
     table: Table,
     others: Sequence[int],
@@ -294,12 +301,12 @@ def _only_numbers(
 ) -> _Choice:
     """Return columns of numbers where there is nothing else."""
     for i in groups["codes"]:
-        check_words(table.column(i), f"column {table.names[i]!r} of {source}", "")
+        check_words(table.column(i), _column_of(table, i, source), "")
     for i in groups["data"]:
         if not _ROW_NUMBERS.fullmatch(table.names[i]):
             shown = table.column(i).drop_null()[0].as_py()[:_SHOWN]
             raise ArgumentError(
-                f"column {table.names[i]!r} of {source} holds {shown!r} and the like: "
+                f"{_column_of(table, i, source)} holds {shown!r} and the like: "
                 "neither texts nor plain numbers nor vectors in brackets; write them "
                 "plainly, or leave the column out; codes are named by codes="
             )
@@ -316,19 +323,6 @@ def _only_numbers(
     for i in numbers:
         place_of(table, table.names[i], source)  # which is the only one of its name
     return _Choice("numbers", numbers, [i for i in others if i not in numbers])
-
-
-def _check_mixed_numbers(table: Table, texts: list[int], source: str) -> None:
-    """Refuse columns of numbers that a few values make texts, if all texts are such."""
-    mixed = [exceptions(table.column(i), PLAIN_NUMBER) for i in texts]
-    if mixed[0] and all(mixed):
-        row, text, count = mixed[0]
-        more = f" and {count - 1} more" * (count > 1)
-        raise ArgumentError(
-            f"column {table.names[texts[0]]!r} of {source} holds numbers but for "
-            f"{text[:30]!r} in row {row}{more}; mend that, or, if texts are meant, "
-            "name the column by column= (on the command line by --column)"
-        )
 
 
 def _warn_of_numbers(
@@ -381,22 +375,17 @@ def _warn_of_left_out(
 ) -> None:
     """Warn of columns that are left out, unless it was said already."""
     numbers = choice.how == "numbers"
-    names = [
-        f"{table.names[i]!r} ({_spoken(table.fields[i].type)})"
-        for i in choice.left_out
-        if i not in kept and not (numbers and _ROW_NUMBERS.fullmatch(table.names[i]))
-    ]
+    names = []
+    for i in choice.left_out:
+        name, kind = table.names[i], table.fields[i].type
+        if i in kept or (numbers and _ROW_NUMBERS.fullmatch(name)):
+            continue
+        what = "text" if is_text(kind) else "number" if is_number(kind) else kind
+        names.append(f"{name!r} ({what})")
     if names:
         several = len(choice.places) > 1
-        taken = "s of numbers" if several else f" {table.names[choice.places[0]]!r}"
-        warn_user(f"{source}: column{taken} taken, left out: {known_names(names)}")
-
-
-def _spoken(kind: Any) -> str:
-    """Return the kind of a column in a word, as the reason for leaving it out."""
-    if is_text(kind):
-        return "text"
-    return "number" if is_number(kind) else str(kind)
+        items = "s of numbers" if several else f" {table.names[choice.places[0]]!r}"
+        warn_user(f"{source}: column{items} taken, left out: {known_names(names)}")
 
 
 # What the columns hold
@@ -404,7 +393,7 @@ def _spoken(kind: Any) -> str:
 
 def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> Any:
     place = choice.places[0]
-    what = f"column {table.names[place]!r} of {source}"
+    what = _column_of(table, place, source)
     try:
         if choice.how == "numbers":
             fields = [table.fields[i] for i in choice.places]
@@ -424,10 +413,8 @@ def _items(table: Table, choice: _Choice, source: str, folder: Path | None) -> A
         raise ArgumentError(f"{what} holds {column.type}, not paths of images")
     texts = Texts(column)
     check_texts(texts, what, SKIP_HINT)
-    return texts if choice.how == "texts" else _images(texts, what, folder)
-
-
-def _images(texts: Texts, what: str, folder: Path | None) -> list[Path]:
+    if choice.how == "texts":
+        return texts
     paths = [(folder or Path()) / text for text in texts]
     missing = [row for row, path in enumerate(paths) if not os.path.isfile(path)]
     if missing:
@@ -458,7 +445,7 @@ def _labels(table: Table, place: int, source: str) -> NDArray[Any]:
 
 def _ids(table: Table, place: int, source: str) -> Any:
     column = table.column(place)
-    check_ids(column, f"column {table.names[place]!r} of {source}")
+    check_ids(column, _column_of(table, place, source))
     return column
 
 

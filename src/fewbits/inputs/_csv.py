@@ -10,6 +10,7 @@ import io
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from itertools import islice, takewhile
 from mmap import ACCESS_READ, mmap
@@ -54,7 +55,11 @@ def read_csv(
     try:
         with peekable(raw) as file:
             head = file.peek(HEAD)
-            _check_head(head, source)
+            check_known(head, source)
+            if head.startswith(b"PAR1"):
+                raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
+            if b"\0" in head:
+                raise ArtefactError(f"{source} is not text, so it is not a csv file")
             tabs = kind_of(Path(source)) == ".tsv"
             names = options.named() or options.names
             delimiter = "\t" if tabs else find_delimiter(head, source, names)
@@ -82,14 +87,6 @@ def read_csv(
 
 
 # The first rows
-
-
-def _check_head(head: bytes, source: str) -> None:
-    check_known(head, source)
-    if head.startswith(b"PAR1"):
-        raise ArtefactError(f"{source} is a Parquet file; name it .parquet")
-    if b"\0" in head:
-        raise ArtefactError(f"{source} is not text, so it is not a csv file")
 
 
 def find_delimiter(head: bytes, source: str, names: Iterable[str] = ()) -> str:
@@ -221,7 +218,14 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
             blank += len(rows) - len(full)
             last = sum(1 for _ in takewhile(lambda row: not row, reversed(rows)))
             ended = last + (0 if full else ended)
-            _check_widths(full, names, reader.line_num, source)
+            for row in full:
+                if len(row) != len(names):
+                    shown = "".join(c if c.isprintable() else "?" for c in row[0])
+                    raise ArtefactError(
+                        f"{source} is not a csv file: its first line names "
+                        f"{len(names)} columns, but a row up to line {reader.line_num} "
+                        f"has {len(row)} values, it begins with {shown[:_SHOWN]!r}"
+                    )
             columns: Any = zip(*full, strict=True) if full else ([] for _ in names)
             batches.append([pa.array(cells, pa.large_string()) for cells in columns])
     except csv.Error as error:
@@ -243,19 +247,6 @@ def _read_quoted(file: IO[bytes], delimiter: str, source: str) -> Any:
         for i in range(len(names))
     ]
     return pa.table(columns, names=names)
-
-
-def _check_widths(
-    rows: list[list[str]], names: list[str], line: int, source: str
-) -> None:
-    for row in rows:
-        if len(row) != len(names):
-            shown = "".join(c if c.isprintable() else "?" for c in row[0][:_SHOWN])
-            raise ArtefactError(
-                f"{source} is not a csv file: its first line names {len(names)} "
-                f"columns, but a row up to line {line} has {len(row)} values, it "
-                f"begins with {shown!r}"
-            )
 
 
 # Files without quotes, by Arrow
@@ -306,32 +297,24 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
         }
         # Of columns of one name, Arrow cannot be told apart which is which.
         if numbers and len(texts) == len(schema) and not _has_names(path):
-            with_numbers = _with_numbers(path, delimiter, {**texts, **numbers})
-            if with_numbers is not None:
-                return with_numbers
+            with suppress(pa.ArrowInvalid):  # a cell further down is text
+                table = _parsed(str(path), delimiter, {**texts, **numbers})
+                if not any(map(_may_lack_digits, table.columns)):
+                    return table
         return _parsed(str(path), delimiter, texts)
     except (pa.ArrowException, UnicodeError, OSError):
         return None
 
 
-def _with_numbers(path: Path, delimiter: str, types: dict[str, Any]) -> Any:
-    """Return the table, None if a cell is text, or a float may have lost digits.
-
-    These are 16 digits or more; infinity may have been a large number.
-    """
+def _may_lack_digits(column: Any) -> bool:
+    """Return whether a float may have had 16 digits or more, or been too large."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        table = _parsed(str(path), delimiter, types)
-    except pa.ArrowInvalid:
-        return None
-    for column in table.columns:
-        if pa.types.is_floating(column.type):
-            ends = pc.min_max(column)  # which leaves out NaN
-            if not -_LARGE < ends["min"].as_py() <= ends["max"].as_py() < _LARGE:
-                return None
-    return table
+    if not pa.types.is_floating(column.type):
+        return False
+    ends = pc.min_max(column)  # which leaves out NaN
+    return not -_LARGE < ends["min"].as_py() <= ends["max"].as_py() < _LARGE
 
 
 def _has_names(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,16 +81,28 @@ def find_images(path: Path) -> tuple[list[Path], NDArray[np.str_] | None]:
             file.encode()
         except UnicodeEncodeError:
             raise ArgumentError(f"{path}: the name {file!a} is not UTF-8") from None
-    left_out = _left_out(contents)
+    left_out = []  # a clause for each kind
+    if contents.unread:
+        counts = sorted(Counter(map(_suffix, contents.unread)).items())
+        listed = ", ".join(f"{n:,} {suffix}" for suffix, n in counts)
+        left_out.append(f"formats that are not read: {listed}")
+    if contents.broken:
+        left_out.append(f"links that lead nowhere: {_some(contents.broken)}")
+    if contents.circular:
+        left_out.append(f"links to a folder they lie in: {_some(contents.circular)}")
     if not contents.images:
-        there = f" but {'; '.join(left_out)}" if left_out else ""
+        but = f" but {'; '.join(left_out)}" if left_out else ""
         raise ArgumentError(
-            f"{path} holds no images{there}; known are {', '.join(sorted(IMAGES))}, or "
+            f"{path} holds no images{but}; known are {', '.join(sorted(IMAGES))}, or "
             "Parquet or Arrow files of one table; those in subfolders are named by a "
             f"pattern, such as '{path}/**/*.parquet', and files of other kinds one by "
             "one"
         )
-    if empty := _without_images(contents):
+    full, more = {""}, {_parent(file) for file in contents.images}
+    while more := more - full:
+        full |= more
+        more = {_parent(folder) for folder in more}
+    if empty := [x for x in contents.folders if x not in full and _parent(x) in full]:
         left_out = [f"no images that can be read in {_some(empty)}", *left_out]
     if left_out:
         warn_user(f"{path}: {'; '.join(left_out)}")
@@ -115,7 +127,11 @@ def _walk(root: Path) -> _Contents:
     waiting = [("", frozenset({_identity(str(root))}))]
     while waiting:
         folder, inside = waiting.pop()
-        for entry in _entries(root / folder):
+        with os.scandir(root / folder) as listing:
+            entries = [entry for entry in listing if not entry.name.startswith(".")]
+        for entry in entries:
+            if entry.name in _JUNK:
+                continue
             name, suffix = folder + entry.name, _suffix(entry.name)
             # The entry itself raises for a link to itself.
             if os.path.isdir(entry) if entry.is_symlink() else entry.is_dir():
@@ -134,13 +150,6 @@ def _walk(root: Path) -> _Contents:
     for paths in vars(contents).values():
         paths.sort(key=lambda path: path.split("/"))
     return contents
-
-
-def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if not entry.name.startswith(".") and entry.name not in _JUNK:
-                yield entry
 
 
 def _suffix(name: str) -> str:
@@ -171,29 +180,6 @@ def _labels(path: Path, files: list[str]) -> NDArray[np.str_] | None:
             f"{min(nested)!r}"
         )
     return np.array(folders, dtype=np.str_)
-
-
-def _left_out(contents: _Contents) -> list[str]:
-    """Describe the files that are left out, a clause for each kind."""
-    clauses = []
-    if contents.unread:
-        counts = sorted(Counter(map(_suffix, contents.unread)).items())
-        shown = ", ".join(f"{n:,} {suffix}" for suffix, n in counts)
-        clauses.append(f"formats that are not read: {shown}")
-    if contents.broken:
-        clauses.append(f"links that lead nowhere: {_some(contents.broken)}")
-    if contents.circular:
-        clauses.append(f"links to a folder they lie in: {_some(contents.circular)}")
-    return clauses
-
-
-def _without_images(contents: _Contents) -> list[str]:
-    """Name the folders below which there is no image, without those inside them."""
-    full, more = {""}, {_parent(file) for file in contents.images}
-    while more := more - full:
-        full |= more
-        more = {_parent(folder) for folder in more}
-    return [x for x in contents.folders if x not in full and _parent(x) in full]
 
 
 def _parent(name: str) -> str:

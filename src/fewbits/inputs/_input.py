@@ -225,7 +225,7 @@ class Input:
             values=self.values[rows] if is_array else _taken(self.values, rows),
             labels=None if self.labels is None else self.labels[rows],
             ids=None if self.ids is None else _taken(self.ids, rows),
-            columns={name: _taken(each, rows) for name, each in self.columns.items()},
+            columns={name: _taken(x, rows) for name, x in self.columns.items()},
         )
 
     def labels_hint(self) -> str:

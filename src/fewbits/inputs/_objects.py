@@ -158,7 +158,14 @@ def as_texts(items: Any, *, are_meant: bool = True) -> Sequence[str]:
         return items
     texts = _listed(items, "texts")
     for row, text in enumerate(texts):
-        _check_text(text, row)
+        if not isinstance(text, str):
+            shown = "no value" if _is_missing(text) else type(text).__name__
+            raise FeatureError(f"expected texts, got {shown} in row {row}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            message = f"the text in row {row} is not Unicode: {error}"
+            raise FeatureError(message) from None
     check_texts(texts, "the list of items")
     if len(texts) > 1 or not are_meant:
         check_no_file_names(texts, _FILES_ADVICE)
@@ -264,13 +271,3 @@ def _first(items: Any) -> Any:
 def _is_missing(item: Any) -> bool:
     nan = isinstance(item, float) and item != item
     return item is None or nan or type(item).__name__ == "NAType"
-
-
-def _check_text(text: Any, row: int) -> None:
-    if not isinstance(text, str):
-        shown = "no value" if _is_missing(text) else type(text).__name__
-        raise FeatureError(f"expected texts, got {shown} in row {row}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise FeatureError(f"the text in row {row} is not Unicode: {error}") from None

@@ -4,14 +4,16 @@ import glob
 import io
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from fewbits._arrow import by_name
 from fewbits._checks import check_choice
+from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._arrays import (
     BINARY,
@@ -70,7 +72,8 @@ def read(
     codes: str | None = None,
     label: str | None = None,
     id: str | None = None,
-    columns: Sequence[str] | None = None,
+    ids: Any = None,
+    columns: Sequence[str] | Mapping[str, Any] | None = None,
     names: Sequence[str] = (),
     skip_blank: bool = False,
     as_text: Sequence[str] = (),
@@ -119,8 +122,11 @@ def read(
         of these kinds.
     id : str, default=None
         Column of unique ids, integers from 0 on or texts; or the array of an archive.
-    columns : sequence of str, default=None
-        Other columns to keep with the items; None keeps all.
+    ids : array-like of int or str, default=None
+        Ids of items that are not a table.
+    columns : sequence of str, mapping or data frame, default=None
+        Other columns of a table to keep with the items; None keeps all. Or columns
+        beside items that are not a table, of which `label` may be one.
     names : sequence of str, default=()
         Feature columns of a table, one number each, in this order; or its column of
         texts. Ignored where a table has none of them.
@@ -166,6 +172,8 @@ def read(
     >>> items = read(table, column="text", id="sku")
     >>> items, items.ids.to_pylist()
     (Input(2 texts of the data frame), ['a1', 'b2'])
+    >>> read([[1.0, 2.0]], ids=["a"], columns={"n": [7]}).columns
+    {'n': [7]}
     >>> hashes = pa.table({"hash": ["00ff", "a0a1"]})
     >>> read(hashes, codes="hash").values
     array([[  0, 255],
@@ -177,11 +185,14 @@ def read(
     several = [name for name, value in named.items() if value]
     if len(several) > 1:
         raise ArgumentError(f"name the items once, got {'= and '.join(several)}=")
+    beside = by_name(columns)
+    if is_beside := isinstance(beside, Mapping):
+        columns = None
     options = Options(
         (column,) if isinstance(column, str) else tuple(column or ()),
         images,
         codes,
-        label,
+        None if is_beside else label,
         id,
         None if columns is None else tuple(columns),
         tuple(names),
@@ -190,11 +201,14 @@ def read(
         kind,
         {} if types is None else as_types(types),
     )
-    items = _read(source, options)
-    if skip_unreadable:
-        items = without_unreadable(items)
-    if options.types:
-        items = with_types(items, options.types)
+    items = with_beside(
+        _read(source, options),
+        ids=ids,
+        columns=beside if is_beside else None,
+        label=label if is_beside else None,
+        types=types,
+        skip_unreadable=skip_unreadable,
+    )
     may_be_blank = items.kind == "texts" or images or codes or label is not None
     if skip_blank and not may_be_blank:
         raise ArgumentError(
@@ -211,13 +225,51 @@ def read(
     return items
 
 
+def with_beside(
+    items: Input,
+    *,
+    ids: Any,
+    columns: Any,
+    label: str | None,
+    types: Any,
+    skip_unreadable: bool,
+) -> Input:
+    """Return items with the ids and columns that were given beside them, see `read`."""
+    columns = by_name(columns)
+    if ids is not None or isinstance(columns, Mapping):
+        if items.ids is not None or items.columns:
+            raise ArgumentError(
+                "a table brings its own ids and columns: name them by id= and columns="
+            )
+        items = replace(items, ids=ids, columns=columns or {})
+    elif columns:
+        raise ArgumentError("columns beside items are a mapping of names to values")
+    if label is not None:
+        if label not in items.columns:
+            raise ArgumentError(
+                f"there is no column {label!r} beside the items: give it, as "
+                f"columns={{{label!r}: [...]}}"
+            )
+        labels = as_label_names(items.columns[label], label)
+        items = replace(items, labels=labels, label=label)
+    beside = {f"entries in {name!r}": values for name, values in items.columns.items()}
+    for what, values in {"ids": items.ids, **beside}.items():
+        if hasattr(values, "__len__") and len(values) != len(items):
+            raise ArgumentError(f"{len(items)} items, but {len(values)} {what}")
+    if skip_unreadable:
+        items = without_unreadable(items)
+    return items if types is None else with_types(items, as_types(types))
+
+
 def _read(source: Any, options: Options) -> Input:
     if isinstance(source, Input):
         plain = replace(options, columns=options.columns or None, types={})
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
         return source
-    if _are_files(source):
+    is_list = isinstance(source, list | tuple)
+    are_paths = is_list and all(isinstance(item, Path) for item in source)
+    if are_paths and any(kind_of(path) in FILES for path in source):
         for path in source:
             _check_readable(path)
         return _read_several(list(source), options, "the list of files")
@@ -235,7 +287,11 @@ def _read(source: Any, options: Options) -> Input:
         return _read_several(paths, options, str(source))
     _check_readable(path)
     if path.is_dir():
-        return _read_folder(path, options)
+        if tables := table_files(path):
+            return _read_several(tables, options, str(path))
+        hint = "; the labels of images are the names of the subfolders they lie in"
+        options.refuse_columns(str(path), hint)
+        return Input("images", *find_images(path), str(path))
     kind = kind_of(path)
     reader = READERS.get(kind)
     if is_compressed(path) and kind not in _STREAMED:
@@ -250,13 +306,6 @@ def _read(source: Any, options: Options) -> Input:
             f"Parquet files and {', '.join(sorted(READERS))}"
         )
     return reader(path, options)
-
-
-def _are_files(source: Any) -> bool:
-    """Return whether a list holds paths, some of which are no images."""
-    is_list = isinstance(source, list | tuple)
-    paths = is_list and all(isinstance(item, Path) for item in source)
-    return bool(paths and any(kind_of(path) in FILES for path in source))
 
 
 def _check_readable(path: Path) -> None:
@@ -282,15 +331,6 @@ def _read_several(paths: list[Path], options: Options, source: str) -> Input:
         )
     folder = Path(os.path.commonpath([path.parent for path in paths]))
     return read_table(open_tables(paths), options, source, folder)
-
-
-def _read_folder(path: Path, options: Options) -> Input:
-    if tables := table_files(path):
-        return _read_several(tables, options, str(path))
-    hint = "; the labels of images are the names of the subfolders they lie in"
-    options.refuse_columns(str(path), hint)
-    files, labels = find_images(path)
-    return Input("images", files, labels, str(path))
 
 
 # Files, each by its ending

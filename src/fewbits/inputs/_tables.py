@@ -77,7 +77,7 @@ class Table:
         if places or not outer or len(structs := self.places(outer)) != 1:
             return places
         kind = self.fields[structs[0]].type
-        if inner not in [field.name for field in _fields_of(kind)]:
+        if not str(kind).startswith("struct<") or kind.get_field_index(inner) < 0:
             return []
         self._structs[len(self.fields)] = structs[0], inner
         self.fields += _plain_fields([kind.field(inner).with_name(name)])
@@ -140,12 +140,6 @@ class Table:
                 start += len(chunk)
 
 
-def _fields_of(kind: Any) -> list[Any]:
-    import pyarrow.types as types
-
-    return list(kind) if types.is_struct(kind) else []
-
-
 class _File(NamedTuple):
     """One file of a table: its rows, and its arrays by name and which of that name."""
 
@@ -189,7 +183,11 @@ def _parquet_file(path: Path) -> _File:
     # No file stays open: there may be more than a process may have open.
     with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
         schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
-        check_one_file(path, _last_column(opened.metadata))
+        start, metadata = 0, opened.metadata
+        if metadata.num_row_groups and metadata.num_columns:
+            group = metadata.row_group(metadata.num_row_groups - 1)
+            start = group.column(metadata.num_columns - 1).data_page_offset
+        check_one_file(path, start)
 
     def arrays(name: str, nth: int) -> Iterator[Any]:
         with damage_told(path, "Parquet"), parquet.ParquetFile(path) as opened:
@@ -257,14 +255,6 @@ def check_one_file(source: Path | bytes, start: int = 0) -> None:
             content = mmap(file.fileno(), 0, access=ACCESS_READ)
     if any(content.find(seam, start) >= 0 for seam in _SEAMS):
         raise ValueError("it holds several, joined: keep each as a file of its own")
-
-
-def _last_column(metadata: Any) -> int:
-    """Return where the values of the last column of a Parquet file begin."""
-    if not (metadata.num_row_groups and metadata.num_columns):
-        return 0
-    last = metadata.row_group(metadata.num_row_groups - 1)
-    return int(last.column(metadata.num_columns - 1).data_page_offset)
 
 
 @contextmanager

@@ -88,5 +88,5 @@ def with_types(source: Input, types: Mapping[str, Any]) -> Input:
             source = replace(source, ids=column)
         else:
             columns[name] = column
-    own = {name: columns[name] for name in types if name in columns}
-    return replace(source, columns={**source.columns, **own})
+    typed = {name: columns[name] for name in types if name in columns}
+    return replace(source, columns={**source.columns, **typed})

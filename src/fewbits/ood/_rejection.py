@@ -315,7 +315,9 @@ def load_rejection(path: str | Path) -> Rejection:
         raise ArtefactError(f"{path} is damaged: {error}") from error
     n = len(rejection.thresholds)
     is_sound = all(len(curve) == n > 0 for curve in curves.values())
-    is_sound = is_sound and all(np.isfinite(each).all() for each in tensors.values())
+    is_sound = is_sound and all(
+        np.isfinite(values).all() for values in tensors.values()
+    )
     if not (is_sound and score.weights.ndim == 2 and n_classes > 1):
         raise ArtefactError(f"{path} is damaged: its numbers are out of range")
     return rejection

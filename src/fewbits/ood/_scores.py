@@ -87,10 +87,10 @@ class RejectionScore(ABC):
             raise FeatureError("every row of X is the same: there is nothing to learn")
         groups = same if groups is None else groups
         width = cls.width(int(same.max()) + 1, X.shape[1])
-        seen = cls.expand((X - mean) / scale, width)
+        inputs = cls.expand((X - mean) / scale, width)
         best, weights, left_out = -1.0, np.empty(0), None
         for penalty in _PENALTIES:
-            ridge = _Ridge.fit(seen, classes, penalty)
+            ridge = _Ridge.fit(inputs, classes, penalty)
             responses = ridge.left_out(groups)
             order = np.sort(responses.unknown)
             below = np.searchsorted(order, responses.known, side="left")
@@ -127,8 +127,8 @@ class RejectionScore(ABC):
         linear, scores = np.asarray(weights), np.empty(len(X))
         for span in spans(len(X), _BLOCK):
             Z = (X[span] - self.mean) / self.scale
-            seen = self.expand(Z, len(linear))
-            scores[span] = (seen @ linear + constants).max(axis=1)
+            inputs = self.expand(Z, len(linear))
+            scores[span] = (inputs @ linear + constants).max(axis=1)
         return scores
 
 
@@ -244,8 +244,8 @@ class _Ridge:
                 weights = np.delete(self.weights, c, axis=1)
                 without = A[members] @ np.linalg.solve(self._left(members), weights)
             unknown[members] = without.max(axis=1)
-        seen = A @ self.inverse
-        leverage = np.einsum("ij,ij->i", seen, A)
+        projected = A @ self.inverse
+        leverage = np.einsum("ij,ij->i", projected, A)
         by_group = np.split(
             np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]
         )
@@ -256,7 +256,7 @@ class _Ridge:
             targets = np.zeros((len(rows), responses.shape[1]))
             targets[np.arange(len(rows)), classes[rows]] = self.roots[rows, 0]
             if len(rows) <= A.shape[1]:
-                among = seen[rows] @ A[rows].T
+                among = projected[rows] @ A[rows].T
                 rest = responses[rows] - among @ targets
                 without = np.linalg.solve(np.eye(len(rows)) - among, rest)
             else:

@@ -104,12 +104,12 @@ def _map(
         colours = [number.get(classes[row], _COLOURED) for row in rows]
     thumbnails = {}
     if pictures is not None:
-        chosen: list[int] = []  # whose pictures do not cover each other
+        shown: list[int] = []  # whose pictures do not cover each other
         for i, place in enumerate(places):
-            gaps = np.abs(places[chosen] - place).max(axis=1)
-            if (gaps >= _PICTURE).all() and len(chosen) < _MAX_PICTURES:
-                chosen.append(i)
-        for i in chosen:
+            gaps = np.abs(places[shown] - place).max(axis=1)
+            if (gaps >= _PICTURE).all() and len(shown) < _MAX_PICTURES:
+                shown.append(i)
+        for i in shown:
             if (thumbnail := pictures.get(rows[i])) is not None:
                 thumbnails[i] = thumbnail[0]
     dots, images = [], []

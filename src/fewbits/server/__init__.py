@@ -5,7 +5,7 @@ application for a server of your own.
 """
 
 from fewbits.server._app import create_app
-from fewbits.server._run import run
+from fewbits.server._run import run, uvicorn_config
 from fewbits.server._service import Current, Served, served
 from fewbits.server._settings import Settings, read_token
 
@@ -17,4 +17,5 @@ __all__ = [
     "read_token",
     "run",
     "served",
+    "uvicorn_config",
 ]

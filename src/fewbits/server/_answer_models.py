@@ -26,6 +26,7 @@ class Found(Answer):
     """The hits of each query, nearest first, see `fewbits.collection.Hits`."""
 
     metric: Literal["hamming", "euclidean", "scores", "margin"]
+    rerank: bool
     version: int
     hits: list[list[Hit]]
     out_of_distribution: list[bool] = []
@@ -39,6 +40,7 @@ class Explained(Answer):
     """As `Found`, with codes, and how many items are at each distance of a query."""
 
     metric: Literal["hamming", "euclidean", "scores"]
+    rerank: bool
     version: int
     hits: list[list[ExplainedHit]]
     out_of_distribution: list[bool] = []
@@ -112,6 +114,22 @@ class Pairs(Answer):
     pairs: list[Pair]
 
 
+class Duplicate(Answer):
+    id: Id
+    distance: int
+    columns: dict[str, Any]
+
+
+class DuplicateGroups(Answer):
+    """Groups of near duplicates, the largest first."""
+
+    n_groups: int
+    n_items: int
+    n_pairs: int
+    groups: list[list[Duplicate]]
+    sizes: list[int]
+
+
 class RecallEstimate(Answer):
     """See `fewbits.collection.RecallEstimate`."""
 
@@ -130,12 +148,46 @@ class Recalls(Answer):
     estimates: list[RecallEstimate]
 
 
+class Versions(Answer):
+    """The versions that can be read where the collection lies, and their names."""
+
+    version: int
+    versions: list[int]
+    tags: dict[str, int]
+
+
 class Changed(Answer):
     """How many rows a change concerned, and the state after it."""
 
     n_changed: int
     n_items: int
     snapshot: str
+    warnings: list[str] = Field([], description="What was left out, or left null.")
+
+
+class Damage(Answer):
+    """See `fewbits.store.Damage`; `text` says all of it."""
+
+    file: str
+    reason: str
+    bytes: list[int] | None
+    rows: list[int] | None
+    columns: list[str]
+    text: str
+
+
+class Verified(Answer):
+    """Damages that reading every byte found; `at` in seconds since 1970."""
+
+    intact: bool
+    number: int | None
+    n_rows: int
+    n_bytes: int
+    damages: list[Damage]
+    unreadable: list[str]
+    to_rebuild: list[str]
+    at: float
+    seconds: float
 
 
 class Health(Answer):

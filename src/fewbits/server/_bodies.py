@@ -5,6 +5,7 @@ defaults: `FIELDS` says what each argument is in JSON.
 """
 
 import asyncio
+import base64
 import inspect
 import json
 from collections.abc import Awaitable, Callable
@@ -50,22 +51,19 @@ class Body(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, defer_build=True
     )
-    _sent: tuple[Any, bytes | None, int] = PrivateAttr((None, None, 0))
+    #: The Arrow table, or the file of an image, that the body itself was.
+    _table: Any = PrivateAttr(None)
+    _image: bytes | None = PrivateAttr(None)
+    #: Bytes of the body.
+    _size: int = PrivateAttr(0)
 
-    @property
-    def table(self) -> Any:
-        """The Arrow table that was sent, or None."""
-        return self._sent[0]
-
-    @property
-    def image(self) -> bytes | None:
-        """The file of an image that was the body itself, or None."""
-        return self._sent[1]
-
-    @property
-    def size(self) -> int:
-        """Bytes of the body."""
-        return self._sent[2]
+    def options(self, *without: str) -> dict[str, Any]:
+        """Return the arguments of the method, but for some."""
+        return {
+            name: vars(self)[name]
+            for name in type(self).model_fields
+            if name not in without
+        }
 
 
 # Bounds are those of the method itself, which says so in its own words; what stands
@@ -83,6 +81,9 @@ Filter = Annotated[
     str, Field(max_length=10_000, description="A condition, as of SQL's WHERE.")
 ]
 Position = Annotated[int, Field(ge=0, le=2**40)]
+Timeout = Annotated[
+    float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
+]
 #: What each argument of a method of `Collection` is in JSON.
 FIELDS: dict[str, Any] = {
     "texts": Texts,
@@ -114,12 +115,12 @@ FIELDS: dict[str, Any] = {
     "random_state": Number,
     "max_vector_distance": float,
     "missing_ok": bool,
-    "timeout": Annotated[
-        float, Field(ge=0, le=3600, description="Seconds to wait for other writers.")
-    ],
+    "timeout": Timeout,
     "column": str | Many[str],
     "id": str,
     "skip_blank": bool,
+    "name": str,
+    "version": Number,
     "n_queries": Number,
     "confidence": float,
 }
@@ -130,14 +131,7 @@ def body_like(
 ) -> type[Body]:
     """Return the body whose fields are the arguments of a method, but for some.
 
-    Parameters
-    ----------
-    name : str
-    method : callable
-    without : str, default=""
-        Names of arguments that JSON does not have.
-    **others : (type, default)
-        Further fields.
+    `others` are further fields: a type and a default.
     """
     fields: dict[str, Any] = {}
     for argument, parameter in inspect.signature(method).parameters.items():
@@ -204,6 +198,43 @@ UpdateBody = body_like(
 )
 DeleteBody = body_like("DeleteBody", Collection.delete)
 CompactBody = body_like("CompactBody", Collection.compact)
+TagBody = body_like("TagBody", Collection.tag)
+UntagBody = body_like("UntagBody", Collection.untag)
+
+
+class ChangeBody(Body):
+    """One change: the body of the route of its name."""
+
+    add: RowsBody | None = None  # type: ignore[valid-type]
+    upsert: RowsBody | None = None  # type: ignore[valid-type]
+    update: UpdateBody | None = None  # type: ignore[valid-type]
+    delete: DeleteBody | None = None  # type: ignore[valid-type]
+    table: str | None = Field(
+        None, description="In place of rows, a stream of Arrow in base64."
+    )
+
+    def one(self) -> tuple[str, Any]:
+        """Return which change it is, and its body."""
+        bodies = self.options("table")
+        chosen = [name for name, body in bodies.items() if body is not None]
+        if len(chosen) != 1:
+            raise ArgumentError(f"a change is one of {', '.join(bodies)}")
+        body = bodies[chosen[0]]
+        if self.table is not None:
+            try:
+                data = base64.b64decode(self.table, validate=True)
+            except ValueError:
+                raise ArgumentError("table is no base64") from None
+            body._table, _ = request_stream(data)
+        _check_patterns(vars(body).get("filter") or "")
+        return chosen[0], body
+
+
+class ChangesBody(Body):
+    """Changes that are one commit, see `fewbits.Collection.transaction`."""
+
+    changes: Annotated[Many[ChangeBody], Field(min_length=1)]
+    timeout: Timeout | None = None
 
 
 class ItemsBody(Body):
@@ -265,23 +296,33 @@ def body_of(
                 415, "unsupported_media_type", f"expected {JSON}, got {kind or 'none'}"
             )
         data = await request.body()
-        if is_image:
-            body = _of_image(model, data, request)
-            await _check_filter(body)
-            return body
-        if image and request.scope["query_string"]:
+        if image and not is_image and request.scope["query_string"]:
             name = next(iter(request.query_params), "?")
             raise ArgumentError(
                 f"{name[:100]!r} belongs in the body, not in the query string"
             )
-        most: int = request.app.state.settings.max_json_bytes
-        parse = _of_arrow if kind == ARROW else _of_json
-        if len(data) <= _SOON:
-            body = parse(model, data, most)
+
+        def parse() -> M:
+            most: int = request.app.state.settings.max_json_bytes
+            if is_image:
+                body = _of_address(model, request)
+                body._image = data
+            elif kind == ARROW:
+                table, fields = request_stream(data)
+                body = _of_json(model, fields, most)
+                body._table = table
+            else:
+                body = _of_json(model, data, most)
+            body._size = len(data)
+            return body
+
+        soon = is_image or len(data) <= _SOON
+        body = parse() if soon else await asyncio.to_thread(parse)
+        filter = vars(body).get("filter") or ""
+        if len(filter) > _SHORT_FILTER:
+            await asyncio.to_thread(_check_patterns, filter)
         else:
-            body = await asyncio.to_thread(parse, model, data, most)
-        body._sent = (body.table, None, len(data))
-        await _check_filter(body)
+            _check_patterns(filter)
         return body
 
     return read
@@ -300,17 +341,9 @@ def reads(
     return {"requestBody": {"required": True, "content": content}}
 
 
-async def _check_filter(body: Body) -> None:
-    filter = body.__dict__.get("filter")
-    if filter is not None and len(filter) > _SHORT_FILTER:
-        await asyncio.to_thread(check_filter, filter)
-    else:
-        check_filter(filter)
-
-
-def check_filter(filter: str | None) -> None:
+def _check_patterns(filter: str) -> None:
     """Refuse a condition that would look at every text many times."""
-    if filter is None or "like" not in filter.lower():
+    if "like" not in filter.lower():
         return
     from fewbits.collection.filters import like_patterns  # imports a parser
 
@@ -333,6 +366,15 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
             f"JSON has at most {in_bytes(most)}: ask in parts, send {ARROW}, or an "
             "image by itself, as image/png or whatever it is",
         )
+
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        """Refuse a key that comes twice, of which others take either."""
+        names = set()
+        for name, _ in pairs:
+            if name in names:
+                raise ArgumentError(f"give {name[:100]!r} once")
+            names.add(name)
+
     try:
         # This parser refuses to nest deeper than 200, and knows no infinity.
         body = model.model_validate_json(data)
@@ -340,36 +382,18 @@ def _of_json(model: type[M], data: bytes, most: int) -> M:
         raise ArgumentError(_first(error, model)) from None
     # Each key brings a colon: where there are no more than fields, none comes twice.
     if data.count(b":") > len(body.model_fields_set):
-        json.loads(data, object_pairs_hook=_check_once, parse_int=str, parse_float=str)
+        json.loads(data, object_pairs_hook=once, parse_int=str, parse_float=str)
     return body
 
 
-def _check_once(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse an object of JSON with a key twice, of which others take either."""
-    names = set()
-    for name, _ in pairs:
-        if name in names:
-            raise ArgumentError(f"give {name[:100]!r} once")
-        names.add(name)
-
-
-def _of_image(model: type[M], data: bytes, request: Request) -> M:
+def _of_address(model: type[M], request: Request) -> M:
     params = request.query_params
     if again := next((name for name in params if len(params.getlist(name)) > 1), None):
         raise ArgumentError(f"give {again[:100]!r} once")
     try:
-        body = model.model_validate_strings(dict(params))
+        return model.model_validate_strings(dict(params))
     except ValidationError as error:
         raise ArgumentError(_first(error, model)) from None
-    body._sent = (None, data, len(data))
-    return body
-
-
-def _of_arrow(model: type[M], data: bytes, most: int) -> M:
-    table, fields = request_stream(data)
-    body = _of_json(model, fields, most)
-    body._sent = (table, None, len(data))
-    return body
 
 
 def _first(error: ValidationError, model: type[Body]) -> str:

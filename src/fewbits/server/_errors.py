@@ -9,10 +9,10 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from fewbits.errors import ArtefactError, FewbitsError, one_line, outcome_of
-from fewbits.server._logs import log
+from fewbits.server._telemetry import log
 from fewbits.server._work import Overloaded, TooSlow
 
 RETRY_SECONDS = 1
@@ -31,14 +31,7 @@ def in_bytes(size: int) -> str:
 
 
 class ApiError(Exception):
-    """A request that is refused.
-
-    Parameters
-    ----------
-    status : int
-    code, message : str
-    headers : dict, default=None
-    """
+    """A request that is refused, as a client is told."""
 
     def __init__(
         self,
@@ -52,7 +45,8 @@ class ApiError(Exception):
         self.headers = headers
 
     def response(self) -> Response:
-        return error_response(self.status, self.code, self.message, self.headers)
+        content = {"error": {"code": self.code, "message": self.message}}
+        return JSONResponse(content, self.status, self.headers)
 
 
 #: Whatever else a route raises is a fault of ours.
@@ -67,7 +61,7 @@ EXPECTED = (
 )
 
 
-def unknown_field(where: Sequence[int | str], known: Iterable[str]) -> str:
+def unknown_field(where: Sequence[int | str], names: Iterable[str]) -> str:
     """Return the message about a field that a body does not have.
 
     Examples
@@ -77,19 +71,11 @@ def unknown_field(where: Sequence[int | str], known: Iterable[str]) -> str:
     >>> unknown_field(["query"], ["texts", "ids"])
     "unknown field 'query'; there are texts, ids"
     """
-    name, known = ".".join(str(part) for part in where), list(known)
-    near = difflib.get_close_matches(name, known, 1) if len(name) < 100 else []
-    listed = f"; there are {', '.join(known)}"
+    name, names = ".".join(str(part) for part in where), list(names)
+    near = difflib.get_close_matches(name, names, 1) if len(name) < 100 else []
+    listed = f"; there are {', '.join(names)}"
     hint = f" (did you mean {near[0]!r}?)" if near else listed
     return f"unknown field {name[:100]!r}{hint}"
-
-
-def error_response(
-    status: int, code: str, message: str, headers: dict[str, str] | None = None
-) -> Response:
-    """Return an error as every error is returned."""
-    content = {"error": {"code": code, "message": message}}
-    return JSONResponse(content, status, headers)
 
 
 def as_api_error(error: Exception) -> ApiError:
@@ -113,7 +99,10 @@ def as_api_error(error: Exception) -> ApiError:
             dict(error.headers or {}),
         )
     if isinstance(error, RequestValidationError):
-        return ApiError(422, "argument_error", _first_fault(error))
+        fault = error.errors()[0]
+        where = ".".join(str(part) for part in fault["loc"][1:])
+        message = f"{where}: {fault['msg']}" if where else str(fault["msg"])
+        return ApiError(422, "argument_error", message)
     if (outcome := outcome_of(error)) is not None:
         return ApiError(outcome.status, outcome.code, one_line(error, _LONGEST))
     return ApiError(500, "internal_error", "the service failed; its log says how")
@@ -121,39 +110,27 @@ def as_api_error(error: Exception) -> ApiError:
 
 def answer_to(error: Exception, request: Request) -> Response:
     """Return an error as an answer without our folder; damage is logged."""
-    told = as_api_error(error)
-    service = getattr(request.app.state, "service", None)
-    if isinstance(error, ArtefactError) and service is not None:
+    refusal, live = as_api_error(error), request.app.state.service.live
+    if isinstance(error, ArtefactError):
         log("damage", level=logging.ERROR, error=str(error))
-        if service.live.names_file(str(error)):
-            service.live.set_damage(str(error))
-    if service is not None:
-        told.message = service.live.public(told.message)
-    return told.response()
+        if live.names_file(str(error)):
+            live.set_damage(str(error))
+    refusal.message = live.public(refusal.message)
+    return refusal.response()
 
 
 def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Turn whatever routes raise into an answer."""
-    routes = [route for router in routers for route in router.routes]
+    routes = [x for router in routers for x in router.routes if isinstance(x, Route)]
 
     async def answer(request: Request, error: Exception) -> Response:
         response = answer_to(error, request)
         if response.status_code == 405:
             # Starlette names the methods of one route; a path may have several.
-            response.headers["Allow"] = ", ".join(_methods(routes, request))
+            here = [x for x in routes if x.path_regex.match(request.url.path)]
+            methods = {method for route in here for method in route.methods or ()}
+            response.headers["Allow"] = ", ".join(sorted(methods))
         return response
 
     for kind in EXPECTED:
         app.add_exception_handler(kind, answer)
-
-
-def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
-    path = request.url.path
-    of_path = (x for x in routes if isinstance(x, Route) and x.path_regex.match(path))
-    return sorted({method for route in of_path for method in route.methods or ()})
-
-
-def _first_fault(error: RequestValidationError) -> str:
-    fault = error.errors()[0]
-    where = ".".join(str(part) for part in fault["loc"][1:])
-    return f"{where}: {fault['msg']}" if where else str(fault["msg"])

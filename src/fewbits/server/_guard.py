@@ -1,21 +1,21 @@
-"""The outermost layer: safety, limits, headers, counts and logs of every request."""
+"""The outermost layer: access, bounds, headers, counts and logs of every request."""
 
 import asyncio
+import contextlib
+import hashlib
+import hmac
+import ipaddress
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from fewbits.server._errors import ApiError, as_api_error
-from fewbits.server._logs import log, log_failure
-from fewbits.server._metrics import Metrics
-from fewbits.server._receiving import Incoming, Receiving
-from fewbits.server._security import Gate
+from fewbits.server._errors import RETRY_SECONDS, ApiError, as_api_error, in_bytes
 from fewbits.server._settings import Settings
-from fewbits.server._token_page import token_page
+from fewbits.server._telemetry import Metrics, log, log_failure
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -35,23 +35,26 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _RAW = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+_CLOSE = {"Connection": "close"}  # the rest of the body is not waited for
 #: Bytes of an answer whose reading the connection bounds, see `BoundedProtocol`.
 _SOON_READ = 64 << 10
+#: Read of the body of a refused request: clients that are cut off see no answer.
+_DISCARDED_BYTES, _DISCARDED_SECONDS = 1 << 20, 1.0
 _METHODS = "GET, POST, PUT"
-_ASKED = "Authorization, Content-Type, Accept"
+_ALLOWED_HEADERS = "Authorization, Content-Type, Accept"
+_TOKEN_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>fewbits</title>
+<h1>{title}</h1>
+<p>Open <code>/?token=TOKEN</code> once, with the token that the service was started
+with. This browser then keeps it as a cookie.</p>
+</html>
+"""
 
 
 class Guard:
-    """ASGI middleware around the whole application.
-
-    Parameters
-    ----------
-    app : callable
-    settings : Settings
-    metrics : Metrics
-    version : callable
-        Returns the version of the newest snapshot.
-    """
+    """ASGI middleware around the whole application."""
 
     def __init__(
         self,
@@ -61,38 +64,36 @@ class Guard:
         version: Callable[[], str],
     ) -> None:
         self._app, self._metrics, self._version = app, metrics, version
-        self._time_limit = settings.time_limit
-        self._gate, self._receiving = Gate(settings), Receiving(settings)
+        self._settings, self._gate = settings, _Gate(settings)
+        self._held = 0  # bytes of the bodies of all requests
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
+            return
+        if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
-        else:
-            await self._http(scope, receive, send)
-
-    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+            return
         began, status, began_to_answer = time.perf_counter(), 500, False
         scope.setdefault("state", {})
         self._metrics.begin()
         headers, origin = Headers(scope=scope), None
-        incoming = Incoming(headers, receive)
+        body = _Incoming(headers, receive)
 
         async def answer(message: Message) -> None:
             nonlocal status, began_to_answer
             if message["type"] == "http.response.start":
                 status, began_to_answer = message["status"], True
                 self._add_headers(scope, message, origin)
-                if incoming.is_pending:
-                    await incoming.discard()
-                if incoming.is_pending:
+                if body.is_pending:
+                    await body.discard()
+                if body.is_pending:
                     MutableHeaders(scope=message)["Connection"] = "close"
             if len(message.get("body", b"")) <= _SOON_READ:
                 await send(message)
                 return
             # Who does not read the answer does not hold it for ever.
-            async with asyncio.timeout(self._time_limit):
+            async with asyncio.timeout(self._settings.time_limit):
                 await send(message)
 
         try:
@@ -106,39 +107,46 @@ class Guard:
             if "cookie" in headers:  # which a framework takes minutes to parse
                 raw = scope["headers"]
                 scope["headers"] = [pair for pair in raw if pair[0] != b"cookie"]
-            with self._receiving.body(headers, incoming.receive) as read:
-                await self._app(scope, read, answer)
+            await self._within_bounds(scope, headers, body, answer)
         except ApiError as error:
-            refusal = token_page(scope, headers) if error.status == 401 else None
-            await (refusal or error.response())(scope, receive, answer)
+            page = _token_page(scope, headers) if error.status == 401 else None
+            await (page or error.response())(scope, receive, answer)
         except Exception as error:
             log_failure("failed", error, path=scope["path"])
             if began_to_answer:
                 raise  # which closes the connection
             await as_api_error(error).response()(scope, receive, answer)
         finally:
-            self._count(scope, status, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", "") or "other"
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.request(route, method, status, seconds)
+            log(
+                "request",
+                method=method,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 2),
+                snapshot=scope["state"].get("snapshot"),
+                client=(scope.get("client") or ("",))[0],
+            )
 
     def _early(
         self, scope: Message, headers: Headers, origin: str | None
     ) -> Response | None:
         """Answer what browsers ask before a request, and the address with a token."""
         method = scope["method"]
-        if (
-            origin
-            and method == "OPTIONS"
-            and "access-control-request-method" in headers
-        ):
+        preflight = "access-control-request-method" in headers
+        if origin and method == "OPTIONS" and preflight:
             allowed = {
                 "Access-Control-Allow-Methods": _METHODS,
-                "Access-Control-Allow-Headers": _ASKED,
+                "Access-Control-Allow-Headers": _ALLOWED_HEADERS,
             }
             return Response(status_code=204, headers=allowed)
         if method != "GET" or scope["path"] != "/":
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"))
-        token = dict(query).get("token", "")
-        if not self._gate.is_token(token):
+        if not self._gate.is_token(dict(query).get("token", "")):
             return None
         rest = urlencode([pair for pair in query if pair[0] != "token"])
         moved = RedirectResponse(f"/?{rest}" if rest else "/", 303)
@@ -155,8 +163,8 @@ class Guard:
         self, scope: Message, message: Message, origin: str | None
     ) -> None:
         raw = message["headers"]
-        given = {name for name, _ in raw}
-        raw.extend(pair for pair in _RAW if pair[0] not in given)
+        names = {name for name, _ in raw}
+        raw.extend(pair for pair in _RAW if pair[0] not in names)
         version = scope["state"].get("snapshot") or self._version()
         raw.append((b"fewbits-snapshot", version.encode()))
         if origin is not None:
@@ -165,16 +173,190 @@ class Guard:
             headers["Access-Control-Expose-Headers"] = "Fewbits-Snapshot"
             headers.add_vary_header("Origin")
 
-    def _count(self, scope: Message, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "") or "other"
-        method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.request(route, method, status, seconds)
-        log(
-            "request",
-            method=method,
-            route=route,
-            status=status,
-            ms=round(seconds * 1000, 2),
-            snapshot=scope["state"].get("snapshot"),
-            client=(scope.get("client") or ("",))[0],
+    async def _within_bounds(
+        self, scope: Message, headers: Headers, body: "_Incoming", answer: Send
+    ) -> None:
+        """Call the application with a body in bounds: of bytes, time, and all memory.
+
+        Refused are bodies that the headers tell already are too large, or compressed.
+        """
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise ApiError(
+                415, "unsupported_encoding", "send bodies uncompressed", _CLOSE
+            )
+        length = headers.get("content-length", "0")
+        if length.isdecimal():
+            self._check_size(int(length))
+        size, complete, loop = 0, False, asyncio.get_running_loop()
+        end = loop.time() + self._settings.body_time_limit
+
+        async def read() -> Message:
+            nonlocal size, complete
+            if complete:  # what comes now is that the client has gone
+                return await body.receive()
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await body.receive()
+            except TimeoutError:
+                raise ApiError(
+                    408, "body_too_slow", "the body came too slowly", _CLOSE
+                ) from None
+            more = len(message.get("body", b""))
+            size += more
+            self._held += more
+            self._check_size(size)
+            complete = not message.get("more_body", False)
+            return message
+
+        try:
+            await self._app(scope, read, answer)
+        finally:
+            self._held -= size
+
+    def _check_size(self, size: int) -> None:
+        if size > self._settings.max_body_bytes:
+            raise ApiError(
+                413,
+                "body_too_large",
+                f"a body has at most {in_bytes(self._settings.max_body_bytes)}",
+                _CLOSE,
+            )
+        if self._held > self._settings.max_held_bytes:
+            raise ApiError(
+                429,
+                "overloaded",
+                "requests hold as much memory as they may: try again later",
+                {"Retry-After": str(RETRY_SECONDS), **_CLOSE},
+            )
+
+
+class _Incoming:
+    """The body of a request, as far as it has come."""
+
+    def __init__(self, headers: Headers, receive: Receive) -> None:
+        length = headers.get("content-length", "0")
+        #: Whether something of it has not been read.
+        self.is_pending = length != "0" or "transfer-encoding" in headers
+        # A client that expects 100 Continue has not sent the body.
+        self._is_sent = "expect" not in headers
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        message = await self._receive()
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            self.is_pending = False
+        return message
+
+    async def discard(self) -> None:
+        """Read a small rest, so that the connection can be used again."""
+        left = _DISCARDED_BYTES if self._is_sent else 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DISCARDED_SECONDS):
+                while self.is_pending and left > 0:
+                    left -= len((await self.receive()).get("body", b""))
+
+
+class _Gate:
+    """Refuses requests by their host, origin and token."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._hosts = {"localhost", *(x.lower() for x in settings.allowed_hosts)}
+        self._origins = {x.rstrip("/").lower() for x in settings.allowed_origins}
+        self._token = settings.token
+        self._last_host: str | None = None
+        if settings.token is not None:
+            digest = hashlib.sha256(settings.token.encode()).hexdigest()[:12]
+            #: Cookies are shared by all ports of a host, so each service has its own.
+            self.cookie_name = f"fewbits_{digest}"
+            self.cookie_value = hmac.new(
+                settings.token.encode(), b"page", hashlib.sha256
+            ).hexdigest()
+
+    def check_host(self, headers: Headers) -> None:
+        """Refuse names that are not ours: a page elsewhere may have made one up.
+
+        Addresses pass: no page can make up one of these (DNS rebinding needs a name).
+        """
+        hosts = headers.getlist("host")
+        if len(hosts) == 1 and hosts[0] == self._last_host:  # which most bring again
+            return
+        name = _host_name(hosts[0]) if len(hosts) == 1 else None
+        is_ours = name in self._hosts
+        if name is not None and not is_ours:
+            with contextlib.suppress(ValueError):
+                is_ours = bool(ipaddress.ip_address(name))
+        if not is_ours:
+            raise ApiError(
+                421,
+                "unknown_host",
+                "this service is not known by that name: start it with --allow-host",
+            )
+        self._last_host = hosts[0]
+
+    def check_origin(self, headers: Headers) -> str | None:
+        """Return the origin of another page that may ask; None for our own."""
+        origin = headers.get("origin")
+        if origin is None:
+            return None
+        if origin.rstrip("/").lower() in self._origins:
+            return origin
+        with contextlib.suppress(ValueError):  # it is no address
+            if urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
+                return None
+        raise ApiError(403, "foreign_origin", "pages of other origins may not ask")
+
+    def check_token(self, headers: Headers) -> None:
+        """Refuse requests that bring neither the token nor the cookie for it."""
+        if self._token is None:
+            return
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        is_bearer, token = kind.lower() == "bearer", token.strip()
+        if is_bearer and self.is_token(token):
+            return
+        # Python's parser of cookies takes minutes for one of 60 KB; ours has no quotes.
+        for pair in headers.get("cookie", "").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.cookie_name:
+                if _same(value, self.cookie_value):
+                    return
+                break
+        raise ApiError(
+            401,
+            "unauthorized",
+            "that is not the token of this service"
+            if is_bearer and token
+            else "send the token: Authorization: Bearer TOKEN",
+            {"WWW-Authenticate": "Bearer"},
         )
+
+    def is_token(self, text: str) -> bool:
+        """Return whether a text is the token, in constant time."""
+        return self._token is not None and _same(text, self._token)
+
+
+def _same(text: str, secret: str) -> bool:
+    return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())
+
+
+def _host_name(host: str) -> str | None:
+    """Return the name in ``name:port`` or ``[address]:port``; None if it is neither."""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+    except ValueError:
+        return None
+    if parts.netloc != host or "@" in host or not parts.hostname:
+        return None
+    return parts.hostname.rstrip(".")
+
+
+def _token_page(scope: Message, headers: Headers) -> Response | None:
+    """Return how a person gets in; None for programs, which get the error as JSON."""
+    kinds = [x.split(";")[0].strip() for x in headers.get("accept", "").split(",")]
+    if scope["method"] != "GET" or "text/html" not in kinds:
+        return None
+    is_wrong = scope["path"] == "/" and b"token=" in scope["query_string"]
+    title = "That is not the token" if is_wrong else "This service asks for a token"
+    page = _TOKEN_PAGE.format(title=title)
+    return HTMLResponse(page, 401, {"WWW-Authenticate": "Bearer"})

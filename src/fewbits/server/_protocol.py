@@ -19,14 +19,7 @@ _LEAST_READ = 64 << 10  # in the time limit, of an answer
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Ends connections that are slow, have long heads, are idle or too many.
-
-    Parameters
-    ----------
-    settings : Settings
-    *args, **kwargs
-        Of uvicorn.
-    """
+    """Ends connections that are slow, have long heads, are idle or too many."""
 
     def __init__(self, settings: Settings, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -40,7 +33,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.connections) > self._settings.max_connections:
             transport.abort()
             return
-        self._await_head()
+        self._close_after(self._settings.head_time_limit)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
@@ -56,7 +49,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._await_head()
+        self._close_after(self._settings.head_time_limit)
 
     def on_headers_complete(self) -> None:
         self._stop()
@@ -76,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
         # uvicorn forgets its own timer when anything comes: the rest of a body that
         # is not read, or an empty line.
         if self._timer is None and self.cycle.response_complete:
-            self._await(self.timeout_keep_alive)
+            self._close_after(self.timeout_keep_alive)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -98,21 +91,14 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.write(head.encode() + body)
         self.transport.close()
 
-    def _await_head(self) -> None:
-        self._await(self._settings.head_time_limit)
-
-    def _await(self, seconds: float) -> None:
+    def _close_after(self, seconds: float) -> None:
         self._stop()
-        self._timer = self.loop.call_later(seconds, self._too_slow)
+        self._timer = self.loop.call_later(seconds, self.transport.close)
 
     def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def _too_slow(self) -> None:
-        self._timer = None
-        self.transport.close()
 
     def _watch_reading(self) -> None:
         self._stop_reading()

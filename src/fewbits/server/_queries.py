@@ -3,7 +3,6 @@
 import base64
 import binascii
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +38,7 @@ class Query:
         return len(self.values)
 
     def arguments(self, collection: Collection, settings: Settings) -> dict[str, Any]:
-        """Return the one argument of a method of a collection that says the same.
-
-        Raises
-        ------
-        ArgumentError, FeatureError, CodeError
-            When the collection takes something else, or values cannot be read.
-        """
+        """Return the one argument of a method of a collection that says the same."""
         if self.kind == "codes":
             return {"codes": as_codes(self.values, collection.encoder.n_bits)}
         if self.kind == "vectors":
@@ -57,34 +50,32 @@ class Query:
                 Upload(data, f"image {i}", settings.max_pixels)
                 for i, data in enumerate(self.values)
             ]
-            _check_pixels(images, _IMAGES_AT_MOST * settings.max_pixels)
+            most = _IMAGES_AT_MOST * settings.max_pixels
+            if (total := sum(image.n_pixels() for image in images)) > most:
+                raise ArgumentError(
+                    f"these images have {total:,} pixels; {most:,} are allowed: ask in "
+                    "parts"
+                )
             return {"images": images}
         return {self.kind: self.values}
 
     def items(self, collection: Collection, settings: Settings) -> Any:
         """Return items of the collection's own kind, for methods that take no other."""
-        own = "vectors" if collection.kind == "codes" else collection.kind
-        if self.kind != own:
-            raise ArgumentError(f"this collection takes {own}, got {self.kind}")
+        kind = "vectors" if collection.kind == "codes" else collection.kind
+        if self.kind != kind:
+            raise ArgumentError(f"this collection takes {kind}, got {self.kind}")
         (items,) = self.arguments(collection, settings).values()
         return items
 
 
 def query_of(body: Body, settings: Settings) -> Query:
-    """Return the query of a body.
-
-    Raises
-    ------
-    ArgumentError
-        When it gives none or several kinds of queries, or too many.
-    """
-    sent = vars(body)
-    values = {kind: sent[kind] for kind in KINDS if sent.get(kind) is not None}
-    table, image = body.table, body.image
+    """Return the query of a body; there is exactly one, of a size that is allowed."""
+    fields, table = vars(body), body._table
+    values = {kind: fields[kind] for kind in KINDS if fields.get(kind) is not None}
     if table is not None:
         values |= {kind: table[kind] for kind in KINDS if kind in table.column_names}
-    if image is not None:
-        values |= {"images": [*values.get("images", ()), image]}
+    if body._image is not None:
+        values |= {"images": [*values.get("images", ()), body._image]}
     if len(values) != 1:
         raise ArgumentError(f"give exactly one of {', '.join(KINDS)}")
     ((kind, items),) = values.items()
@@ -93,18 +84,24 @@ def query_of(body: Body, settings: Settings) -> Query:
         raise ArgumentError(
             f"give 1 to {settings.max_queries:,} {kind}, got {len(items):,}"
         )
-    if table is not None:
-        items = _matrix_of(items) if kind == "vectors" else items.to_pylist()
+    if kind == "vectors" and table is None:
+        return Query(kind, items)
+    if kind != "vectors":
+        items = items if table is None else items.to_pylist()
         if kind in ("texts", "ids") and None in items:
             raise ArgumentError(f"{kind} may not be null")
-    return Query(kind, items)
-
-
-def _matrix_of(column: Any) -> NDArray[Any]:
-    """Return a column of lists as a matrix, whose width is known of no rows, too."""
-    if not len(column) and hasattr(column.type, "list_size"):
-        return np.empty((0, column.type.list_size))
-    return as_array(column, "vectors")
+        if kind == "texts":
+            count = sum(len(x) for x in items if isinstance(x, str))
+            most = settings.max_characters
+            if count > most:
+                raise ArgumentError(
+                    f"these texts have {count:,} characters; {most:,} are allowed: ask "
+                    "in parts"
+                )
+        return Query(kind, items)
+    if not len(items) and hasattr(items.type, "list_size"):  # the width of no rows
+        return Query(kind, np.empty((0, items.type.list_size)))
+    return Query(kind, as_array(items, "vectors"))
 
 
 def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
@@ -136,14 +133,6 @@ def as_codes(texts: Any, n_bits: int) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width)
 
 
-def _check_pixels(images: Sequence["Upload"], most: int) -> None:
-    """Refuse images that take too long together; what is no image is told later."""
-    if (total := sum(image.n_pixels() for image in images)) > most:
-        raise ArgumentError(
-            f"these images have {total:,} pixels; {most:,} are allowed: ask in parts"
-        )
-
-
 class _FewReads(io.BytesIO):
     """A file that is read in a bounded number of pieces.
 
@@ -162,15 +151,7 @@ class _FewReads(io.BytesIO):
 
 
 class Upload:
-    """An image that was sent: decoded only if it is not too large.
-
-    Parameters
-    ----------
-    data : bytes or str
-        A file, or that in base64.
-    name : str
-    max_pixels : int
-    """
+    """An image that was sent, a file or that in base64; decoded if not too large."""
 
     def __init__(self, data: bytes | str, name: str, max_pixels: int) -> None:
         self.name, self._max_pixels = name, max_pixels

@@ -1,6 +1,7 @@
 """Answers as JSON, Arrow, CSV, Parquet or bytes."""
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import Request, Response
@@ -10,21 +11,54 @@ from fewbits.client.wire import ARROW, JSON, write_stream
 from fewbits.errors import ArgumentError, one_line
 from fewbits.server._bodies import PLACE
 from fewbits.server._errors import in_bytes
+from fewbits.store import CODE
 
 CSV = "text/csv"
 PARQUET = "application/vnd.apache.parquet"
 _MOST_BYTES = 256 << 20  # of a table, before it is written
+_PIECE = 1000  # values of a list that are written at a time
 #: What begins a formula in a spreadsheet (OWASP, "CSV Injection").
 _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
 
 
 class Json(Response):
-    """A JSON response of plain values, whatever the user's columns hold."""
+    """A JSON response of plain values, whatever the user's columns hold.
+
+    Long lists are written in pieces: a writer keeps all other threads from Python.
+    """
 
     media_type = JSON
 
     def render(self, content: Any) -> bytes:
-        return content if isinstance(content, bytes) else to_json(content).encode()
+        return (
+            content
+            if isinstance(content, bytes)
+            else "".join(_pieces(content)).encode()
+        )
+
+
+def _pieces(content: Any) -> Iterator[str]:
+    if not isinstance(content, dict) or not any(map(_is_long, content.values())):
+        yield to_json(content)
+        return
+    for i, (name, value) in enumerate(content.items()):
+        yield f"{', ' if i else '{'}{to_json(name)}: "
+        if not _is_long(value):
+            yield to_json(value)
+            continue
+        size = 1 if isinstance(value[0], list) else _PIECE
+        for start in range(0, len(value), size):
+            yield ", " if start else "["
+            yield to_json(value[start : start + size])[1:-1]
+        yield "]"
+    yield "}"
+
+
+def _is_long(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    inner = len(value[0]) if isinstance(value[0], list) else 1
+    return len(value) * inner > _PIECE
 
 
 def arrow_reply(table: Any, **fields: Any) -> Response:
@@ -56,7 +90,7 @@ def also(*kinds: str) -> dict[int | str, dict[str, Any]]:
 
 def table_reply(table: Any, request: Request) -> Response:
     """Return a table in the form that a request accepts, or as CSV."""
-    checked_size(table)
+    check_bytes(table)
     if accepts(request, ARROW):
         return arrow_reply(table)
     if accepts(request, PARQUET):
@@ -68,14 +102,13 @@ def table_reply(table: Any, request: Request) -> Response:
     return Response(csv_of(table), media_type=CSV)
 
 
-def checked_size(table: Any) -> Any:
-    """Return a table that is not too large to be written in memory."""
+def check_bytes(table: Any) -> None:
+    """Refuse a table that is too large to be written in memory."""
     if table.nbytes > _MOST_BYTES:
         raise ArgumentError(
             f"these items have {in_bytes(table.nbytes)}; {in_bytes(_MOST_BYTES)} are "
             "allowed: ask in parts"
         )
-    return table
 
 
 def csv_of(table: Any, *, header: bool = True) -> bytes:
@@ -84,20 +117,26 @@ def csv_of(table: Any, *, header: bool = True) -> bytes:
     Codes are in hexadecimal, lists and bytes JSON. Texts that a spreadsheet would
     compute, and such names of columns, begin with an apostrophe. Numbers stay as they
     are.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    header : bool, default=True
-        Begin with the names of the columns.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    columns = [
-        _plain(name, column)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    ]
+    from fewbits._arrow import is_text
+
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name == CODE:
+            column = pa.array([code.hex() for code in column.to_pylist()], pa.string())
+            columns.append(column)
+            continue
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string_view(column.type):
+            column = column.cast(pa.string())
+        if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+            texts = [None if x is None else to_json(x) for x in column.to_pylist()]
+            column = pa.chunked_array([pa.array(texts, pa.string())])
+        columns.append(_quoted(column) if is_text(column.type) else column)
     names = _quoted(pa.array(table.column_names, pa.string())).to_pylist()
     sink = io.BytesIO()
     options = csv.WriteOptions(include_header=header)
@@ -106,24 +145,6 @@ def csv_of(table: Any, *, header: bool = True) -> bytes:
     except pa.ArrowException as error:
         raise ArgumentError(f"CSV cannot hold this: {one_line(error)}") from None
     return sink.getvalue()
-
-
-def _plain(name: str, column: Any) -> Any:
-    """Return a column whose values CSV has a form for."""
-    import pyarrow as pa
-
-    from fewbits._arrow import is_text
-
-    if name == "_code":
-        return pa.array([code.hex() for code in column.to_pylist()], pa.string())
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.string())
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-        texts = [None if x is None else to_json(x) for x in column.to_pylist()]
-        column = pa.chunked_array([pa.array(texts, pa.string())])
-    return _quoted(column) if is_text(column.type) else column
 
 
 def _quoted(texts: Any) -> Any:

@@ -3,13 +3,18 @@
 import contextlib
 import errno
 import socket
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.server._app import create_app
-from fewbits.server._logs import set_up_logs
 from fewbits.server._settings import Settings
+from fewbits.server._telemetry import set_up_logs
+
+if TYPE_CHECKING:
+    from uvicorn import Config
 
 #: Addresses that only this machine can reach.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -24,6 +29,8 @@ def run(
 ) -> None:
     """Serve a collection until the process is told to stop; what has begun is finished.
 
+    A line with the address goes to standard output, logs to standard error.
+
     Parameters
     ----------
     source : Collection, str or Path
@@ -31,70 +38,95 @@ def run(
     host : str, default="127.0.0.1"
         Address to listen at. Others than those of this machine need a token.
     port : int, default=8000
+        0 takes one that is free.
 
     Raises
     ------
     ArgumentError
         When others could reach the service without a token, or the port is in use.
     """
+    import uvicorn
+
     settings = settings or Settings()
-    check_public(host, settings)
-    serve_app(create_app(source, settings), settings, host, port)
-
-
-def check_public(host: str, settings: Settings) -> None:
-    """Refuse an address that others can reach, unless there is a token."""
     if host not in LOOPBACK and settings.token is None:
         raise ArgumentError(
             f"others can reach {host}: set a token (FEWBITS_SERVE_TOKEN or "
             "--token-file), or listen at 127.0.0.1"
         )
+    app = create_app(source, settings)
+    sockets = _listening(host, port)
+    set_up_logs()
+    shown = "localhost" if host in ("0.0.0.0", "::") else host
+    address = f"[{shown}]" if ":" in shown else shown
+    token = "" if settings.token is None else "/?token=TOKEN"
+    name = app.state.service.live.name
+    sys.stdout.write(
+        f"{name} is served at http://{address}:{sockets[0].getsockname()[1]}{token} "
+        "until Ctrl-C\n"
+    )
+    sys.stdout.flush()
+    config = uvicorn_config(app, settings)
+    with contextlib.suppress(KeyboardInterrupt):  # which uvicorn raises once more
+        uvicorn.Server(config).run(sockets)
 
 
-def check_port(host: str, port: int) -> None:
-    """Refuse a port that another process listens at, or that we may not have."""
+def uvicorn_config(app: Any, settings: Settings, **options: Any) -> "Config":
+    """Return the configuration by which uvicorn keeps the bounds of the settings.
+
+    For a server of your own: ``uvicorn.Server(uvicorn_config(app, settings)).run()``.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Of `create_app`.
+    settings : Settings
+    **options
+        Of ``uvicorn.Config``, such as ``port``.
+
+    Returns
+    -------
+    uvicorn.Config
+    """
+    import uvicorn
+
+    from fewbits.server._protocol import bounded
+
+    defaults = {
+        "http": bounded(settings),
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        # Longer than clients keep idle connections, which must not meet our closing.
+        "timeout_keep_alive": 30,
+        "timeout_graceful_shutdown": int(settings.time_limit) + 1,
+    }
+    return uvicorn.Config(app, **{**defaults, **options})
+
+
+def _listening(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen at all addresses of a host."""
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise ArgumentError(f"{host} is no address to listen at: {error}") from None
-    for family, kind, protocol, _, address in addresses:
+    sockets: list[socket.socket] = []
+    fault: OSError | None = None
+    for family, _, _, _, address in addresses:
         try:
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:
-                    probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-                probe.bind(address)
+            if sockets and not port:  # the one that was free
+                address = (address[0], sockets[0].getsockname()[1], *address[2:])
+            sockets.append(socket.create_server(address, family=family, backlog=2048))
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                continue  # the server itself says what is wrong
+                fault = error  # an address that this machine has not, perhaps
+                continue
             used = error.errno == errno.EADDRINUSE
             why = "is in use" if used else "needs rights that you do not have"
             raise ArgumentError(
                 f"port {port} {why}: choose another by --port"
             ) from None
-
-
-def serve_app(app: object, settings: Settings, host: str, port: int) -> None:
-    """Run an application; SIGTERM and Ctrl-C end it after what has begun."""
-    import uvicorn
-
-    check_port(host, port)
-    from fewbits.server._protocol import bounded
-
-    set_up_logs()
-    config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
-        host=host,
-        port=port,
-        http=bounded(settings),
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        # Longer than clients keep idle connections, which must not meet our closing.
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=int(settings.time_limit) + 1,
-    )
-    with contextlib.suppress(KeyboardInterrupt):  # which uvicorn raises once more
-        uvicorn.Server(config).run()
+    if not sockets:
+        raise ArgumentError(f"cannot listen at {host}: {fault}")
+    return sockets

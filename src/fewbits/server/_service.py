@@ -1,21 +1,29 @@
-"""State of the application, and what a route works with."""
+"""The version that is served, the threads that answer from it, and what a route gets.
+
+A folder's newest version goes live in the place of the one before; a request keeps the
+version that it began with.
+"""
 
 import asyncio
 import contextlib
+import hashlib
+import itertools
+import os
+import threading
+import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
 from fewbits.collection import Collection, Verification
+from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
-from fewbits.server._live import Live, Snapshot
-from fewbits.server._logs import log
-from fewbits.server._metrics import Metrics
 from fewbits.server._settings import Settings
+from fewbits.server._telemetry import Metrics, log
 from fewbits.server._work import Batcher, TooSlow, Work
 
 if TYPE_CHECKING:
@@ -24,26 +32,150 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Service:
-    """The version that is served, and the threads that answer from it.
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One version of a collection, to be read only.
 
-    Parameters
-    ----------
-    live : Live
-    settings : Settings
+    `version` is another text for another state; `results` is what was computed once for
+    this one.
     """
+
+    collection: Collection
+    version: str
+    since: float = field(default_factory=time.time)
+    results: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+
+class Live:
+    """The newest version of a folder, or of a collection in memory.
+
+    Reading `snapshot` is one attribute, and the swap is one assignment.
+    """
+
+    def __init__(self, source: Collection | str | Path) -> None:
+        if not isinstance(source, Collection):
+            source = Collection.open(source)
+        self._collection, self.folder = source, source.path
+        self.name = "memory" if self.folder is None else self.folder.resolve().name
+        self._lock = threading.Lock()
+        self._count = itertools.count()
+        self._fault: str | None = None
+        self._damage: str | None = None
+        self.snapshot = self._new_snapshot()
+        last = source.last_verified()
+        if last is not None and not last.report.is_intact:
+            text = last.report.problems[0]
+            self.set_damage(text if self._is_of_this_version(text) else None)
+
+    def warm(self) -> None:
+        """Make the index of the first version, which the start does not wait for."""
+        try:
+            self.snapshot.collection.warm()
+        except ArtefactError as error:
+            self.set_damage(str(error))
+        except Exception as error:
+            self._fault = self.public(str(error))
+
+    @property
+    def fault(self) -> str | None:
+        """Fault of the folder, None where nothing is known to be wrong."""
+        return self._fault or self._damage
+
+    def set_damage(self, text: str | None) -> None:
+        """Remember what an error or a verification says; None for nothing wrong."""
+        self._damage = None if text is None else self.public(text)
+
+    def public(self, text: str) -> str:
+        """Return a message without the path of the folder, for clients."""
+        if self.folder is None:
+            return text
+        for folder in (str(self.folder.absolute()), str(self.folder)):
+            if len(folder) > 1:
+                text = text.replace(folder + os.sep, "").replace(folder, self.name)
+        return text
+
+    def names_file(self, text: str) -> bool:
+        """Return whether a message is about the folder, or a file in it."""
+        return self.folder is not None and str(self.folder.absolute()) in text
+
+    def refresh(self) -> bool:
+        """Take over what the folder has now; return whether that is new.
+
+        A folder that cannot be read leaves the old version, and `fault` says why.
+        """
+        if self.folder is None:
+            return False
+        with self._lock:
+            try:
+                changed = self._collection.refresh()
+                self._fault = None  # of a folder that was put right
+                if not changed:
+                    return False
+                newest = self._new_snapshot()
+                newest.collection.warm()  # now, not by the first request
+                self.snapshot = newest
+            except Exception as error:  # whatever it is, the old one still answers
+                self._fault = self.public(str(error))
+                return False
+            if self._damage and not self._is_of_this_version(self._damage):
+                self._damage = None  # of files that were replaced
+            return True
+
+    def change(self, function: Callable[[Collection], T]) -> tuple[Snapshot, T]:
+        """Change the collection, and serve what it is then."""
+        with self._lock:
+            result = function(self._collection)
+            newest = self._new_snapshot()
+            newest.collection.warm()
+            self.snapshot = newest
+            return newest, result
+
+    def _is_of_this_version(self, text: str) -> bool:
+        """Return whether a message names a file of the newest version."""
+        return any(name in text for name in self.snapshot.collection.file_names())
+
+    def _new_snapshot(self) -> Snapshot:
+        collection = self._collection.frozen()
+        text = f"{collection.encoder.fingerprint}/{collection.version}/{self.folder}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        _ = collection.kind  # loads the backbone
+        return Snapshot(collection, f"{digest}.{next(self._count)}")
+
+
+class Service:
+    """What all requests share: the newest version, and threads in lanes."""
 
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings = live, settings
         most, limit = settings.max_waiting, settings.time_limit
         self.work = Work(settings.n_threads, most, limit)
+        #: Many items or hits at once: others do not wait for them.
+        self.bulk = Work(1, most, limit)
         #: Changes follow each other, and reads do not wait for them.
         self.changes = Work(1, most, limit, finishes=True)
         #: What takes seconds or more: where it times out, no other request waits.
         self.heavy = Work(1, most, limit)
+        self._lanes = self.work, self.bulk, self.changes, self.heavy
         #: The last one of this process.
         self.verified: Verification | None = None
-        self.metrics = Metrics(live, self._waiting)
+        self.metrics = Metrics(
+            {
+                "waiting": (
+                    "Requests that wait for a thread.",
+                    lambda: (
+                        self.batcher.waiting + sum(lane.waiting for lane in self._lanes)
+                    ),
+                ),
+                "items": (
+                    "Items of the collection.",
+                    lambda: len(live.snapshot.collection),
+                ),
+                "snapshot_age_seconds": (
+                    "Time since the newest snapshot went live.",
+                    lambda: time.time() - live.snapshot.since,
+                ),
+            }
+        )
         self.batcher = Batcher(
             settings.max_batch,
             settings.max_body_bytes,
@@ -59,21 +191,24 @@ class Service:
 
         return MapUpdates()
 
-    def version(self) -> str:
-        """Return the version of the newest snapshot."""
-        return self.live.snapshot.version
-
-    def _waiting(self) -> int:
-        lanes = (self.work, self.changes, self.heavy)
-        return self.batcher.waiting + sum(lane.waiting for lane in lanes)
-
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Look for changes of the folder until the block ends."""
+
+        async def watch() -> None:
+            fault = None
+            while True:
+                await asyncio.sleep(self.settings.refresh_seconds)
+                if await asyncio.to_thread(self.live.refresh):
+                    log("snapshot", snapshot=self.live.snapshot.version)
+                if self.live.fault != fault:
+                    fault = self.live.fault
+                    log("folder", fault=fault)
+
         # The first request need not wait for the index; nor does the start.
         tasks = [
             asyncio.create_task(asyncio.to_thread(self.live.warm)),
-            asyncio.create_task(self._watch()),
+            asyncio.create_task(watch()),
         ]
         try:
             yield
@@ -82,19 +217,9 @@ class Service:
                 task.cancel()
             if "maps" in vars(self):
                 self.maps.close()
-            for lane in (self.work, self.changes, self.heavy):
+            for lane in self._lanes:
                 lane.close()
             self.batcher.close()
-
-    async def _watch(self) -> None:
-        fault = None
-        while True:
-            await asyncio.sleep(self.settings.refresh_seconds)
-            if await asyncio.to_thread(self.live.refresh):
-                log("snapshot", snapshot=self.live.snapshot.version)
-            if self.live.fault != fault:
-                fault = self.live.fault
-                log("folder", fault=fault)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +256,15 @@ class Served:
         """The folder of the collection; None of one in memory."""
         return self.service.live.folder
 
-    async def run(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a blocking function returns, which is run in a bounded pool."""
-        return await self.service.work.run(function, *args)
+    async def run(
+        self, function: Callable[..., T], *args: object, is_bulk: bool = False
+    ) -> T:
+        """Return what a blocking function returns, which is run in a bounded pool.
+
+        What has much to answer is run one at a time.
+        """
+        lane = self.service.bulk if is_bulk else self.service.work
+        return await lane.run(function, *args)
 
     async def run_heavy(self, function: Callable[..., T], *args: object) -> T:
         """Return what a function returns that takes long: one such is run at a time."""
@@ -159,7 +290,7 @@ class Served:
 
         if key not in results:
             lane = self.service.heavy if heavy else self.service.work
-            results[key] = asyncio.ensure_future(lane.finish(function))
+            results[key] = asyncio.ensure_future(lane.run(function, has_limit=False))
             results[key].add_done_callback(forget)
         task: asyncio.Future[T] = results[key]
         # Who waits has a limit; the computation has none, and is kept for the next.

@@ -36,6 +36,8 @@ class Settings:
         Bodies of all requests together; more are refused with 429.
     max_queries : int, default=10_000
         Items of one request.
+    max_characters : int, default=2_000_000
+        Of all texts of one request that are encoded to be searched or classified.
     max_k : int, default=10_000
         Hits of one query.
     max_hits : int, default=1_000_000
@@ -74,6 +76,7 @@ class Settings:
     max_json_bytes: int = 8 << 20
     max_held_bytes: int = 256 << 20
     max_queries: int = 10_000
+    max_characters: int = 2_000_000
     max_k: int = 10_000
     max_hits: int = 1_000_000
     max_pixels: int = 50_000_000
@@ -87,14 +90,17 @@ class Settings:
     refresh_seconds: float = 0.5
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name.startswith("allowed_"):
-                object.__setattr__(self, each.name, tuple(value))
-            elif each.name.startswith("max_"):
-                check_count(value, each.name)
-            elif each.name.endswith(("_limit", "_seconds")):
-                _check_seconds(each.name, value)
+        for name, value in vars(self).copy().items():
+            if name.startswith("allowed_"):
+                object.__setattr__(self, name, tuple(value))
+            elif name.startswith("max_"):
+                check_count(value, name)
+            elif name.endswith(("_limit", "_seconds")):
+                is_number = isinstance(value, int | float) and value is not True
+                if not (is_number and 0 < value < float("inf")):
+                    raise ArgumentError(
+                        f"{name} must be a number of seconds, got {value!r}"
+                    )
         if self.threads is not None:
             check_count(self.threads, "threads")
         if self.token is not None:
@@ -111,23 +117,22 @@ class Settings:
 
     def limits(self) -> dict[str, float]:
         """Return what clients must keep to."""
-        known = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
             name: value
-            for name, value in known.items()
+            for name, value in vars(self).items()
             if name.startswith("max_") or name == "time_limit"
         }
 
     @classmethod
     def from_environment(
-        cls, environment: Mapping[str, str] = os.environ, **given: Any
+        cls, environment: Mapping[str, str] = os.environ, **options: Any
     ) -> Self:
         """Return settings from variables such as ``FEWBITS_SERVE_MAX_K``.
 
         Parameters
         ----------
         environment : mapping of str to str
-        **given
+        **options
             Settings that come before those of the environment.
 
         Raises
@@ -136,38 +141,29 @@ class Settings:
             When a variable that begins so is no setting: one that was meant to close a
             service must not leave it open. Or when a value cannot be read.
         """
-        known = {PREFIX + each.name.upper(): each.name for each in fields(cls)}
+        names = {PREFIX + field.name.upper(): field.name for field in fields(cls)}
         values: dict[str, Any] = {}
         for variable, text in environment.items():
             if not variable.startswith((PREFIX, "FEWBITS_TOKEN", "FEWBITS_SERVER")):
                 continue
-            if variable not in known:
+            if variable not in names:
                 raise ArgumentError(
-                    f"no setting is called {variable}; known are {', '.join(known)}"
+                    f"no setting is called {variable}; there are {', '.join(names)}"
                 )
-            name = known[variable]
-            values[name] = _read(variable, text, getattr(cls, name, None))
-        return cls(**{**values, **given})
-
-
-def _read(variable: str, text: str, default: Any) -> Any:
-    """Return a setting that was written as text, in the type of its default."""
-    try:
-        if isinstance(default, bool):
-            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
-        if isinstance(default, tuple):
-            return tuple(part.strip() for part in text.split(",") if part.strip())
-        if isinstance(default, int | float):
-            return type(default)(text)
-        return int(text) if variable.endswith("THREADS") else text
-    except (ValueError, KeyError):
-        raise ArgumentError(f"{variable} cannot be {text!r}") from None
-
-
-def _check_seconds(name: str, value: Any) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and 0 < value < float("inf")):
-        raise ArgumentError(f"{name} must be a number of seconds, got {value!r}")
+            default = getattr(cls, names[variable], None)
+            kind = int if variable.endswith("THREADS") else type(default)
+            try:
+                if kind is bool:
+                    flags = {"1": True, "true": True, "0": False, "false": False}
+                    value: Any = flags[text.lower()]
+                elif kind is tuple:
+                    value = [part.strip() for part in text.split(",") if part.strip()]
+                else:
+                    value = kind(text) if kind in (int, float) else text
+            except (ValueError, KeyError):
+                raise ArgumentError(f"{variable} cannot be {text!r}") from None
+            values[names[variable]] = value
+        return cls(**{**values, **options})
 
 
 def _check_token(token: str) -> None:

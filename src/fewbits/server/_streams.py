@@ -15,46 +15,31 @@ def request_stream(data: bytes) -> tuple[Any, bytes]:
 
     Compressed buffers are refused before they are unpacked. So are types whose values
     are stored once and stand in many rows, such as dictionaries and views.
-
-    Raises
-    ------
-    ArgumentError
     """
-    for message in _messages(data):
-        _check(message)
+    import pyarrow as pa
+
+    columns: list[Any] = []
+    try:
+        for message in pa.ipc.MessageReader.open_stream(data):
+            if message.type == "schema":
+                columns += pa.ipc.read_schema(message)
+            batch = message.type == "record batch"
+            if batch and _is_compressed(message.metadata.to_pybytes()):
+                raise ArgumentError("send Arrow streams uncompressed")
+    except ArgumentError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, struct.error) as error:
+        raise ArgumentError(f"not a stream of Arrow: {one_line(error)}") from None
+    for column in columns:
+        if not (pa.types.is_null(column.type) or _takes_memory(column.type)):
+            raise ArgumentError(
+                f"column {column.name!r} is of type {column.type}: send numbers, "
+                "texts, bytes, times, or lists or structs of them"
+            )
     table, fields = read_stream(data)
     if table.num_rows > len(data):  # which some types need no bytes for
         raise ArgumentError(f"{table.num_rows:,} rows are more than were sent")
     return table, fields
-
-
-def _messages(data: bytes) -> list[Any]:
-    import pyarrow as pa
-
-    try:
-        return [*pa.ipc.MessageReader.open_stream(data)]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise ArgumentError(f"not a stream of Arrow: {one_line(error)}") from None
-
-
-def _check(message: Any) -> None:
-    """Refuse a message that takes more memory than it brings."""
-    import pyarrow as pa
-
-    try:
-        kinds = pa.ipc.read_schema(message) if message.type == "schema" else ()
-        batch = message.type == "record batch"
-        compressed = batch and _is_compressed(message.metadata.to_pybytes())
-    except (pa.ArrowException, OSError, ValueError, struct.error) as error:
-        raise ArgumentError(f"not a stream of Arrow: {one_line(error)}") from None
-    if compressed:
-        raise ArgumentError("send Arrow streams uncompressed")
-    for column in kinds:
-        if not (_is_plain(column.type) or _is_plain_list(column.type)):
-            raise ArgumentError(
-                f"column {column.name!r} is of type {column.type}: send numbers, "
-                "texts, bytes, times, or lists of them"
-            )
 
 
 def _is_compressed(head: bytes) -> bool:
@@ -79,24 +64,19 @@ def _field(head: bytes, table: int, number: int) -> int:
     return table + int(offset) if offset else 0
 
 
-def _is_plain(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    others = types.is_null, types.is_decimal, types.is_fixed_size_binary
-    return _is_value(kind) or any(each(kind) for each in others)
-
-
-def _is_plain_list(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    lists = types.is_list, types.is_large_list, types.is_fixed_size_list
-    return any(each(kind) for each in lists) and _is_value(kind.value_type)
-
-
-def _is_value(kind: Any) -> bool:
+def _takes_memory(kind: Any) -> bool:
     """Return whether each value of a type takes memory of its own."""
     import pyarrow.types as types
 
-    texts = types.is_string, types.is_large_string
-    known = *texts, types.is_binary, types.is_large_binary, types.is_primitive
-    return any(each(kind) for each in known)
+    if types.is_fixed_size_list(kind):
+        return bool(kind.list_size) and _takes_memory(kind.value_type)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_map(kind):
+        values = (kind.key_type, kind.item_type) if types.is_map(kind) else ()
+        return all(map(_takes_memory, values or (kind.value_type,)))
+    if types.is_struct(kind):
+        return bool(kind.num_fields) and all(_takes_memory(x.type) for x in kind)
+    if types.is_fixed_size_binary(kind):
+        return bool(kind.byte_width)
+    texts = types.is_string, types.is_large_string, types.is_decimal
+    plain = *texts, types.is_binary, types.is_large_binary, types.is_primitive
+    return any(is_one(kind) for is_one in plain)

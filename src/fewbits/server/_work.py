@@ -24,15 +24,9 @@ class TooSlow(Exception):
 class Work:
     """Runs functions in threads; refuses more than may wait, gives up what is late.
 
-    Python cannot stop a thread: work that timed out still counts until it ends.
-
-    Parameters
-    ----------
-    threads, max_waiting : int
-    time_limit : float
-        Seconds, of waiting and working together.
-    finishes : bool, default=False
-        Wait for what has begun, however late: the caller must know how it ended.
+    Python cannot stop a thread: work that timed out still counts until it ends. With
+    `finishes`, what has begun is waited for, however late: the caller must know how it
+    ended.
     """
 
     def __init__(
@@ -45,44 +39,32 @@ class Work:
     ) -> None:
         self._pool: ThreadPoolExecutor | None = None
         self._threads, self._most = threads, threads + max_waiting
-        self.time_limit, self._finishes = time_limit, finishes
-        self.pending = 0
+        self._time_limit, self._finishes = time_limit, finishes
+        self._pending = 0
 
     @property
     def waiting(self) -> int:
         """Number of calls that wait for a thread."""
-        return max(0, self.pending - self._threads)
+        return max(0, self._pending - self._threads)
 
-    async def run(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns.
-
-        Raises
-        ------
-        Overloaded, TooSlow
-        """
-        return await self._run(self.time_limit, function, *args)
-
-    async def finish(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns, however long it takes.
-
-        Raises
-        ------
-        Overloaded
-        """
-        return await self._run(None, function, *args)
-
-    async def _run(
-        self, limit: float | None, function: Callable[..., T], *args: object
+    async def run(
+        self, function: Callable[..., T], *args: object, has_limit: bool = True
     ) -> T:
-        if self.pending >= self._most:
+        """Return what a function returns, or raise Overloaded or TooSlow."""
+        if self._pending >= self._most:
             raise Overloaded
         loop = asyncio.get_running_loop()
-        self.pending += 1
+
+        def one_less() -> None:
+            self._pending -= 1
+
+        self._pending += 1
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, "fewbits")
         submitted = self._pool.submit(function, *args)
-        submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(self._one_less))
+        submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(one_less))
         future = asyncio.wrap_future(submitted)
+        limit = self._time_limit if has_limit else None
         try:
             done, _ = await asyncio.wait([future], timeout=limit)
             if not done and self._finishes and not submitted.cancel():
@@ -92,9 +74,6 @@ class Work:
         if not done:
             raise TooSlow
         return future.result()
-
-    def _one_less(self) -> None:
-        self.pending -= 1
 
     def close(self) -> None:
         """Finish what has begun; a later call begins anew."""
@@ -136,7 +115,7 @@ class Batcher:
         max_bytes: int,
         max_waiting: int,
         time_limit: float,
-        observe: Callable[[int], None] = lambda size: None,
+        observe: Callable[[int], None],
     ) -> None:
         self._max_batch, self._max_bytes = max_batch, max_bytes
         self._max_waiting, self._time_limit = max_waiting, time_limit
@@ -155,7 +134,7 @@ class Batcher:
     async def ask(
         self, key: Hashable, question: Any, size: int, together: Together
     ) -> Any:
-        """Return the answer to a question.
+        """Return the answer to a question, or raise Overloaded or TooSlow.
 
         Parameters
         ----------
@@ -166,70 +145,63 @@ class Batcher:
             Bytes that it takes.
         together : callable
             Answers several of one key in a thread.
-
-        Raises
-        ------
-        Overloaded, TooSlow
         """
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Any] = loop.create_future()
-        waiting = _Question(key, question, size, together, answer)
+        waiting = _Question(key, question, size, together, loop.create_future())
+
+        def give_up() -> None:
+            with self._lock, contextlib.suppress(ValueError):  # it is being worked on
+                self._queue.remove(waiting)
+            _resolve([(waiting.answer, TooSlow())])
+
         with self._lock:
             if len(self._queue) >= self._max_waiting:
                 raise Overloaded
             self._queue.append(waiting)
-        self._call()
-        limit = loop.call_later(self._time_limit, self._give_up, waiting)
-        try:
-            return await answer
-        finally:
-            limit.cancel()
-
-    def _call(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(
-                target=self._work, args=(self._calls,), name="fewbits-batch"
+                target=self._answer_all, args=(self._calls,), name="fewbits-batch"
             )
             self._thread.daemon = True
             self._thread.start()
         self._calls.put(True)
-
-    def _give_up(self, waiting: _Question) -> None:
-        with self._lock, contextlib.suppress(ValueError):  # it is being worked on
-            self._queue.remove(waiting)
-        _resolve([(waiting.answer, TooSlow())])
-
-    def _work(self, calls: "SimpleQueue[bool]") -> None:
-        while calls.get():
-            if batch := self._next():  # not taken together with an earlier one
-                self._answer(batch)
-
-    def _answer(self, batch: Sequence[_Question]) -> None:
-        self._observe(len(batch))
+        limit = loop.call_later(self._time_limit, give_up)
         try:
-            answers = batch[0].together([each.question for each in batch])
-        except Exception as error:  # each of them is told
-            answers = [error] * len(batch)
-        futures = [each.answer for each in batch]
-        loop = futures[0].get_loop()
-        with contextlib.suppress(RuntimeError):  # of a loop that has ended
-            loop.call_soon_threadsafe(
-                _resolve, list(zip(futures, answers, strict=True))
-            )
+            return await waiting.answer
+        finally:
+            limit.cancel()
 
-    def _next(self) -> list[_Question]:
-        """Take what was asked first, and what can be answered together with it."""
+    def _answer_all(self, calls: "SimpleQueue[bool]") -> None:
+        while calls.get():
+            batch = self._next_batch()
+            if not batch:  # taken together with an earlier one
+                continue
+            self._observe(len(batch))
+            try:
+                answers = batch[0].together([waiting.question for waiting in batch])
+            except Exception as error:  # each of them is told
+                answers = [error] * len(batch)
+            futures = [waiting.answer for waiting in batch]
+            loop = futures[0].get_loop()
+            with contextlib.suppress(RuntimeError):  # of a loop that has ended
+                loop.call_soon_threadsafe(
+                    _resolve, list(zip(futures, answers, strict=True))
+                )
+
+    def _next_batch(self) -> list[_Question]:
+        """Take the first question, and what can be answered together with it."""
         batch: list[_Question] = []
         others: deque[_Question] = deque()
         left = self._max_bytes
         with self._lock:
             while self._queue and len(batch) < self._max_batch:
-                each = self._queue.popleft()
-                if not batch or (each.key == batch[0].key and each.size <= left):
-                    batch.append(each)
-                    left -= each.size
+                waiting = self._queue.popleft()
+                fits = waiting.size <= left
+                if not batch or (fits and waiting.key == batch[0].key):
+                    batch.append(waiting)
+                    left -= waiting.size
                 else:
-                    others.append(each)
+                    others.append(waiting)
             self._queue.extendleft(reversed(others))
         return batch
 

@@ -4,11 +4,19 @@ Knows nothing of encoders but a fingerprint, and nothing of search.
 """
 
 from fewbits.store._lock import one_at_a_time
-from fewbits.store._repair import Repaired
-from fewbits.store._schema import BLOCKS, CODE, CORRECTION, ID, RESERVED, VECTOR
+from fewbits.store._repair import RepairReport
+from fewbits.store._schema import (
+    BLOCKS,
+    CODE,
+    CORRECTION,
+    ID,
+    RESERVED,
+    ROW,
+    VECTOR,
+)
 from fewbits.store._snapshot import Int8Parts, Part, Snapshot
 from fewbits.store._store import Store, remove_store
-from fewbits.store._verify import Damage, Report
+from fewbits.store._verify import Damage, Findings, Report
 from fewbits.store._writer import Writer
 
 __all__ = [
@@ -17,11 +25,13 @@ __all__ = [
     "CORRECTION",
     "ID",
     "RESERVED",
+    "ROW",
     "VECTOR",
     "Damage",
+    "Findings",
     "Int8Parts",
     "Part",
-    "Repaired",
+    "RepairReport",
     "Report",
     "Snapshot",
     "Store",

@@ -115,7 +115,7 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
         return Deletes.none(segment.n_rows)
     path = disk.folder / segment.deletes_name
     try:
-        data: Any = memoryview(disk.map(segment.deletes_name))
+        data: Any = memoryview(disk.read(segment.deletes_name))
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):

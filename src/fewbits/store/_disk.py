@@ -2,6 +2,10 @@
 
 Nothing else in this package opens, writes, renames or removes a file, but for locks.
 Arrow writes to an `OutFile` and reads from a `Disk.map`.
+
+The system kills a process that touches a mapped page which the disk cannot read, or
+which has been cut off meanwhile. So what is mapped is read by `read_at` before it is
+looked at for the first time, which raises OSError instead.
 """
 
 import contextlib
@@ -12,8 +16,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
+from fewbits._files import link_or_copy
 from fewbits.store._lock import FileLock
 
 
@@ -63,12 +68,19 @@ class Disk:
             return
         try:
             os.link(source, target)
-        except OSError as error:
-            if isinstance(error, FileExistsError) or os.path.exists(target):
+        except OSError:
+            # Over a network the reply may get lost, and the call be made again.
+            is_there = os.path.exists(target)
+            if is_there and not os.path.samefile(source, target):
                 raise
-            os.rename(source, target)  # a file system without hard links
-        else:
-            os.unlink(source)
+            if not is_there:
+                os.rename(source, target)  # a file system without hard links
+                return
+        os.unlink(source)
+
+    def take(self, folder: Path, name: str) -> None:
+        """Share a file of another folder, by a link or a copy that is on the disk."""
+        link_or_copy(folder / name, self._path(name))
 
     def remove(self, name: str) -> None:
         """Remove a file."""
@@ -78,12 +90,21 @@ class Disk:
         """Put the names of files on the disk."""
         _sync_folder(self.folder)
 
+    def read(self, name: str, most: int = -1) -> bytes:
+        """Return the bytes of a file, or only the first."""
+        path = self._path(name)
+        with open(path, "rb") as file, _naming(path):
+            # Python takes as much memory as is asked for, before it reads.
+            size = os.fstat(file.fileno()).st_size
+            return file.read(size if most < 0 else min(size, most))
+
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
-        with open(self._path(name), "rb") as file:
+        path = self._path(name)
+        with open(path, "rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return _MappedFile.of(file.fileno(), path)
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
@@ -124,6 +145,48 @@ def write_file(disk: Disk, name: str, data: Any, *, sync: bool = True) -> None:
             file.sync()
     finally:
         file.close()
+
+
+class _MappedFile(mmap.mmap):
+    """A file that is mapped, and kept open for calls that read it."""
+
+    path = ""
+    descriptor = -1
+
+    @classmethod
+    def of(cls, descriptor: int, path: str) -> Self:
+        file = cls(descriptor, 0, access=mmap.ACCESS_READ)
+        file.path, file.descriptor = path, os.dup(descriptor)
+        return file
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+def read_at(data: Any, start: int, stop: int) -> Any:
+    """Return bytes of what `Disk.map` returned, or of a view of its beginning.
+
+    There are fewer where the file has been cut.
+    """
+    file = data.obj if isinstance(data, memoryview) else data
+    if not (isinstance(file, _MappedFile) and hasattr(os, "pread")):
+        return memoryview(data)[start:stop]
+    pieces, at = [], start
+    with _naming(file.path):
+        while at < stop and (piece := os.pread(file.descriptor, stop - at, at)):
+            pieces.append(piece)
+            at += len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Let an error of a call that reads a file name it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 class _RealFile:

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
-from fewbits._arrow import as_column, is_column, is_integer, is_text, repeated
+from fewbits._arrow import (
+    as_column,
+    is_column,
+    is_integer,
+    is_text,
+    one_chunk,
+    repeated,
+)
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, sealed
@@ -22,7 +29,7 @@ _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
 _SPARSE = 4  # numbers for each key: where there are more, keys are sorted
 Keys = NDArray[Any]
-#: Tells which of some rows have the ids of which places among those that are wanted.
+#: Tells which of some rows have the ids of which positions among those that are wanted.
 Same = Callable[[IdArray, IdArray], NDArray[np.bool_]]
 
 
@@ -48,9 +55,9 @@ def _span(keys: Keys) -> tuple[Any, int]:
 
 
 def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
-    """Return the place of each key among rising ids, -1 where there is none.
+    """Return the position of each key among rising ids, -1 where there is none.
 
-    The ids are halved; `check` is called with places before they are read.
+    The ids are halved; `check` is called with positions before they are read.
     """
     last = len(ids) - 1
     low, high = np.zeros(len(keys), np.int64), np.full(len(keys), last)
@@ -128,19 +135,21 @@ class IdIndex:
             at, wanted = at[equal], wanted[equal]
             if not len(wanted):
                 break
-            places = self._rows[at].astype(np.int64)
-            if (places >= len(self._keys)).any():
+            positions = self._rows[at].astype(np.int64)
+            if (positions >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")
-            hit = np.ones(len(at), np.bool_) if same is None else same(places, wanted)
-            rows[wanted[hit]] = places[hit]
+            hit = (
+                np.ones(len(at), np.bool_) if same is None else same(positions, wanted)
+            )
+            rows[wanted[hit]] = positions[hit]
             at, wanted = at[~hit] + 1, wanted[~hit]
         return rows
 
-    def _checked(self, places: IdArray) -> None:
-        if self._blocks is not None and len(places):
+    def _checked(self, positions: IdArray) -> None:
+        if self._blocks is not None and len(positions):
             per_block = BLOCK // self._keys.itemsize
-            of_rows = -(-len(self._keys) // per_block) + places // (BLOCK // 4)
-            self._blocks.check_blocks(np.append(places // per_block, of_rows))
+            of_rows = -(-len(self._keys) // per_block) + positions // (BLOCK // 4)
+            self._blocks.check_blocks(np.append(positions // per_block, of_rows))
 
     def check_all(self) -> None:
         """Check all blocks."""
@@ -148,21 +157,21 @@ class IdIndex:
             self._blocks.check(0, len(self._blocks.bytes))
 
     def _first(self, keys: Keys) -> IdArray:
-        """Return the place of the first key that is not smaller, for each."""
+        """Return the position of the first key that is not smaller, for each."""
         if self._fences is None:
             return np.searchsorted(self._keys, keys)
         per_block = BLOCK // self._keys.itemsize
         blocks = np.maximum(np.searchsorted(self._fences, keys) - 1, 0)
         self._checked(np.unique(blocks) * per_block)
-        places = np.empty(len(keys), np.int64)
+        positions = np.empty(len(keys), np.int64)
         order = np.argsort(blocks, kind="stable")
         edges = np.flatnonzero(np.diff(blocks[order])) + 1
-        for group in np.split(order, edges):
-            if len(group):
-                start = int(blocks[group[0]]) * per_block
+        for same in np.split(order, edges):
+            if len(same):
+                start = int(blocks[same[0]]) * per_block
                 span = self._keys[start : start + per_block]
-                places[group] = start + np.searchsorted(span, keys[group])
-        return places
+                positions[same] = start + np.searchsorted(span, keys[same])
+        return positions
 
     def to_bytes(self, token: str) -> list[Any]:
         """Return the content of the file of a segment, in pieces."""
@@ -212,7 +221,7 @@ class IdIndex:
         return cls(keys, rows, blocks, fences)
 
 
-def as_ids(ids: Any, kind: Any) -> Any:
+def id_array(ids: Any, kind: Any) -> Any:
     """Return ids as one Arrow array of the type that a store has, or refuse them."""
     import pyarrow as pa
 
@@ -232,16 +241,7 @@ def as_ids(ids: Any, kind: Any) -> Any:
         column = column.cast(kind)
     except pa.ArrowException:
         raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def checked_ids(ids: Any) -> Any:
-    """Return ids, none of which is negative."""
-    if ids.type == "int64" and len(ids):
-        lowest = int(ids.to_numpy().min())
-        if lowest < 0:
-            raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {lowest}")
-    return ids
+    return one_chunk(column)
 
 
 def check_once(ids: Any) -> None:

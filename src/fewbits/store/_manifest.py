@@ -121,7 +121,7 @@ class SegmentEntry:
     n_rows, n_live : int
         Rows, and those that are not deleted.
     first, last : int
-        The smallest and the largest sequence number of its rows.
+        Its smallest and its largest row.
     rows, vectors : FileEntry
         Its files.
     id_range : (int, int) or None
@@ -209,9 +209,9 @@ class Manifest:
     fingerprint : str
         Of the encoder that the codes are from.
     next_row, next_id : int
-        The next sequence number, and the next id where none is given.
+        The next row, and the next id where none is given.
     segments : tuple of SegmentEntry
-        By rising sequence numbers.
+        By rising rows.
     tags : dict of str to int
         Names of states that stay, with their numbers.
     writer_features : tuple of str
@@ -248,11 +248,6 @@ class Manifest:
         """What a program that reads the rows must know."""
         return sorted({name for segment in self.segments for name in segment.features})
 
-    @property
-    def is_changeable(self) -> bool:
-        """True where this version knows what a change has to take care of."""
-        return FEATURES.issuperset(self.writer_features)
-
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
@@ -284,13 +279,12 @@ class Manifest:
         return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
 
     @classmethod
-    def from_bytes(cls, data: Any, name: str) -> Self:
+    def from_bytes(cls, data: bytes, name: str) -> Self:
         """Return the state that a file holds.
 
         Raises ArtefactError where it is damaged, NewerFormatError where it needs a
         newer fewbits.
         """
-        data = bytes(data[:_LONGEST])
         seal = _SEAL.match(data)
         if seal is None or seal[1].decode() != _digest(data[seal.end() - 1 :]):
             raise ArtefactError(
@@ -371,7 +365,7 @@ def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
     segments = tuple(_segment(entry) for entry in entries)
     for before, after in pairwise(segments):
         if before.last >= after.first:
-            raise ValueError("sequence numbers of its segments do not rise")
+            raise ValueError("the rows of its segments do not rise")
     if len({segment.token for segment in segments}) != len(segments):
         raise ValueError("it names a segment twice")
     return segments
@@ -443,13 +437,18 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
+def manifest_in(disk: Disk, name: str) -> Manifest:
+    """Return the state in a file, a manifest or a copy of one; see `read_manifest`."""
+    return _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
+
+
 def read_manifest(disk: Disk, number: int) -> Manifest:
     """Return one state.
 
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
     name = manifest_name(number)
-    manifest = _parsed(bytes(disk.map(name)), str(disk.folder / name))
+    manifest = manifest_in(disk, name)
     if manifest.number != number:
         raise ArtefactError(
             f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
@@ -490,6 +489,23 @@ def publish(disk: Disk, manifest: Manifest) -> None:
         write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
+def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
+    """Make a new folder with one state of another, which is held meanwhile.
+
+    Files are links where possible: they never change.
+    """
+    disk.make_folder()
+    disk.sync_parent()
+    for name in sorted(manifest.names()):
+        disk.take(folder, name)
+    for segment in manifest.segments:
+        for name in (segment.ids_name, segment.derived_name):
+            with contextlib.suppress(OSError):
+                disk.take(folder, name)
+    tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
+    publish(disk, replace(manifest, tags=tags))
+
+
 def collect(
     disk: Disk,
     newest: Manifest,
@@ -510,7 +526,7 @@ def collect(
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number or not newest.is_changeable:
+    if numbers[-1] > newest.number:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}

@@ -58,6 +58,9 @@ class MemoryDisk:
     def map(self, name: str) -> Any:
         return self._file(name)
 
+    def read(self, name: str, most: int = -1) -> bytes:
+        return bytes(self._file(name))
+
     def size(self, name: str) -> int:
         return len(self._file(name))
 

@@ -1,4 +1,4 @@
-"""Choice of the segments that a commit joins: numbers in, groups out, no files.
+"""Choice of the segments that a commit joins: numbers in, runs out, no files.
 
 Segments keep their order, so only neighbours are joined. A segment weighs as much as
 the 4,096 rows, or mebibytes, that live in it, whichever is more; its level is the
@@ -42,7 +42,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Group:
+class Run:
     """Segments ``[start, stop)`` that become one, or one that stays."""
 
     start: int
@@ -54,65 +54,65 @@ class Group:
     def weight(self) -> float:
         return max(self.n_live / ROWS, self.live_bytes / BYTES)
 
-    def joined(self, other: "Group") -> "Group":
+    def joined(self, other: "Run") -> "Run":
         """Return both and whatever dead segments lie between them as one."""
         live, live_bytes = (
             self.n_live + other.n_live,
             self.live_bytes + other.live_bytes,
         )
-        return Group(self.start, other.stop, live, live_bytes)
+        return Run(self.start, other.stop, live, live_bytes)
 
 
-def plan(sizes: list[Size], full: int) -> list[Group]:
-    """Return what becomes of segments; those without live rows are in no group.
+def plan(sizes: list[Size], full: int) -> list[Run]:
+    """Return what becomes of segments; those without live rows are in no run.
 
     No segment is made with more than `full` bytes.
 
     Examples
     --------
     >>> small, large = Size(10, 10, 1000), Size(9000, 9000, 900_000)
-    >>> [(g.start, g.stop) for g in plan([large, small, small], 1 << 28)]
+    >>> [(run.start, run.stop) for run in plan([large, small, small], 1 << 28)]
     [(0, 1), (1, 3)]
     """
-    groups = singles(sizes)
-    while (found := _next_join(groups, full)) is not None:
-        first, last = found
-        whole = groups[first]
-        for group in groups[first + 1 : last + 1]:
-            whole = whole.joined(group)
-        groups[first : last + 1] = [whole]
-    return groups
+    runs = singles(sizes)
+    while (ends := _next_join(runs, full)) is not None:
+        first, last = ends
+        whole = runs[first]
+        for run in runs[first + 1 : last + 1]:
+            whole = whole.joined(run)
+        runs[first : last + 1] = [whole]
+    return runs
 
 
-def singles(sizes: list[Size]) -> list[Group]:
-    """Return a group for each segment in which a row lives."""
+def singles(sizes: list[Size]) -> list[Run]:
+    """Return a run for each segment in which a row lives."""
     return [
-        Group(i, i + 1, size.n_live, size.live_bytes)
+        Run(i, i + 1, size.n_live, size.live_bytes)
         for i, size in enumerate(sizes)
         if size.n_live
     ]
 
 
-def everything(sizes: list[Size], full: int) -> list[Group]:
-    """Return groups as large as they may be."""
-    groups: list[Group] = []
-    for group in singles(sizes):
-        if groups and groups[-1].live_bytes + group.live_bytes <= full:
-            groups[-1] = groups[-1].joined(group)
+def everything(sizes: list[Size], full: int) -> list[Run]:
+    """Return runs as large as they may be."""
+    runs: list[Run] = []
+    for run in singles(sizes):
+        if runs and runs[-1].live_bytes + run.live_bytes <= full:
+            runs[-1] = runs[-1].joined(run)
         else:
-            groups.append(group)
-    return groups
+            runs.append(run)
+    return runs
 
 
-def _next_join(groups: list[Group], full: int) -> tuple[int, int] | None:
-    levels = [_level(group, full) for group in groups]
+def _next_join(runs: list[Run], full: int) -> tuple[int, int] | None:
+    levels = [_level(run, full) for run in runs]
     for i, (level, after) in enumerate(pairwise(levels)):
         if level < inf and after < inf and (level < after or level == after == -1):
             return i, i + 1
     start = 0
-    for stop in range(1, len(groups) + 1):
-        if stop == len(groups) or levels[stop] != levels[start]:
-            last = _enough(groups, levels, start, stop, full)
+    for stop in range(1, len(runs) + 1):
+        if stop == len(runs) or levels[stop] != levels[start]:
+            last = _enough(runs, levels, start, stop, full)
             if last is not None:
                 return start, last
             start = stop
@@ -123,21 +123,21 @@ def _next_join(groups: list[Group], full: int) -> tuple[int, int] | None:
 
 
 def _enough(
-    groups: list[Group], levels: list[float], start: int, stop: int, full: int
+    runs: list[Run], levels: list[float], start: int, stop: int, full: int
 ) -> int | None:
-    """Return the last of the first groups of a run that together rise a level."""
+    """Return the last of the first runs of a run that together rise a level."""
     if levels[start] == inf:
         return None
     weight = size = 0.0
     for i in range(start, stop):
-        weight += groups[i].weight
-        size += groups[i].live_bytes
+        weight += runs[i].weight
+        size += runs[i].live_bytes
         if i > start and (weight >= _FAN ** (levels[start] + 1) or 2 * size >= full):
             return i
     return None
 
 
-def _level(group: Group, full: int) -> float:
-    if 2 * group.live_bytes >= full:
+def _level(run: Run, full: int) -> float:
+    if 2 * run.live_bytes >= full:
         return inf
-    return -1 if group.weight < 1 else int(log(group.weight, _FAN) + 1e-9)
+    return -1 if run.weight < 1 else int(log(run.weight, _FAN) + 1e-9)

@@ -16,7 +16,10 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     collect,
+    copy_name,
     is_own,
+    manifest_in,
+    manifest_name,
     manifest_numbers,
     new_token,
     publish,
@@ -41,9 +44,11 @@ from fewbits.store._sums import (
     parse_sums,
 )
 from fewbits.store._verify import (
+    Findings,
     Report,
-    damaged_derived,
     newest_readable,
+    outdated,
+    tagged_states,
     verified,
 )
 from fewbits.store._writer import Stored
@@ -54,7 +59,7 @@ _OF_SEGMENTS = ("seg-", "vec-", "sum-", "del-")  # files that cannot be made aga
 
 
 @dataclass(frozen=True, repr=False)
-class Repaired:
+class RepairReport:
     """The result of `Store.repair`.
 
     Parameters
@@ -76,6 +81,8 @@ class Repaired:
         Deleted rows that are there again, as the file that marked them was damaged.
     n_commits_lost : int
         Commits after the state to which it had to go back.
+    rebuilt : tuple of str
+        Files that were made again from others, or removed until they are.
     notes : tuple of str
         What else is not as it was.
     """
@@ -89,6 +96,7 @@ class Repaired:
     damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
     n_commits_lost: int = 0
+    rebuilt: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -101,8 +109,9 @@ class Repaired:
         return not (lost or self.n_damaged)
 
     def __str__(self) -> str:
+        rebuilt = [f"{path}: rebuilt" for path in self.rebuilt]
         if self.before.is_intact:
-            return f"nothing is damaged: {self.n_rows:,} rows"
+            return "\n".join([f"nothing is damaged: {self.n_rows:,} rows", *rebuilt])
         lines = [f"{self.n_rows:,} rows are there, {self.n_lost:,} are lost"]
         if self.lost_ids:
             lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
@@ -120,7 +129,7 @@ class Repaired:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
             )
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *rebuilt, *self.notes])
 
 
 def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
@@ -128,13 +137,19 @@ def _few(ids: tuple[int | str, ...], n_ids: int) -> str:
     return ", ".join(map(str, ids[:_FEW])) + (", ..." if n_ids > _FEW else "")
 
 
-def repaired(disk: Disk, drop_rows: bool) -> Repaired:
-    """Publish a state of all that is intact. The caller holds the store's lock."""
+def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
+    """Publish a state of all that is intact. The caller holds the store's lock.
+
+    Files that are only to be rebuilt are, and no others are written then.
+    """
     _check_changeable(disk)
-    manifest, damages, top = newest_readable(disk)
-    report = verified(disk, manifest, damages)
+    manifest, findings, top = newest_readable(disk)
+    manifests = {Path(damage.file).name for damage in findings.damages}
+    report = verified(disk, manifest, findings)
+    report.check_all_read(disk.folder)
     if manifest is not None and report.is_intact:
-        return Repaired(report, manifest.number, manifest.n_live)
+        rebuilt = _rebuilt(disk, manifest)
+        return RepairReport(report, top, manifest.n_live, rebuilt=rebuilt)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
     n_mended = 0
@@ -166,27 +181,32 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
     ids = tuple(i for entry in damaged for i in _ids(disk, base, entry))
     state = replace(state, segments=tuple(segments))
 
-    if damages or state.segments != base.segments:
+    if manifests or state.segments != base.segments:
         publish(disk, state)
     else:
-        state = base  # only files beside it are damaged
-    for entry in state.segments:
-        _make_derived(disk, state, entry)
+        state = base
+    rebuilt = _rebuilt(disk, state)
     notes = []
     if n_mended:
         bits = "flipped bit was" if n_mended == 1 else "flipped bits were"
         notes.append(f"{n_mended:,} {bits} put back")
-    replaced = base.names() - state.names()
-    replaced |= {Path(each.file).name for each in damages if not each.is_derived}
+    replaced = base.names() - state.names() | manifests
     if older < top:
         replaced |= _of_lost_commits(disk, state)
+    for tagged in tagged_states(disk, state, Findings()):
+        replaced -= tagged.names()
+    if state.tags and not damaged and not verified(disk, state, Findings()).is_intact:
+        notes.append(
+            "a version that has a name is still damaged: untag it, or put back its "
+            "files from a backup"
+        )
     if _put_aside(disk, replaced):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"
         )
     collect(disk, state, is_durable=True)
-    return Repaired(
+    return RepairReport(
         report,
         state.number,
         state.n_live,
@@ -200,6 +220,7 @@ def repaired(disk: Disk, drop_rows: bool) -> Repaired:
             if entry.token in undeleted
         ),
         n_commits_lost=top - older,
+        rebuilt=rebuilt,
         notes=tuple(notes),
     )
 
@@ -210,8 +231,8 @@ def _check_changeable(disk: Disk) -> None:
     for kind in ("manifest", "copy"):
         for number in manifest_numbers(names, kind):
             name = f"{kind}-{number:06d}.json"
-            with contextlib.suppress(ArtefactError, FileNotFoundError):
-                state = Manifest.from_bytes(disk.map(name), str(disk.folder / name))
+            with contextlib.suppress(ArtefactError, OSError):
+                state = manifest_in(disk, name)
                 state.check_changeable(disk.folder)
 
 
@@ -228,7 +249,8 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
         there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
         raise ArtefactError(
             f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
-            "back one of them from a backup, or go back to the state of number "
+            "back one of them from a backup, remove the manifest if it is none of this "
+            "collection, or go back to the state of number "
             f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
             "'fewbits verify --repair --drop-rows'"
         )
@@ -254,7 +276,7 @@ def _mended(
     contents = []
     schemas = segment_schemas(base, has_rows=entry.has_rows)
     for i, (name, file) in enumerate(entry.arrow_files):
-        data = disk.map(name)
+        data = disk.read(name)
         content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
         if content is None:
             raise ArtefactError(f"{name} is damaged")
@@ -296,7 +318,7 @@ def _mended(
 def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.map(entry.sums_name))
+        seal = mended_seal(disk.read(entry.sums_name))
         return [] if seal is None else parse_sums(seal, "")
     return []
 
@@ -309,10 +331,10 @@ def _with_deletes(
     return write_deletes(disk, entry, number, deletes)
 
 
-def _without_replaced(disk: Disk, state: Manifest, place: int) -> SegmentEntry:
+def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
-    source = Stored(Part(disk, state, state.segments[place]))
-    for later in state.segments[place + 1 :]:
+    source = Stored(Part(disk, state, state.segments[at]))
+    for later in state.segments[at + 1 :]:
         source.delete(_living_ids(Part(disk, state, later)))
     if not source.deletes.n_deleted:
         return source.part.entry
@@ -333,17 +355,26 @@ def _ids(disk: Disk, state: Manifest, entry: SegmentEntry) -> list[int | str]:
     return []
 
 
-def _make_derived(disk: Disk, state: Manifest, entry: SegmentEntry) -> None:
-    """Make the index of ids again where it is damaged; search makes its own files."""
-    names = {Path(damage.file).name for damage in damaged_derived(disk, entry)}
+def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
+    """Make again what can be made from others, and return its paths.
+
+    Search makes its own files; they are removed where they are of no use.
+    """
+    names = outdated(disk, state)
     with contextlib.suppress(OSError):
-        if entry.derived_name in names:
-            remove_derived(disk, entry)
-    with contextlib.suppress(OSError, ArtefactError):
-        if entry.ids_name in names:
-            disk.remove(entry.ids_name)
-        if has_index(entry) and entry.ids_name not in disk.names():
-            write_index(disk, entry, Part(disk, state, entry).ids)
+        if (copy := copy_name(state.number)) in names:
+            disk.remove(copy)
+            write_file(disk, copy, disk.read(manifest_name(state.number)), sync=False)
+    for entry in state.segments:
+        with contextlib.suppress(OSError):
+            if entry.derived_name in names:
+                remove_derived(disk, entry)
+        with contextlib.suppress(OSError, ArtefactError):
+            if entry.ids_name in names:
+                disk.remove(entry.ids_name)
+            if has_index(entry) and entry.ids_name not in disk.names():
+                write_index(disk, entry, Part(disk, state, entry).ids)
+    return tuple(str(disk.folder / name) for name in names)
 
 
 def _put_aside(disk: Disk, names: Iterable[str]) -> bool:

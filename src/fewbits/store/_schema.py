@@ -25,14 +25,14 @@ def checked_schema(schema: Any, n_bits: int) -> Any:
     if ROW in schema.names:
         raise ArgumentError(f"a column cannot be called {ROW!r}; rename it")
     width = -(-n_bits // 8)
-    wanted = {ID: (pa.int64(), pa.large_string()), CODE: (pa.binary(width),)}
+    fitting = {ID: (pa.int64(), pa.large_string()), CODE: (pa.binary(width),)}
     if CORRECTION in schema.names:
-        wanted[CORRECTION] = (pa.binary(2),)
-    for name, kinds in wanted.items():
-        found = schema.field(name).type if name in schema.names else None
-        if found not in kinds:
-            named = " or ".join(str(kind) for kind in kinds)
-            raise ArgumentError(f"column {name} must be of type {named}, got {found}")
+        fitting[CORRECTION] = (pa.binary(2),)
+    for name, kinds in fitting.items():
+        kind = schema.field(name).type if name in schema.names else None
+        if kind not in kinds:
+            named = " or ".join(map(str, kinds))
+            raise ArgumentError(f"column {name} must be of type {named}, got {kind}")
     for name in OF_VECTORS:
         if name in schema.names and not _is_matrix(schema.field(name).type):
             kind = schema.field(name).type
@@ -75,25 +75,20 @@ def conforming(table: Any, schema: Any, n_bits: int) -> Any:
     import pyarrow as pa
 
     names = set(table.column_names)
-    wanted = [f for f in schema if f.name in names or not _may_lack(f)]
-    if missing := [f.name for f in wanted if f.name not in names]:
+    numbered = schema.field(ID).type == pa.int64() and ID not in names
+    fields = [field for field in schema if not (numbered and field.name == ID)]
+    if missing := [field.name for field in fields if field.name not in names]:
         raise ArgumentError(f"the rows lack the column {missing[0]!r}")
     if unknown := names - set(schema.names):
         raise ArgumentError(
             f"the collection has no column {min(unknown)!r}; it has "
             f"{', '.join(n for n in schema.names if n not in RESERVED) or 'none'}"
         )
-    columns = [_column(table, field) for field in wanted]
-    made = pa.table(columns, schema=pa.schema(wanted, schema.metadata))
+    columns = [_column(table, field) for field in fields]
+    made = pa.table(columns, schema=pa.schema(fields, schema.metadata))
     if n_bits % 8:
         _check_last_bits(made[CODE], n_bits)
     return made
-
-
-def _may_lack(field: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(field.name == ID and field.type == pa.int64())
 
 
 def _column(table: Any, field: Any) -> Any:
@@ -119,16 +114,16 @@ def _column(table: Any, field: Any) -> Any:
         raise ArgumentError(f"column {field.name!r} cannot be read: {reason}") from None
 
 
-def _holds_the_same(given: Any, kept: Any) -> bool:
+def _holds_the_same(kind: Any, kept: Any) -> bool:
     """Return whether each value of one type is one of the other."""
     import pyarrow as pa
 
-    given, kept = plain_type(given), plain_type(kept)
-    if given == kept:
+    kind, kept = plain_type(kind), plain_type(kept)
+    if kind == kept:
         return True
     try:
         both = pa.unify_schemas(
-            [pa.schema([("", given)]), pa.schema([("", kept)])],
+            [pa.schema([("", kind)]), pa.schema([("", kept)])],
             promote_options="permissive",
         )
     except pa.ArrowException:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import one_chunk
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
-from fewbits.store._deletes import Deletes, read_deletes
-from fewbits.store._disk import Disk, write_file
+from fewbits.store._disk import Disk, read_at, write_file
 from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
 from fewbits.store._manifest import (
     REPAIR,
@@ -33,11 +33,11 @@ from fewbits.store._sums import (
     CheckedBytes,
     FileSums,
     SummedFile,
-    block_sums,
     is_sealed,
     parse_sums,
     sealed,
     sums_bytes,
+    sums_of,
 )
 
 #: Segments with fewer rows get no index of ids: a commit has one such at most.
@@ -304,7 +304,7 @@ def write_segment(
     has_rows = last - first + 1 != len(table)
     schemas = segment_schemas(manifest, has_rows=has_rows)
     for name, schema in zip(names, schemas, strict=False):
-        columns = [_one_chunk(table[field.name]) for field in schema]
+        columns = [one_chunk(table[field.name]) for field in schema]
         batch = pa.RecordBatch.from_arrays(columns, schema=schema)
         file = disk.create(name)
         try:
@@ -316,7 +316,7 @@ def write_segment(
             file.close()
         n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
-    ids = _one_chunk(table[ID])
+    ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
         keys = ids.to_numpy()
@@ -338,11 +338,6 @@ def write_segment(
         write_index(disk, entry, ids)
     write_sums(disk, entry, files, manifest.number + 1)
     return entry
-
-
-def _one_chunk(column: Any) -> Any:
-    """Return a column as one array, not copied where it lies so."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:
@@ -403,14 +398,6 @@ class SegmentFiles:
 
     def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
         self._disk, self._manifest, self._entry = disk, manifest, entry
-        self._deletes: tuple[int | None, Deletes] | None = None  # the last read
-
-    def deletes(self, entry: SegmentEntry) -> Deletes:
-        """Return which rows are deleted in a state with this entry."""
-        last = self._deletes
-        if last is None or last[0] != entry.deletes:
-            self._deletes = last = entry.deletes, read_deletes(self._disk, entry)
-        return last[1]
 
     @cached_property
     def _sums(self) -> list[FileSums]:
@@ -519,7 +506,7 @@ class SegmentFiles:
     def _look_up(self, keys: Any, same: Same | None) -> IdArray:
         try:
             return self._index.find(keys, same)
-        except ArtefactError:
+        except (ArtefactError, OSError):
             # Whatever the matter with the file is, the ids themselves are there.
             self.__dict__["_index"] = self._sorted_ids()
             return self._index.find(keys, same)
@@ -574,18 +561,21 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
     path = disk.folder / entry.derived_name
-    view = memoryview(disk.map(entry.derived_name))
+    data = disk.map(entry.derived_name)
     size = len(_seal(entry, 0))
-    n_bytes = int.from_bytes(view[-12:-4], "little")
-    tail = view[n_bytes:]
+    n_bytes = int.from_bytes(
+        read_at(data, max(0, len(data) - 12), len(data) - 4), "little"
+    )
+    view = memoryview(data)[:n_bytes]
+    tail = memoryview(read_at(data, n_bytes, len(data)))
     if len(tail) != 4 * -(-n_bytes // BLOCK) + size + 4:
         raise ArtefactError(f"{path} is damaged: its length does not fit")
     if tail[-size - 4 : -4] != _seal(entry, n_bytes):
         raise ArtefactError(f"{path} is damaged: it is of another segment")
     sums = np.frombuffer(tail[: -size - 4], "<u4")
-    if not (is_sealed(tail) and np.array_equal(block_sums(view[:n_bytes]), sums)):
+    if not (is_sealed(tail) and np.array_equal(sums_of(view), sums)):
         raise ArtefactError(f"{path} is damaged: its checksum does not match")
-    return view[:n_bytes]
+    return view
 
 
 def _seal(entry: SegmentEntry, n_bytes: int) -> bytes:

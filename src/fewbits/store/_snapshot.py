@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
-from fewbits.store._deletes import Deletes
+from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry
@@ -80,7 +80,7 @@ class Part:
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
-        return self.files.deletes(self._entry)
+        return read_deletes(self._disk, self._entry)
 
     @property
     def live(self) -> NDArray[np.bool_] | None:
@@ -261,8 +261,8 @@ class Part:
             Of the type of `ids`.
         """
         positions = self.files.find(ids)
-        there = np.flatnonzero(positions >= 0)
-        positions[there[self.deletes.has(positions[there])]] = -1
+        hits = np.flatnonzero(positions >= 0)
+        positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
 

@@ -24,6 +24,7 @@ from fewbits.store._manifest import (
     LOCK,
     Manifest,
     collect,
+    copy_state,
     is_own,
     kind_of,
     manifest_name,
@@ -34,7 +35,7 @@ from fewbits.store._manifest import (
     read_manifest,
 )
 from fewbits.store._memory import MemoryDisk
-from fewbits.store._repair import Repaired, repaired
+from fewbits.store._repair import RepairReport, repaired
 from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Opened, Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
@@ -240,7 +241,11 @@ class Store:
 
     @contextmanager
     def writer(
-        self, timeout: float | None = 60.0, *, segment_bytes: int = FULL
+        self,
+        timeout: float | None = 60.0,
+        *,
+        segment_bytes: int = FULL,
+        name: Path | None = None,
     ) -> Iterator[Writer]:
         """Open the collection for changes; other writers wait.
 
@@ -252,6 +257,8 @@ class Store:
             `logging` is told otherwise, says which.
         segment_bytes : int, default=2**28
             Bytes of rows that are gathered in memory, and of the largest segment.
+        name : Path, default=None
+            What messages about the lock call the store; None for its folder.
 
         Raises
         ------
@@ -260,7 +267,7 @@ class Store:
         """
         check_count(segment_bytes, "segment_bytes")
         with (
-            self._locked(inf if timeout is None else timeout) as lock,
+            self._locked(inf if timeout is None else timeout, name) as lock,
             Writer(self._disk, lock, segment_bytes, self._opened) as writer,
         ):
             yield writer
@@ -324,17 +331,21 @@ class Store:
         Report
             Of the newest state that can be read.
         """
-        manifest, damages, _ = newest_readable(self._disk)
+        manifest, findings, _ = newest_readable(self._disk)
         try:
             snapshot = self.snapshot()
-        except ArtefactError:  # of the manifest: such a store cannot be written to
-            return verified(self._disk, manifest, damages)
+        except (ArtefactError, OSError):  # such a store cannot be written to
+            return verified(self._disk, manifest, findings)
         with snapshot:
-            return verified(self._disk, snapshot.manifest, damages)
+            return verified(self._disk, snapshot.manifest, findings)
 
     def repair(
-        self, timeout: float | None = 60.0, *, drop_rows: bool = False
-    ) -> Repaired:
+        self,
+        timeout: float | None = 60.0,
+        *,
+        drop_rows: bool = False,
+        name: Path | None = None,
+    ) -> RepairReport:
         """Make a new state of all that stands on a checksum, and say what is lost.
 
         A single bit that was flipped in a block is put back: its checksum tells which.
@@ -350,10 +361,12 @@ class Store:
         drop_rows : bool, default=False
             Drop the rows of segments that are still damaged; where the newest state
             cannot be read, go back to an older one.
+        name : Path, default=None
+            As for `writer`.
 
         Returns
         -------
-        Repaired
+        RepairReport
             Without `drop_rows` it says how many rows that would drop.
 
         Raises
@@ -361,8 +374,15 @@ class Store:
         ArtefactError
             When no state can be read; then nothing has changed.
         """
-        with self._locked(inf if timeout is None else timeout):
+        with self._locked(inf if timeout is None else timeout, name):
             return repaired(self._disk, drop_rows)
+
+    def copy_to(self, folder: str | Path, snapshot: Snapshot) -> None:
+        """Make a new folder that holds one state, by links to files where possible.
+
+        Others may write meanwhile.
+        """
+        copy_state(self.folder, snapshot.manifest, Disk(Path(folder)))
 
     def n_files(self) -> int:
         """Return how many files the collection has."""
@@ -389,34 +409,31 @@ class Store:
         return sizes
 
     @contextmanager
-    def _locked(self, timeout: float) -> Iterator[FileLock]:
-        lock = self._lock_within(timeout)
+    def _locked(self, timeout: float, name: Path | None = None) -> Iterator[FileLock]:
+        lock = self._lock_within(timeout, name or self.folder)
         try:
             with self._disk.note(HOLDER, _about_me()):
                 yield lock
         finally:
             lock.release()
 
-    def _lock_within(self, timeout: float) -> FileLock:
+    def _lock_within(self, timeout: float, name: Path) -> FileLock:
         start = time.monotonic()
         end, has_warned = start + timeout, False
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
             if not has_warned and time.monotonic() >= start + _SILENT:
                 has_warned = True
-                _LOG.warning(
-                    "waiting: %s is being changed by %s", self.folder, self._holder()
-                )
+                _LOG.warning("waiting: %s is being changed by %s", name, self._holder())
             if time.monotonic() >= end:
                 raise LockedError(
-                    f"{self.folder} is being changed by {self._holder()}; waited "
-                    f"{timeout:g} s"
+                    f"{name} is being changed by {self._holder()}; waited {timeout:g} s"
                 )
             time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
         return lock
 
     def _holder(self) -> str:
         try:
-            note = json.loads(bytes(self._disk.map(HOLDER)))
+            note = json.loads(self._disk.read(HOLDER))
             return f"process {note['pid']} on {note['host']} since {note['since']}"
         except (OSError, ValueError, LookupError, TypeError):
             return "another process"

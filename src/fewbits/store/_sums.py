@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from fewbits import _kernels
 from fewbits._formats import check_kind
 from fewbits.errors import ArtefactError, NewerFormatError
-from fewbits.store._disk import OutFile
+from fewbits.store._disk import OutFile, read_at
 from fewbits.store._manifest import REPAIR, FileEntry, plain_entry
 
 BLOCK = 1 << 16
+_CHUNK = 1 << 19  # bytes that are read at once
 Sums = NDArray[np.uint32]
 
 _MAGIC = b"fewbits sum 1\n\0\0"
@@ -31,6 +32,18 @@ def block_sums(data: Any) -> Sums:
     sums = np.empty(len(edges) - 1, np.uint32)
     _kernels.crc32c(array, edges, sums)
     return sums
+
+
+def sums_of(data: Any, first: int = 0, last: int = 1 << 50) -> Sums:
+    """Return the sums of blocks of what `Disk.map` returned, after reading them.
+
+    That of a block that has been cut off is of the bytes that are left.
+    """
+    size = min(last * BLOCK, len(data))
+    starts = range(first * BLOCK, size, _CHUNK)
+    pieces = (read_at(data, at, min(at + _CHUNK, size)) for at in starts)
+    sums = np.concatenate([np.empty(0, np.uint32), *map(block_sums, pieces)])
+    return np.pad(sums, (0, -(-size // BLOCK) - first - len(sums)))
 
 
 def crc32c(data: Any) -> int:
@@ -119,9 +132,9 @@ class CheckedBytes:
         if stop > start and not self._good[first:last].all():
             self.check_blocks(np.arange(first, last))
 
-    def check_at(self, places: NDArray[np.int64]) -> None:
+    def check_at(self, offsets: NDArray[np.int64]) -> None:
         """Check the blocks in which some bytes lie."""
-        blocks = places // BLOCK
+        blocks = offsets // BLOCK
         if not self._good[blocks].all():
             self.check_blocks(blocks)
 
@@ -136,7 +149,7 @@ class CheckedBytes:
             runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
         for run in runs:
             first, last = int(run[0]), int(run[-1]) + 1
-            sums = block_sums(self.bytes[first * BLOCK : last * BLOCK])
+            sums = sums_of(self.data, first, last)
             bad = np.flatnonzero(sums != self._sums[first:last])
             if len(bad):
                 raise ArtefactError(
@@ -207,7 +220,7 @@ def parse_sums(data: Any, path: str) -> list[FileSums]:
     Raises ArtefactError where they are damaged, NewerFormatError where they are of a
     newer kind.
     """
-    data = bytes(data)
+    data = bytes(read_at(data, 0, len(data)))
     if not is_sealed(data):
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
     start = len(_MAGIC) + 8
@@ -242,7 +255,7 @@ def _shifted(byte: int) -> int:
 
 _TABLE = [_shifted(byte) for byte in range(256)]
 _BY_TOP = {entry >> 24: byte for byte, entry in enumerate(_TABLE)}
-_BITS = {_TABLE[1 << place]: 1 << place for place in range(8)}
+_BITS = {_TABLE[1 << bit]: 1 << bit for bit in range(8)}
 
 
 def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
@@ -251,9 +264,9 @@ def flipped_bit(block: Any, expected: int) -> tuple[int, int] | None:
     None where more than a bit differs, or nothing.
     """
     difference = crc32c(block) ^ expected
-    for place in range(len(block) - 1, -1, -1):
+    for at in range(len(block) - 1, -1, -1):
         if difference in _BITS:
-            return place, _BITS[difference]
+            return at, _BITS[difference]
         # What it would be without the last byte.
         byte = _BY_TOP[difference >> 24]
         difference = (difference ^ _TABLE[byte]) << 8 & 0xFFFFFFFF | byte

@@ -1,8 +1,11 @@
 """Every byte of a collection compared with its checksum."""
 
 import contextlib
-from collections.abc import Callable
+import errno
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +20,11 @@ from fewbits.store._manifest import (
     SegmentEntry,
     copy_name,
     has_segments,
+    manifest_in,
     manifest_name,
     manifest_numbers,
     newest_number,
+    read_manifest,
 )
 from fewbits.store._segment import (
     SegmentFiles,
@@ -31,12 +36,12 @@ from fewbits.store._segment import (
     read_sums,
     segment_schemas,
 )
-from fewbits.store._sums import BLOCK, FileSums, block_sums, sum_of_sums
+from fewbits.store._sums import BLOCK, FileSums, sum_of_sums, sums_of
 
 
 @dataclass(frozen=True, repr=False)
 class Damage:
-    """One damaged block, or file.
+    """One damaged block, or file, that cannot be made again from others.
 
     Parameters
     ----------
@@ -45,12 +50,10 @@ class Damage:
     bytes : (int, int) or None
         The range of the block; None for the whole file.
     rows : (int, int) or None
-        The places of the segment's rows, the last not included, that lie in it, wholly
-        or in part; None where there are none, or it is unknown.
+        The positions in the segment, the last not included, whose values lie in it,
+        wholly or in part; None where there are none, or it is unknown.
     columns : tuple of str
         The columns that have values there.
-    is_derived : bool
-        Whether the file can be made again from others, so that nothing is lost.
     """
 
     file: str
@@ -58,7 +61,6 @@ class Damage:
     bytes: tuple[int, int] | None = None
     rows: tuple[int, int] | None = None
     columns: tuple[str, ...] = ()
-    is_derived: bool = False
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -67,8 +69,7 @@ class Damage:
         place = "" if self.bytes is None else f" bytes {self.bytes[0]}-{self.bytes[1]}"
         of = "" if self.rows is None else f", rows {self.rows[0]}-{self.rows[1] - 1}"
         of += f" of {', '.join(self.columns)}" if self.columns else ""
-        note = "; nothing is lost" if self.is_derived else ""
-        return f"{self.file}{place}{of}: {self.reason}{note}"
+        return f"{self.file}{place}{of}: {self.reason}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,14 +82,22 @@ class Report:
         Of the state that was looked at, None where no manifest can be read, or there is
         no collection.
     n_rows, n_bytes : int
-        Rows that live, and bytes that were read.
+        Rows that live, and bytes of the files that were read.
     damages : tuple of Damage
+    unreadable : tuple of str
+        A line for each file that the disk, or its rights, kept from being read. What it
+        holds is not known to be damaged.
+    to_rebuild : tuple of str
+        Files that are not as they should be, and that `repair` makes again from others,
+        as after a loss of power. Nothing is lost with them.
     """
 
     number: int | None
     n_rows: int
     n_bytes: int
     damages: tuple[Damage, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    to_rebuild: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return one_line(self)
@@ -101,153 +110,205 @@ class Report:
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Return a report from the values of `to_dict`, which JSON may have held."""
         damages = tuple(Damage(**_with_tuples(each)) for each in values["damages"])
-        return cls(**{**values, "damages": damages})
+        return cls(**_with_tuples({**values, "damages": damages}))
 
     @property
     def is_intact(self) -> bool:
-        """True where nothing is damaged."""
-        return not self.damages
+        """True where all was read and nothing is damaged."""
+        return not self.problems
+
+    @property
+    def problems(self) -> list[str]:
+        """A line for each damage, and for each file that could not be read."""
+        return [*map(str, self.damages), *self.unreadable]
+
+    def check_all_read(self, folder: Path) -> None:
+        """Refuse to repair a folder of which a file could not be read."""
+        if self.unreadable:
+            raise OSError(
+                errno.EIO,
+                f"{self.unreadable[0]}; nothing was repaired: try again, or copy what "
+                "can be read to another disk and repair that",
+                str(folder),
+            )
 
     def __str__(self) -> str:
-        if self.is_intact and self.number is None:
-            return f"{self.n_bytes:,} bytes are intact; there is no collection"
-        if self.is_intact:
-            return f"{self.n_rows:,} rows in {self.n_bytes:,} bytes are intact"
-        return "\n".join(str(damage) for damage in self.damages)
+        rows = "; there is no collection" if self.number is None else ""
+        of = "" if self.number is None else f"{self.n_rows:,} rows in "
+        lines = self.problems or [f"{of}{self.n_bytes:,} bytes are intact{rows}"]
+        names = [
+            f"{path}: to be rebuilt, which 'fewbits verify --repair' does; nothing is "
+            "lost"
+            for path in self.to_rebuild
+        ]
+        return "\n".join([*lines, *names])
 
 
 def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
     return {x: tuple(y) if isinstance(y, list) else y for x, y in values.items()}
 
 
-def newest_readable(disk: Disk) -> tuple[Manifest | None, list[Damage], int]:
+class Findings:
+    """What is wrong with files, one after the other."""
+
+    def __init__(self) -> None:
+        self.damages: list[Damage] = []
+        self.unreadable: list[str] = []
+
+    @contextlib.contextmanager
+    def reading(self, path: Path) -> Iterator[None]:
+        """Note what an error in the block says of a file, and go on after it."""
+        try:
+            yield
+        except FileNotFoundError:
+            self.damages.append(Damage(str(path), "it is missing"))
+        except OSError as error:
+            self.unreadable.append(f"{path} could not be read: {error.strerror}")
+        except ArtefactError as error:
+            text = str(error).removesuffix(f"; {REPAIR}")
+            # Errors of rows name a file by its absolute path.
+            rest = text.removeprefix(str(path.absolute())).removeprefix(str(path))
+            self.damages.append(
+                Damage(str(path), text if rest == text else f"it{rest}")
+            )
+
+
+def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
     """Return the newest state, from its manifest or the copy of it.
 
-    Also what is damaged of these, and the largest number of a state that there is. The
+    Also what is wrong with these, and the largest number of a state that there is. The
     state is None where neither can be read. Raises ArtefactError where there is
-    neither a manifest, damaged or not, nor a segment, or one of another version.
+    neither a manifest, damaged or not, nor a segment, and NewerFormatError where there
+    is one that needs a newer fewbits.
     """
-    names = disk.names()
+    names, findings = disk.names(), Findings()
     numbers = {*manifest_numbers(names), *manifest_numbers(names, "copy")}
     if not numbers:
         if not has_segments(names):
             newest_number(disk)  # says that there is no collection
-        return None, [Damage(str(disk.folder), "all of its manifests are missing")], 0
+        reason = "all of its manifests are missing"
+        findings.damages.append(Damage(str(disk.folder), reason))
+        return None, findings, 0
     top = max(numbers)
-    name, copy = manifest_name(top), copy_name(top)
-    manifest, damages = _state(disk, name, top)
-    if copy not in names:  # the process ended before it wrote one
-        return manifest, damages, top
-    if manifest is None:
-        manifest, damages_of_copy = _state(disk, copy, top)
-        return manifest, damages + damages_of_copy, top
-    if bytes(disk.map(copy)) != bytes(disk.map(name)):
-        path, reason = str(disk.folder / copy), "it differs from the manifest"
-        damages.append(Damage(path, reason, is_derived=True))
-    return manifest, damages, top
+    candidates = [manifest_name(top)]
+    if copy_name(top) in names:  # unless the process ended before it wrote one
+        candidates.append(copy_name(top))
+    for name in candidates:
+        path = disk.folder / name
+        with findings.reading(path):
+            manifest = manifest_in(disk, name)
+            if manifest.number == top:
+                return manifest, findings, top
+            raise ArtefactError(f"{path} is that of number {manifest.number}")
+    return None, findings, top
 
 
-def _state(disk: Disk, name: str, number: int) -> tuple[Manifest | None, list[Damage]]:
-    path = str(disk.folder / name)
-    try:
-        manifest = Manifest.from_bytes(disk.map(name), path)
-    except FileNotFoundError:
-        return None, [Damage(path, "it is missing")]
-    except ArtefactError as error:
-        return None, [_damage_of(path, error)]
-    if manifest.number != number:
-        return None, [Damage(path, f"it is that of number {manifest.number}")]
-    return manifest, []
+def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Report:
+    """Read all files of a state, and go on after whatever is wrong.
 
-
-def _damage_of(path: str, error: Exception, *, is_derived: bool = False) -> Damage:
-    """Return what an error of a whole file says."""
-    reason = str(error).removeprefix(path).removesuffix(f"; {REPAIR}")
-    return Damage(path, f"it{reason}", is_derived=is_derived)
-
-
-def verified(disk: Disk, manifest: Manifest | None, damages: list[Damage]) -> Report:
-    """Read all files of a state, and go on after whatever is damaged.
-
-    There is no state where no manifest can be read; `damages` are those of manifests.
+    There is no state where no manifest can be read; `findings` are of manifests.
     """
     if manifest is None:
-        return Report(None, 0, 0, tuple(damages))
+        problems = tuple(findings.damages), tuple(findings.unreadable)
+        return Report(None, 0, 0, *problems)
     n_bytes = 0
-    for entry in manifest.segments:
+    states = [*tagged_states(disk, manifest, findings), manifest]
+    entries = {(x.token, x.deletes): (y, x) for y in states for x in y.segments}
+    for state, entry in entries.values():
         names = [entry.sums_name, *(name for name, _ in entry.arrow_files)]
         names += [entry.ids_name] if has_index(entry) else []
         for name in (*names, entry.derived_name):
             with contextlib.suppress(OSError):
                 n_bytes += disk.size(name)
-        of_files = _of_arrow(disk, manifest, entry)
-        if not of_files:
-            try:
-                SegmentFiles(disk, manifest, entry).check_entry()
-            except ArtefactError as error:
-                path = str(disk.folder / entry.arrow_files[0][0])
-                of_files = [_damage_of(path, error)]
-        damages = [*damages, *of_files]
-        try:
+        n_before = len(findings.damages) + len(findings.unreadable)
+        _read_arrow(disk, state, entry, findings)
+        if len(findings.damages) + len(findings.unreadable) == n_before:
+            with findings.reading(disk.folder / entry.arrow_files[0][0]):
+                SegmentFiles(disk, state, entry).check_entry()
+        n_before = len(findings.damages)
+        with findings.reading(disk.folder / entry.deletes_name):
             read_deletes(disk, entry)
-        except ArtefactError as error:
-            damage = _damage_of(str(disk.folder / entry.deletes_name), error)
+        if len(findings.damages) > n_before:
+            damage = findings.damages.pop()
             effect = f"{entry.n_rows - entry.n_live:,} deletes depend on it"
-            damages.append(replace(damage, reason=f"{damage.reason}; {effect}"))
-        damages += damaged_derived(disk, entry)
-    return Report(manifest.number, manifest.n_live, n_bytes, tuple(damages))
+            damage = replace(damage, reason=f"{damage.reason}; {effect}")
+            findings.damages.append(damage)
+    return Report(
+        manifest.number,
+        manifest.n_live,
+        n_bytes,
+        tuple(findings.damages),
+        tuple(findings.unreadable),
+        tuple(str(disk.folder / name) for name in outdated(disk, manifest)),
+    )
 
 
-def damaged_derived(disk: Disk, entry: SegmentEntry) -> list[Damage]:
-    """Return what is damaged of the files beside a segment that can be made again."""
-    damages = []
+def tagged_states(disk: Disk, manifest: Manifest, findings: Findings) -> list[Manifest]:
+    """Return the older states that have names, as far as they can be read."""
+    states = []
+    for number in sorted({*manifest.tags.values()} - {manifest.number}):
+        with findings.reading(disk.folder / manifest_name(number)):
+            states.append(read_manifest(disk, number))
+    return states
+
+
+def outdated(disk: Disk, manifest: Manifest) -> list[str]:
+    """Return the files of a state that can be made again, and have to be."""
+    names = []
 
     def check(name: str, read: Callable[[], Any]) -> None:
-        path = str(disk.folder / name)
         try:
             read()
         except FileNotFoundError:
-            return
-        except ArtefactError as error:
-            damages.append(_damage_of(path, error, is_derived=True))
-        except OSError as error:
-            reason = f"it cannot be read: {error.strerror}"
-            damages.append(Damage(path, reason, is_derived=True))
+            pass  # as where a process ended before it wrote one
+        except (ArtefactError, OSError):
+            names.append(name)
 
-    if has_index(entry):
-        check(entry.ids_name, lambda: read_index(disk, entry).check_all())
-    check(entry.derived_name, lambda: read_derived(disk, entry))
-    return damages
+    name, copy = manifest_name(manifest.number), copy_name(manifest.number)
+
+    def compare() -> None:
+        if disk.read(copy) != disk.read(name):
+            raise ArtefactError(f"{copy} differs from the manifest")
+
+    with contextlib.suppress(ArtefactError, OSError):
+        manifest_in(disk, name)  # a state takes the place of one that is damaged
+        check(copy, compare)
+    for entry in manifest.segments:
+        if has_index(entry):
+            check(entry.ids_name, partial(_read_index, disk, entry))
+        check(entry.derived_name, partial(read_derived, disk, entry))
+    return names
 
 
-def _of_arrow(disk: Disk, manifest: Manifest, entry: SegmentEntry) -> list[Damage]:
-    """Return what is damaged of the files of rows and vectors, and of their sums."""
-    damages: list[Damage] = []
-    sums: list[FileSums | None]
-    try:
+def _read_index(disk: Disk, entry: SegmentEntry) -> None:
+    read_index(disk, entry).check_all()
+
+
+def _read_arrow(
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, findings: Findings
+) -> None:
+    """Read the files of rows and vectors, and of their sums."""
+    sums: list[FileSums | None] = [None] * 2
+    with findings.reading(disk.folder / entry.sums_name):
         sums = [*read_sums(disk, entry)]
-    except ArtefactError as error:
-        path = str(disk.folder / entry.sums_name)
-        damages.append(_damage_of(path, error))
-        sums = [None] * 2
     schemas = segment_schemas(manifest, has_rows=entry.has_rows)
     for (name, file), known, schema in zip(
         entry.arrow_files, sums, schemas, strict=False
     ):
-        path = str(disk.folder / name)
-        try:
+        path = disk.folder / name
+        with findings.reading(path):
             data = disk.map(name)
-        except FileNotFoundError:
-            damages.append(Damage(path, "it is missing"))
-            continue
-        if len(data) != file.n_bytes:
-            reason = f"it is {len(data):,} bytes long instead of {file.n_bytes:,}"
-            damages.append(Damage(path, reason))
-        elif known is not None:
-            damages += _of_blocks(path, data, known, schema, entry.n_rows)
-        elif sum_of_sums(block_sums(data)) != file.crc:
-            damages.append(Damage(path, "nothing says which of its blocks are intact"))
-    return damages
+            if len(data) != file.n_bytes:
+                raise ArtefactError(
+                    f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
+                )
+            if known is not None:
+                findings.damages += _of_blocks(
+                    str(path), data, known, schema, entry.n_rows
+                )
+            elif sum_of_sums(sums_of(data)) != file.crc:
+                reason = "nothing says which of its blocks are intact"
+                findings.damages.append(Damage(str(path), reason))
 
 
 def _of_blocks(
@@ -256,15 +317,12 @@ def _of_blocks(
     """Return each damaged block of an Arrow file, with the rows and columns in it."""
     import pyarrow as pa
 
-    bad = np.flatnonzero(block_sums(data) != known.sums).tolist()
+    bad = np.flatnonzero(sums_of(data) != known.sums).tolist()
     start, stop = known.body
     if any(b * BLOCK < start or (b + 1) * BLOCK > stop for b in bad):
         data = known.head + bytes(data[start:stop]) + known.tail
     buffer = pa.py_buffer(data)
-    try:
-        batch = only_batch(buffer, schema, n_rows, path, validate=not bad)
-    except ArtefactError as error:
-        return [_damage_of(path, error)]
+    batch = only_batch(buffer, schema, n_rows, path, validate=not bad)
     damages = []
     for block in bad:
         first, last = block * BLOCK, min((block + 1) * BLOCK, known.n_bytes)
@@ -272,7 +330,7 @@ def _of_blocks(
         spans = {
             name: span
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
-            if (span := _rows_in(column, *at)) is not None
+            if (span := _positions_in(column, *at)) is not None
         }
         rows = None
         if spans:
@@ -283,10 +341,10 @@ def _of_blocks(
     return damages
 
 
-def _rows_in(column: Any, start: int, stop: int) -> tuple[int, int] | None:
-    """Return the range of rows whose values lie between two addresses in memory.
+def _positions_in(column: Any, start: int, stop: int) -> tuple[int, int] | None:
+    """Return the range of positions whose values lie between two addresses in memory.
 
-    Of nested types, all rows; None where there are none.
+    Of nested types, all; None where there are none.
     """
     n, kind, buffers = len(column), column.type, column.buffers()
     offset_size, n_bits = bytes_of_offset(kind), _bits_of_row(kind)

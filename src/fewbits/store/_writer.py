@@ -8,11 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import own_memory, typed_table
+from fewbits._arrow import one_chunk, own_memory, typed_table
 from fewbits._checks import check_count
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
@@ -21,10 +22,9 @@ from fewbits.store._deletes import Deletes, write_deletes
 from fewbits.store._disk import Disk
 from fewbits.store._ids import (
     IdIndex,
-    as_ids,
     check_once,
-    checked_ids,
     equal_texts,
+    id_array,
     keys_of,
 )
 from fewbits.store._lock import FileLock
@@ -114,7 +114,7 @@ class Writer:
         rows = self._conforming(table)
         if ID not in rows.column_names:
             return self._add(rows, self._numbered(len(rows)))
-        ids = checked_ids(rows[ID].combine_chunks())
+        ids = _ids_of(rows)
         if self._may_repeat(ids):
             check_once(ids)
             self._check_new(ids)
@@ -138,7 +138,7 @@ class Writer:
             raise ArgumentError(
                 "upsert needs the column _id, which says what to replace"
             )
-        ids = checked_ids(rows[ID].combine_chunks())
+        ids = _ids_of(rows)
         n_replaced = 0
         if self._may_repeat(ids):
             check_once(ids)
@@ -160,7 +160,7 @@ class Writer:
             How many rows were deleted.
         """
         self._check_usable()
-        return self._delete(as_ids(ids, self._base.schema.field(ID).type))
+        return self._delete(id_array(ids, self._base.schema.field(ID).type))
 
     def holds(self, ids: Any) -> NDArray[np.bool_]:
         """Return which ids of an Arrow array are there after the changes so far."""
@@ -207,11 +207,11 @@ class Writer:
         """Commit, with as few segments as may be and no deleted rows."""
         self._check_usable()
         sizes = [source.size for source in self._sources]
-        groups = policy.everything(sizes, self._full)
+        runs = policy.everything(sizes, self._full)
         is_whole = all(source.n_live == source.n_rows for source in self._sources)
-        if not self._changed() and is_whole and len(groups) == len(self._sources):
+        if not self._changed() and is_whole and len(runs) == len(self._sources):
             return self._newest.number
-        return self._commit(groups, groups, whole=True)
+        return self._commit(runs, runs, whole=True)
 
     def rewrite(
         self,
@@ -290,6 +290,8 @@ class Writer:
     def _begin_from(self, state: Manifest) -> None:
         """Go on from a state that no manifest names."""
         self._base = replace(state, number=self._newest.number)
+        # Open files know deleted rows by the number of a commit, which comes again.
+        self._opened = WeakValueDictionary()
         self._begin()
 
     def _changed(self) -> bool:
@@ -336,9 +338,9 @@ class Writer:
 
     def _check_new(self, ids: Any) -> None:
         for source in self._sources:
-            there = source.find(ids) >= 0
-            if there.any():
-                known = ids[int(np.argmax(there))].as_py()
+            is_known = source.find(ids) >= 0
+            if is_known.any():
+                known = ids[int(np.argmax(is_known))].as_py()
                 raise ArgumentError(
                     f"there is an item with id {known!r} already: upsert replaces it"
                 )
@@ -352,8 +354,8 @@ class Writer:
         if not len(rows):
             return ids
         numbers = np.arange(self._next_row, self._next_row + len(rows))
-        given = {name: rows[name] for name in self._base.schema.names if name != ID}
-        table = pa.table({ROW: pa.array(numbers), ID: ids, **given})
+        rest = {name: rows[name] for name in self._base.schema.names if name != ID}
+        table = pa.table({ROW: pa.array(numbers), ID: ids, **rest})
         self._next_row += len(rows)
         if ids.type == "int64":
             self._next_id = max(self._next_id, int(ids.to_numpy().max()) + 1)
@@ -392,8 +394,8 @@ class Writer:
 
     def _commit(
         self,
-        groups: list[policy.Group],
-        fewest: list[policy.Group],
+        runs: list[policy.Run],
+        fewest: list[policy.Run],
         *,
         whole: bool = False,
     ) -> int:
@@ -402,7 +404,7 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._collect()
         try:
-            manifest = self._prepared(groups, compacts=True, whole=whole)
+            manifest = self._prepared(runs, compacts=True, whole=whole)
         except (OSError, ArtefactError) as error:
             if whole or not _is_avoidable(error):
                 raise
@@ -427,12 +429,12 @@ class Writer:
         collect(self._disk, newest, new, is_durable=durable)
 
     def _prepared(
-        self, groups: list[policy.Group], *, compacts: bool, whole: bool = False
+        self, runs: list[policy.Run], *, compacts: bool, whole: bool = False
     ) -> Manifest:
         """Write what the next state needs, and return it."""
         segments = []
-        for group in groups:
-            sources = self._sources[group.start : group.stop]
+        for run in runs:
+            sources = self._sources[run.start : run.stop]
             alive = [source for source in sources if source.n_live]
             if len(alive) == 1 and self._stays(alive[0], compacts, whole):
                 segments.append(self._kept(alive[0]))
@@ -458,6 +460,14 @@ class Writer:
             name = replace(entry, deletes=self._base.number + 1).deletes_name
             self._disk.remove(name)
         return write_deletes(self._disk, entry, self._base.number + 1, source.deletes)
+
+
+def _ids_of(rows: Any) -> Any:
+    """Return ids as one array, none of which is negative."""
+    ids = one_chunk(rows[ID])
+    if ids.type == "int64" and len(ids) and (lowest := int(ids.to_numpy().min())) < 0:
+        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {lowest}")
+    return ids
 
 
 def _is_avoidable(error: Exception) -> bool:
@@ -495,8 +505,8 @@ class Source(ABC):
         if not self.n_live:
             return np.full(len(ids), -1, np.int64)
         positions = self.positions(ids)
-        there = np.flatnonzero(positions >= 0)
-        positions[there[self.deletes.has(positions[there])]] = -1
+        hits = np.flatnonzero(positions >= 0)
+        positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
     def delete(self, ids: Any) -> int:
@@ -550,8 +560,7 @@ class Given(Source):
 
     @cached_property
     def _ids(self) -> Any:
-        column = self._table[ID]
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        return one_chunk(self._table[ID])
 
     @cached_property
     def _index(self) -> IdIndex:

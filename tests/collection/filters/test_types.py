@@ -291,3 +291,49 @@ def test_any_type_may_be_null():
         assert ask("c IS NOT NULL", c=column) == [True, False]
     assert ask("c IS NULL", c=pa.nulls(2)) == [True, True]
     assert ask("c = 1 OR c <> 1 OR c IN (1)", c=pa.nulls(2)) == [False, False]
+
+
+WIDE = {
+    "total": pa.array(
+        [Decimal("12345678901234567890123456789012345678"), Decimal(-1), None],
+        pa.decimal128(38, 0),
+    ),
+    "price": pa.array(
+        [Decimal("1234567890123456789012345678901234.5678"), Decimal("-0.0001"), None],
+        pa.decimal128(38, 4),
+    ),
+    "n": [1, 2, 3],
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        ("total = 12345678901234567890123456789012345678", [True, False, False]),
+        ("total = 12345678901234567890123456789012345677", [False] * 3),
+        ("total IN (-1, 12345678901234567890123456789012345677)", [False, True, False]),
+        ("total + 1 = 12345678901234567890123456789012345679", [True, False, False]),
+        ("total - total = 0", [True, True, False]),
+        ("-total = -12345678901234567890123456789012345678", [True, False, False]),
+        ("total * 10 = 123456789012345678901234567890123456780", [True, False, False]),
+        ("total + n > 0", [True, True, False]),
+        (
+            "price + price = 2469135780246913578024691357802469.1356",
+            [True, False, False],
+        ),
+        ("price > total", [False, True, False]),
+        ("price < 1234567890123456789012345678901234.56781", [True, True, False]),
+    ],
+)
+def test_decimals_of_38_digits_are_exact(condition, rows):
+    assert ask(condition, **WIDE) == rows
+
+
+def test_decimals_beside_floats_are_the_nearest_floats():
+    numbers = [Decimal(n).scaleb(-s) for n in range(1, 400, 7) for s in range(1, 6)]
+    columns = {
+        "d": pa.array(numbers, pa.decimal128(20, 6)),
+        "f": [float(number) for number in numbers],
+    }
+    assert all(ask("d = f", **columns))
+    assert all(ask("d / 1 = f", **columns))

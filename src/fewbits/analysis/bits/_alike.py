@@ -148,17 +148,17 @@ def estimate_effective_bits(
     From the mean squared correlation of a sample of them, drawn because evenly spaced
     ones may be special: so is the first bit of each block of a transform.
     """
-    chosen, m = bits, len(bits)
+    sample, m = bits, len(bits)
     if m < 2:
         return float(m)
     if m > n_sampled:
-        chosen = np.sort(rng.choice(bits, n_sampled, replace=False))
-    k = len(chosen)
-    kept = np.empty((len(codes), n_bytes(k)), np.uint8)
+        sample = np.sort(rng.choice(bits, n_sampled, replace=False))
+    k = len(sample)
+    sampled = np.empty((len(codes), n_bytes(k)), np.uint8)
     for rows in spans(len(codes), _CORRELATED_ROWS):
-        shifts = (7 - chosen % 8).astype(np.uint8)
-        kept[rows] = pack(codes[rows][:, chosen // 8] >> shifts & 1)
-    spread = correlate(kept, k).effective_bits
+        shifts = (7 - sample % 8).astype(np.uint8)
+        sampled[rows] = pack(codes[rows][:, sample // 8] >> shifts & 1)
+    spread = correlate(sampled, k).effective_bits
     mean_square = (k / spread - 1) / (k - 1)
     return float(m / (1 + (m - 1) * mean_square))
 

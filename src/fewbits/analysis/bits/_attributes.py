@@ -252,7 +252,7 @@ def rank_bits(
     items = np.zeros(len(names))
     # Ones of each class and bit, those expected under noise, and ones that stay ones.
     ones, noisy = np.zeros((2, len(names), len(spread)))
-    kept = np.zeros(len(spread))
+    steady = np.zeros(len(spread))
     start = 0
     for block in _score_blocks(scores):
         bits, block_classes = block > 0, classes[start : start + len(block)]
@@ -264,15 +264,15 @@ def rank_bits(
         items += np.bincount(block_classes, minlength=len(names))
         ones += members @ bits.astype(np.float64)
         noisy += members @ chances
-        kept += (chances * bits).sum(axis=0)
+        steady += (chances * bits).sum(axis=0)
         start += len(block)
     total = ones.sum(axis=0)
-    gained = noisy.sum(axis=0) - kept  # zeros that become ones
+    gained = noisy.sum(axis=0) - steady  # zeros that become ones
     information = None
     if labels is None:
         # The bit itself, without noise, is the class.
         sides = np.array([n - total, total])
-        reliable = _information(sides, np.array([gained, kept]))
+        reliable = _information(sides, np.array([gained, steady]))
     else:
         sizes = np.broadcast_to(items[:, None], ones.shape)
         information = _information(sizes, ones)
@@ -281,7 +281,7 @@ def rank_bits(
         order=np.argsort(-reliable.round(12), kind="stable"),
         balance=total / n,
         entropy=entropy(total / n),
-        stability=1 - (gained + total - kept) / n,
+        stability=1 - (gained + total - steady) / n,
         information=information,
         reliable_information=reliable,
         noise=float(noise),

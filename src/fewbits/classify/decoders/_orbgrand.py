@@ -99,10 +99,10 @@ class Orbgrand(ScoreDecoder):
             ranks = flips[start:end].astype(np.intp)
             ranks = ranks[:, : max(1, np.count_nonzero(ranks.any(axis=0)))]
             for items in guesses.open_blocks(BLOCK // len(ranks)):
-                some = words[items]
-                keys = some[:, ranks[:, 0]]
+                block = words[items]
+                keys = block[:, ranks[:, 0]]
                 for column in ranks.T[1:]:
-                    keys ^= some[:, column]
+                    keys ^= block[:, column]
                 hits = guesses.look_up(items, keys)
                 spent = costs[items[hits.items, None], ranks[hits.guesses]].sum(axis=1)
                 hits = hits.where(guesses.are_right(items, hits, spent))

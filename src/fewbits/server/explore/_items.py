@@ -8,6 +8,7 @@ from fewbits._arrow import python_values
 from fewbits._typing import IdArray
 from fewbits.collection import Collection
 from fewbits.errors import ArgumentError
+from fewbits.store import CODE
 
 
 def check_filled(collection: Collection) -> None:
@@ -59,7 +60,7 @@ def records(collection: Collection, positions: IdArray) -> list[dict[str, Any]]:
 
 def records_of(table: Any) -> list[dict[str, Any]]:
     """Return the items of `Collection.take` as plain values, with ``code`` if there."""
-    id_name, *names = [name for name in table.column_names if name != "_code"]
+    id_name, *names = [name for name in table.column_names if name != CODE]
     ids = table[id_name].to_pylist()
     values = [python_values(table[name]) for name in names]
     rows = zip(*values, strict=True) if names else [()] * len(ids)
@@ -67,7 +68,7 @@ def records_of(table: Any) -> list[dict[str, Any]]:
         {"id": id, "columns": dict(zip(names, row, strict=True))}
         for id, row in zip(ids, rows, strict=True)
     ]
-    if "_code" in table.column_names:
-        for item, code in zip(items, table["_code"].to_pylist(), strict=True):
+    if CODE in table.column_names:
+        for item, code in zip(items, table[CODE].to_pylist(), strict=True):
             item["code"] = code.hex()
     return items

@@ -72,11 +72,6 @@ def use_of_bits(collection: Collection, *, proposals: bool = True) -> dict[str, 
         more than .5 in absolute value, the ``proposed`` names of both sides or None,
         and their significant ``words``.
 
-    Raises
-    ------
-    ArgumentError
-        When the collection is empty.
-
     Examples
     --------
     >>> from fewbits.encoders import LinearEncoder
@@ -164,15 +159,12 @@ def _words(
         return ["" if text is None else str(text) for text in texts]
     if collection.label_column is None:
         return None
-    labels = collection.column(collection.label_column, positions)
-    return [_labels(label) for label in labels]
-
-
-def _labels(value: Any) -> list[str]:
-    if value is None:
-        return []
-    several = isinstance(value, list | tuple | np.ndarray)
-    return [str(label) for label in value] if several else [str(value)]
+    rows = []
+    for label in collection.column(collection.label_column, positions):
+        several = isinstance(label, list | tuple | np.ndarray)
+        labels = label if several else [] if label is None else [label]
+        rows.append([str(one) for one in labels])
+    return rows
 
 
 def _name(words: Sequence[Word]) -> str:
@@ -195,15 +187,9 @@ def _name(words: Sequence[Word]) -> str:
 class BitExamples:
     """Items that show the sides of all bits best.
 
-    Attributes
-    ----------
-    by : {"vectors", "texts", "images", "codes"}
-        What tells: scores of kept vectors, or of texts or images that are read again;
-        or codes alone.
-    n_items : int
-        Items that were looked at.
-    extremes : Extremes or None
-        The items with the largest scores; None by codes alone.
+    `by` is what tells: scores of kept "vectors", or of "texts" or "images" that are
+    read again; or "codes" alone, which have no `extremes`, items of the largest scores.
+    `n_items` were looked at.
     """
 
     by: str
@@ -256,11 +242,6 @@ def meaning_of_bit(
         ``classes``, with ``class``, ``n`` items and the ``share`` of these that have a
         1, in its order, only the ends of a long list; None without `label`. And
         ``n_classes``.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no such bit or column, or the collection is empty.
     """
     check_bit(collection, bit)
     examples = examples or bit_examples(collection)
@@ -292,9 +273,9 @@ def _extreme(
     positions, scores = side.rows[bit], side.scores[bit]
     # An item of the other side may be extreme where this one has few.
     codes = collection.codes[np.maximum(positions, 0)]
-    own = (positions >= 0) & (_values(codes, bit) == value)
-    shown = records(collection, positions[own][:k])
-    for item, score in zip(shown, scores[own][:k].tolist(), strict=True):
+    here = (positions >= 0) & (_values(codes, bit) == value)
+    shown = records(collection, positions[here][:k])
+    for item, score in zip(shown, scores[here][:k].tolist(), strict=True):
         item["score"] = score
     return shown
 
@@ -305,10 +286,10 @@ def _typical(
     """Return the items nearest to the majority of the codes of a side."""
     positions = sampled(len(collection), _CODES)
     codes = collection.codes[positions]
-    own = _values(codes, bit) == value
-    if not own.any():
+    here = _values(codes, bit) == value
+    if not here.any():
         return []
-    positions, codes = positions[own], np.ascontiguousarray(codes[own])
+    positions, codes = positions[here], np.ascontiguousarray(codes[here])
     bits = unpack(codes, collection.encoder.n_bits)
     majority = bits.mean(axis=0, keepdims=True) >= 0.5
     distances = hamming_distances(pack(majority), codes)[0]
@@ -356,13 +337,7 @@ def names_path(folder: str | Path, collection: Collection) -> Path:
 def names_of_bits(
     folder: str | Path | None, collection: Collection
 ) -> dict[int, Sides]:
-    """Return the names that were given to bits; none without a folder.
-
-    Raises
-    ------
-    ArgumentError
-        When the file holds anything else.
-    """
+    """Return the names that were given to bits; none without a folder."""
     path = None if folder is None else names_path(folder, collection)
     if path is None or not path.is_file():
         return {}
@@ -379,21 +354,8 @@ def name_bit(
 ) -> Sides:
     """Name the values 0 and 1 of a bit, and return their names as they were saved.
 
-    Parameters
-    ----------
-    folder : str or Path
-    collection : Collection
-    bit : int
-    zeros, ones : str or None
-        None, or a blank, takes the name away.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no such bit, or a name is longer than 200 characters or has
-        control characters.
-    OSError
-        When the file cannot be written.
+    None, or a blank, takes the name away. Names of more than 200 characters, or
+    with control characters, are refused.
     """
     check_bit(collection, bit)
     sides = _checked(zeros, "zeros"), _checked(ones, "ones")

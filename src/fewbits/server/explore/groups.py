@@ -9,6 +9,7 @@ from fewbits._typing import IdArray
 from fewbits.codes import pair_distances
 from fewbits.collection import Collection, DuplicateGroups
 from fewbits.server.explore._items import records
+from fewbits.store import ID
 
 _LINES = 10_000  # of a table
 
@@ -22,23 +23,13 @@ def largest_groups(
 ) -> dict[str, Any]:
     """Count groups of near duplicates, and show the largest.
 
-    Parameters
-    ----------
-    collection : Collection
-    groups : DuplicateGroups
-        Of the collection.
-    max_groups : int, default=50
-        Groups that are shown; 0 only counts them.
-    max_items : int, default=None
-        Items of a group that are shown, the first; None shows all.
-
     Returns
     -------
     dict
         ``n_groups``, ``n_items`` and ``n_pairs`` of all groups; of those that are shown
-        the ``sizes``, and as ``groups`` their items in the order of the collection:
-        ``id``, ``distance``, the bits in which its code differs from that of the first,
-        and ``columns``.
+        the ``sizes``, and as ``groups`` their first items in the order of the
+        collection: ``id``, ``distance``, the bits in which its code differs from that
+        of the first, and ``columns``.
 
     Examples
     --------
@@ -47,23 +38,23 @@ def largest_groups(
     >>> largest_groups(col, col.duplicates(0).groups())["n_items"]
     2
     """
-    shown = _largest_first(groups)[:max_groups]
+    largest = _largest_first(groups)[:max_groups]
+    shown = []
+    for members in largest:
+        members = members[:max_items]
+        codes = np.ascontiguousarray(collection.codes[members])
+        first = np.repeat(codes[:1], len(codes), axis=0)
+        items = records(collection, members)
+        for item, distance in zip(items, pair_distances(codes, first), strict=True):
+            item["distance"] = int(distance)
+        shown.append(items)
     return {
         "n_groups": len(groups),
         "n_items": len(groups.ids),
         "n_pairs": groups.n_pairs,
-        "groups": [_group(collection, members[:max_items]) for members in shown],
-        "sizes": [len(members) for members in shown],
+        "groups": shown,
+        "sizes": [len(members) for members in largest],
     }
-
-
-def _group(collection: Collection, members: IdArray) -> list[dict[str, Any]]:
-    codes = np.ascontiguousarray(collection.codes[members])
-    first = np.repeat(codes[:1], len(codes), axis=0)
-    items = records(collection, members)
-    for item, distance in zip(items, pair_distances(codes, first), strict=True):
-        item["distance"] = int(distance)
-    return items
 
 
 def _largest_first(groups: DuplicateGroups) -> list[IdArray]:
@@ -78,25 +69,14 @@ def duplicate_list(
 ) -> Iterator[Any]:
     """Return an iterator over tables with a line for each duplicate, to clean up by.
 
-    Parameters
-    ----------
-    collection : Collection
-    groups : DuplicateGroups
-        Of the collection: all are listed, the largest first.
-    keep : array-like of int or str, default=()
-        Ids of items to keep. In groups without one the first item is kept.
+    In groups without an item that is to `keep`, the first one is.
 
     Yields
     ------
     pyarrow.Table
-        ``_id``, ``_group`` from 1 on, ``_decision`` ("keep" or "remove"),
-        ``_distance``, the bits in which the code differs from that of the item of the
-        group to keep, and the user's columns.
-
-    Raises
-    ------
-    ArgumentError
-        When there is no such item.
+        ``_id``, ``_group`` from 1 on, the largest first, ``_decision`` ("keep" or
+        "remove"), ``_distance``, the bits in which the code differs from that of the
+        item of the group to keep, and the user's columns.
 
     Examples
     --------
@@ -106,22 +86,20 @@ def duplicate_list(
     >>> table["_id"].to_pylist(), table["_decision"].to_pylist()
     ([0, 2], ['remove', 'keep'])
     """
+    # Before the first table is asked for, so that an unknown id is refused.
     kept = collection.positions_of(keep) if len(keep) else np.empty(0, np.int64)
-    return _tables(collection, _largest_first(groups), kept)
+    parts = _largest_first(groups)
+    ends = np.cumsum([0, *map(len, parts)])
 
+    def tables() -> Iterator[Any]:
+        start = 0
+        while start < len(parts) or start == 0:
+            end = int(np.searchsorted(ends, ends[start] + _LINES))
+            end = min(max(end, start + 1), len(parts))
+            yield _table(collection, parts[start:end], start, kept)
+            start = max(end, 1)
 
-def _tables(
-    collection: Collection, groups: list[IdArray], kept: IdArray
-) -> Iterator[Any]:
-    if not groups:
-        yield _table(collection, [], 0, kept)
-    ends = np.cumsum([0, *map(len, groups)])
-    start = 0
-    while start < len(groups):
-        end = int(np.searchsorted(ends, ends[start] + _LINES))
-        end = min(max(end, start + 1), len(groups))
-        yield _table(collection, groups[start:end], start, kept)
-        start = end
+    return tables()
 
 
 def _table(
@@ -144,7 +122,7 @@ def _table(
     items = collection.take(positions)
     table = pa.table(
         {
-            "_id": items[collection.id_name],
+            ID: items[collection.id_name],
             "_group": np.repeat(np.arange(len(groups)) + number + 1, sizes),
             "_decision": pa.array(np.where(is_kept, "keep", "remove"), pa.string()),
             "_distance": differing.sum(axis=1, dtype=np.int64),

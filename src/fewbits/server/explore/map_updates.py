@@ -3,24 +3,15 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from fewbits._repr import one_line
 from fewbits._runtime import changed
-from fewbits.collection import Collection
 from fewbits.errors import one_line as message_of
+from fewbits.server._service import Snapshot
 from fewbits.server.explore.maps import CollectionMap, map_collection
 
 _HELD = 4  # maps of earlier versions, which pages go on to look at
-
-
-class Snapshot(Protocol):
-    """A version of a collection, with a name for it."""
-
-    @property
-    def collection(self) -> Collection: ...
-    @property
-    def version(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,22 +19,15 @@ class MadeMap:
     """A map, and the snapshot that it is of."""
 
     map: CollectionMap
-    snapshot: Any
+    snapshot: Snapshot
 
 
 @dataclass(frozen=True, repr=False)
 class MapState:
     """The newest map, and the progress of the next.
 
-    Attributes
-    ----------
-    made : MadeMap or None
-    stage : str
-        "waiting", "layout", "places", "trust", "ready" or "failed".
-    done, total : int
-        Of the stage.
-    fault : str or None
-        Why it failed.
+    `stage` is "waiting", "layout", "places", "trust", "ready" or "failed", of which
+    `done` of `total` are done; `fault` says why it failed.
     """
 
     made: MadeMap | None = None
@@ -67,21 +51,13 @@ class MapState:
         }
 
 
-class _Closed(Exception):
-    """The map is no longer awaited."""
-
-
 class MapUpdates:
     """Makes maps of a collection that changes, one at a time in a thread of its own.
 
     A later map keeps the layout of an earlier one as long as the encoder is the same.
     The newest is shown until the next is made, however often the collection changes
-    meanwhile; a few before it are held for those who look at them.
-
-    Parameters
-    ----------
-    make : callable, default=map_collection
-        Called with a collection, `earlier` and `progress`.
+    meanwhile; a few before it are held for those who look at them. `make` is called
+    with a collection, `earlier` and `progress`.
     """
 
     def __init__(self, make: Callable[..., CollectionMap] = map_collection) -> None:
@@ -105,9 +81,8 @@ class MapUpdates:
             if not self._working:
                 self._working = True
                 self._progress = MapState()
-                threading.Thread(target=self._work, daemon=True).start()
-            newest = next(reversed(self._held.values()), None)
-            return replace(self._progress, made=newest)
+                threading.Thread(target=self._make_all, daemon=True).start()
+            return replace(self._progress, made=self._newest())
 
     def held(self, version: str) -> MadeMap | None:
         """Return the map of a snapshot, if it has been made and is held."""
@@ -118,48 +93,43 @@ class MapUpdates:
         """Stop what is being made."""
         self._closed = True
 
-    def _work(self) -> None:
+    def _newest(self) -> MadeMap | None:
+        return next(reversed(self._held.values()), None)
+
+    def _make_all(self) -> None:
         while True:
             with self._lock:
                 if self._next is None or self._closed:
                     self._working = False
                     return
                 snapshot, self._next = self._next, None
-            state = self._made(snapshot)
-            with self._lock:
-                if self._next is not None and self._next.version == snapshot.version:
-                    self._next = None  # asked for while it was made
-                self._keep(snapshot.version, state)
-
-    def _made(self, snapshot: Snapshot) -> MapState:
-        collection = snapshot.collection
-        with self._lock:
-            newest = next(reversed(self._held.values()), None)
-        earlier = None if newest is None else newest.map
-        if earlier is not None:
-            fingerprint = earlier.collection.encoder.fingerprint
-            if fingerprint != collection.encoder.fingerprint:
+                newest = self._newest()
+            version = snapshot.version
+            earlier = None if newest is None else newest.map
+            fingerprint = snapshot.collection.encoder.fingerprint
+            if earlier and earlier.collection.encoder.fingerprint != fingerprint:
                 earlier = None
-        try:
-            # The other cores answer requests meanwhile.
-            with changed(threads=1):
-                made = self._make(collection, earlier=earlier, progress=self._tell)
-        except Exception as error:
-            return MapState(stage="failed", fault=message_of(error))
-        return MapState(MadeMap(made, snapshot), "ready", 1, 1)
+            made, failed = None, None
+            try:
+                # The other cores answer requests meanwhile.
+                with changed(threads=1):
+                    plane = self._make(
+                        snapshot.collection, earlier=earlier, progress=self._report
+                    )
+                made = MadeMap(plane, snapshot)
+            except Exception as error:
+                failed = version, MapState(stage="failed", fault=message_of(error))
+            with self._lock:
+                if self._next is not None and self._next.version == version:
+                    self._next = None  # asked for while it was made
+                self._progress, self._failed = MapState(), failed
+                if made is not None:
+                    self._held[version] = made
+                while len(self._held) > _HELD:
+                    del self._held[next(iter(self._held))]
 
-    def _keep(self, version: str, state: MapState) -> None:
-        self._progress = MapState()
-        if state.made is None:
-            self._failed = version, state
-            return
-        self._failed = None
-        self._held[version] = state.made
-        while len(self._held) > _HELD:
-            del self._held[next(iter(self._held))]
-
-    def _tell(self, stage: str, done: int, total: int) -> None:
+    def _report(self, stage: str, done: int, total: int) -> None:
         if self._closed:
-            raise _Closed
+            raise RuntimeError("the map is no longer awaited")
         with self._lock:
             self._progress = MapState(None, stage, done, total)

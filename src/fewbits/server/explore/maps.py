@@ -6,6 +6,7 @@ item on the map.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,12 @@ from fewbits.analysis.maps import (
     fit_layout,
     map_trust,
 )
-from fewbits.codes import as_codes, check_unused, hamming_distances, n_bytes
+from fewbits.codes import check_unused, hamming_distances
 from fewbits.collection import Collection
-from fewbits.errors import ArgumentError, CodeError
+from fewbits.errors import ArgumentError
+from fewbits.server._queries import as_codes
 from fewbits.server.explore._items import records
+from fewbits.store import ID
 
 #: Called with (stage, done, of so many); stages are "layout", "places" and "trust".
 Progress = Callable[[str, int, int], None]
@@ -123,24 +126,9 @@ class CollectionMap:
     def colours(self, by: str, *, id: Any = None, code: str | None = None) -> Colours:
         """Colour the points.
 
-        Parameters
-        ----------
-        by : str
-            ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item or a
-            code; or ``trust``, the share of true neighbours that the map keeps around a
-            point.
-        id : int or str, default=None
-            The item from which distances are measured.
-        code : str, default=None
-            The code from which they are measured, in hexadecimal.
-
-        Raises
-        ------
-        ArgumentError
-            When it is none of these, there is no such column, bit or item, or not
-            exactly one of `id` and `code` is given for distances alone.
-        CodeError
-            When the code is not one.
+        By ``class:COLUMN``; ``bit:NUMBER``; ``distance``, in bits from an item, by its
+        `id`, or from a `code` in hexadecimal; or ``trust``, the share of true
+        neighbours that the map keeps around a point.
         """
         kind, _, name = by.partition(":")
         if kind != "distance" and not (id is None and code is None):
@@ -192,14 +180,8 @@ class CollectionMap:
             )
         if code is None:
             return self.collection.encode(ids=[id])
-        try:
-            row = np.frombuffer(bytes.fromhex(code), np.uint8)
-        except ValueError:
-            raise CodeError(f"a code in hexadecimal is needed, got {code!r}") from None
         n_bits = self.collection.encoder.n_bits
-        if len(row) != n_bytes(n_bits):
-            raise CodeError(f"codes have {n_bytes(n_bits)} bytes, got {len(row)}")
-        codes = as_codes(row[None].copy(), n_bits)
+        codes = as_codes([code], n_bits)
         check_unused(codes, n_bits, "codes")
         return codes
 
@@ -210,13 +192,7 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """Find the items whose codes are nearest to that of one, on the map or not.
 
-        Parameters
-        ----------
-        row : int, default=None
-            Position of the item.
-        id : int or str, default=None
-            Its id, in place of that.
-        k : int, default=10
+        Of the item at position `row`, or the one with an `id`.
 
         Returns
         -------
@@ -226,12 +202,6 @@ class CollectionMap:
             ``n_same``, how many other items have the same code, of the `k` nearest. And
             ``neighbours``, nearest first: ``id``, ``row``, ``distance`` in bits,
             ``columns``, ``on_map`` and ``place``.
-
-        Raises
-        ------
-        ArgumentError
-            When not exactly one of `row` and `id` is given, there is no such item, or
-            `k` is out of range.
         """
         if (row is None) == (id is None):
             raise ArgumentError("give exactly one of row and id")
@@ -256,8 +226,8 @@ class CollectionMap:
         hits = col.search(codes=col.codes[positions], k=k + 1, columns=())
         near = col.positions_of(hits.ids.ravel()).reshape(hits.ids.shape)
         # The item itself is among them, unless more than k others have its code.
-        own = near == positions[:, None]
-        others = np.argsort(own, axis=1, kind="stable")[:, :k]
+        is_itself = near == positions[:, None]
+        others = np.argsort(is_itself, axis=1, kind="stable")[:, :k]
         distances = np.take_along_axis(hits.distances, others, axis=1)
         return np.take_along_axis(near, others, axis=1), distances.astype(np.int64)
 
@@ -277,14 +247,7 @@ class CollectionMap:
     ) -> dict[str, Any]:
         """List the points farthest from all other items, and those among another class.
 
-        Parameters
-        ----------
-        label : str, default=None
-            A column with classes; items without one have none.
-        n : int, default=5
-            Items in each list, at most.
-        k : int, default=10
-            Neighbours, of all items, that tell of an item.
+        By a column with classes, `label`; `k` neighbours tell of an item.
 
         Returns
         -------
@@ -296,11 +259,6 @@ class CollectionMap:
             and ``votes``, the neighbours of that class; None without `label`.
             ``nearest_distance_p95``, that of the 95 %; ``k``; and ``n_points``, those
             that were looked at, drawn at random where there are too many.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such column, or it holds several labels of an item.
 
         Examples
         --------
@@ -364,13 +322,7 @@ class CollectionMap:
     # Export.
 
     def table(self, positions: IdArray, *, n_neighbours: int = 10) -> Any:
-        """Return items as a table.
-
-        Parameters
-        ----------
-        positions : ndarray of shape (n,), dtype int64
-        n_neighbours : int, default=10
-            Nearest items of the whole collection to list for each; 0 for none.
+        """Return items, with their nearest ones of the whole collection, as a table.
 
         Returns
         -------
@@ -378,11 +330,6 @@ class CollectionMap:
             ``_id``, ``_x`` and ``_y``, null of items that are not on the map,
             ``_neighbours``, a list of ids for each, ``_distances``, those in bits, and
             the user's columns.
-
-        Raises
-        ------
-        ArgumentError
-            When there is no such item, or neighbours of so many would take too long.
         """
         import pyarrow as pa
 
@@ -391,38 +338,30 @@ class CollectionMap:
             raise ArgumentError(f"rows are from 0 to {n - 1}")
         points = self.points_of(positions)
         items = self.collection.take(positions)
-        table = pa.table({"_id": items[self.collection.id_name]})
+        table = pa.table({ID: items[self.collection.id_name]})
         for i, name in enumerate(("_x", "_y")):
             values = self.places[points.clip(0), i]
             table = table.append_column(name, pa.array(values, mask=points < 0))
         if n_neighbours:
-            for name, column in self._lists(positions, n_neighbours).items():
-                table = table.append_column(name, column)
+            if len(positions) * n > _MOST:
+                raise ArgumentError(
+                    f"neighbours of {len(positions):,} among {n:,} items take too "
+                    f"long: choose at most {_MOST // n:,} items, or leave them out "
+                    "(neighbours=0)"
+                )
+            k = min(n_neighbours, n - 1)
+            near, distances = self._nearest(positions, k)
+            ids = self.collection.take(near.ravel(), ())[self.collection.id_name]
+            ends = pa.array(np.arange(len(positions) + 1) * k, pa.int32())
+            for name, values in (
+                ("_neighbours", ids.combine_chunks()),
+                ("_distances", pa.array(distances.ravel(), pa.int32())),
+            ):
+                lists = pa.ListArray.from_arrays(ends, values)
+                table = table.append_column(name, lists)
         for name in self.collection.columns:
             table = table.append_column(items.schema.field(name), items[name])
         return table
-
-    def _lists(self, positions: IdArray, k: int) -> dict[str, Any]:
-        """Return lists of ids and distances of neighbours, a list for each item."""
-        import pyarrow as pa
-
-        n = len(self.collection)
-        if len(positions) * n > _MOST:
-            raise ArgumentError(
-                f"neighbours of {len(positions):,} among {n:,} items take too long: "
-                f"choose at most {_MOST // n:,} items, or leave them out "
-                "(neighbours=0)"
-            )
-        k = min(k, n - 1)
-        near, distances = self._nearest(positions, k)
-        ids = self.collection.take(near.ravel(), ())[self.collection.id_name]
-        ends = pa.array(np.arange(len(positions) + 1) * k, pa.int32())
-        return {
-            "_neighbours": pa.ListArray.from_arrays(ends, ids.combine_chunks()),
-            "_distances": pa.ListArray.from_arrays(
-                ends, pa.array(distances.ravel(), pa.int32())
-            ),
-        }
 
 
 def _legend(
@@ -485,43 +424,43 @@ def map_collection(
         know are placed.
     max_points : int, default=1_000_000
         Of a larger collection so many items, drawn at random, are on the map.
-    n_landmarks : int, default=20_000
+    n_landmarks, random_state : int
         See `fewbits.analysis.maps.fit_layout`.
-    random_state : int, default=0
     progress : callable, default=None
         Called with (stage, done, of so many).
-
-    Returns
-    -------
-    CollectionMap
-
-    Raises
-    ------
-    ArgumentError
-        When the collection is empty, or there is no such column.
     """
     n = len(collection)
     if not n:
         raise ArgumentError("need at least one item for a map, got none")
+
+    def stage(name: str) -> Callable[[int, int], None] | None:
+        return None if progress is None else partial(progress, name)
+
     order = np.random.default_rng(random_state).permutation(n)
     positions = order[: check_count(max_points, "max_points")]
     codes = collection.codes[positions]
     if earlier is None:
-        column = label or _one_label_column(collection)
-        classes = None
-        if column is not None:
-            classes = collection.group_numbers(column, positions)
+        name = collection.label_column
+        if name is not None and _is_nested(collection.schema.field(name).type):
+            name = None  # several of an item
+        name = label or name
+        classes = None if name is None else collection.group_numbers(name, positions)
         layout = fit_layout(
             codes,
             classes=classes,
             n_landmarks=n_landmarks,
             random_state=random_state,
-            progress=_stage("layout", progress),
+            progress=stage("layout"),
         )
-        places = layout.place(codes, _stage("places", progress))
-    else:
-        layout = earlier.layout
-        places = _moved(codes, earlier, _stage("places", progress))
+        places = layout.place(codes, stage("places"))
+    else:  # which has places of most codes
+        layout, hashes = earlier.layout, code_hashes(earlier.codes)
+        order = np.argsort(hashes, kind="stable")
+        at = np.searchsorted(hashes, code_hashes(codes), sorter=order)
+        points = order[np.minimum(at, len(hashes) - 1)]
+        same = (earlier.codes[points] == codes).all(axis=1)
+        places = earlier.places[points]
+        places[~same] = layout.place(codes[~same], stage("places"))
     if progress is not None:
         progress("trust", 0, 1)
     trust = map_trust(codes, places, random_state=random_state)
@@ -530,35 +469,7 @@ def map_collection(
     )
 
 
-def _stage(name: str, progress: Progress | None) -> Callable[[int, int], None] | None:
-    if progress is None:
-        return None
-    report = progress
-    return lambda done, total: report(name, done, total)
-
-
-def _one_label_column(collection: Collection) -> str | None:
-    """Return the column of labels, unless items have several of them."""
+def _is_nested(kind: Any) -> bool:
     import pyarrow as pa
 
-    name = collection.label_column
-    if name is None or pa.types.is_nested(collection.schema.field(name).type):
-        return None
-    return name
-
-
-def _moved(
-    codes: CodeArray,
-    earlier: CollectionMap,
-    progress: Callable[[int, int], None] | None,
-) -> NDArray[np.uint16]:
-    """Return the places of codes, looked up where an earlier map has them."""
-    known = code_hashes(earlier.codes)
-    order = np.argsort(known, kind="stable")
-    hashes = code_hashes(codes)
-    at = np.minimum(np.searchsorted(known, hashes, sorter=order), len(known) - 1)
-    points = order[at]
-    same = (earlier.codes[points] == codes).all(axis=1)
-    places = earlier.places[points]
-    places[~same] = earlier.layout.place(codes[~same], progress)
-    return places
+    return bool(pa.types.is_nested(kind))

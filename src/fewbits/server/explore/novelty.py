@@ -46,11 +46,6 @@ def novelty(
         ``radius``, the novelty radius of the collection or None; ``n_samples`` and
         ``n_items``, the items that were tried and those they were compared with.
 
-    Raises
-    ------
-    ArgumentError
-        When there is no such column, it has one class only, or items are fewer than 2.
-
     Examples
     --------
     >>> codes = np.array([[3], [3], [2]], np.uint8)

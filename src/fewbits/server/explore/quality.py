@@ -28,11 +28,6 @@ def quality(collection: Collection) -> dict[str, Any]:
         most frequent code, of the ``n_sample`` codes that were compared. All of these
         are None where damage keeps the codes from being read. ``warnings``, sentences
         about what deserves attention.
-
-    Raises
-    ------
-    ArgumentError
-        When the collection is empty.
     """
     check_filled(collection)
     return {
@@ -86,11 +81,6 @@ def recall(collection: Collection, k: int = 10) -> dict[str, Any]:
         ``estimates``, see `Collection.recall`; ``truth``, what the exact neighbours
         were found with: ``"vectors"`` that are kept, or ``"texts"``; and ``reason``,
         why there are no estimates. One of the last two is None.
-
-    Raises
-    ------
-    ArgumentError
-        When the collection is empty.
     """
     check_filled(collection)
     truth, vectors, n_features = "vectors", None, collection.encoder.n_features
@@ -110,8 +100,8 @@ def recall(collection: Collection, k: int = 10) -> dict[str, Any]:
         estimates = collection.recall(k, vectors=vectors, n_queries=n_queries)
     except FewbitsError as error:
         return _no_recall(str(error))
-    told = [estimate.to_dict() for estimate in estimates]
-    return {"estimates": told, "truth": truth, "reason": None}
+    rows = [estimate.to_dict() for estimate in estimates]
+    return {"estimates": rows, "truth": truth, "reason": None}
 
 
 def _no_recall(reason: str) -> dict[str, Any]:

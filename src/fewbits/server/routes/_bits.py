@@ -7,13 +7,13 @@ from fastapi import APIRouter, Depends, Query
 
 from fewbits.server._bodies import NamesBody, body_of, reads
 from fewbits.server._errors import ApiError
-from fewbits.server._replies import Json, answers
+from fewbits.server._replies import Json
 from fewbits.server._service import Current, Served
 
 router = APIRouter()
 
 
-@router.get("/v1/bits", responses=answers("Bits"))
+@router.get("/v1/bits")
 async def bits(served: Current, proposals: bool = True) -> Json:
     """List the bits with their use and their names."""
     from fewbits.server.explore.bits import with_names
@@ -22,7 +22,7 @@ async def bits(served: Current, proposals: bool = True) -> Json:
     return Json(with_names(use, await _names(served)))
 
 
-@router.get("/v1/bits/{bit}", responses=answers("BitMeaning"))
+@router.get("/v1/bits/{bit}")
 async def bit(
     bit: int,
     served: Current,
@@ -43,9 +43,7 @@ async def bit(
     return Json({**use, "names": names, **meaning})
 
 
-@router.put(
-    "/v1/bits/{bit}", openapi_extra=reads(NamesBody), responses=answers("BitNamed")
-)
+@router.put("/v1/bits/{bit}", openapi_extra=reads(NamesBody))
 async def name_bit(
     bit: int,
     body: Annotated[NamesBody, Depends(body_of(NamesBody))],

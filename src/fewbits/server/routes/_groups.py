@@ -8,12 +8,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
 from fewbits.client.wire import ARROW
-from fewbits.collection import DuplicateGroups
+from fewbits.collection import Collection, DuplicateGroups
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import GroupsBody, body_of, reads
 from fewbits.server._replies import CSV, Json, accepts, answers, arrow_reply, csv_of
 from fewbits.server._service import Current, Served
 from fewbits.server.explore.groups import duplicate_list, largest_groups
+from fewbits.store import ID, ROW
 
 router = APIRouter()
 
@@ -38,27 +39,32 @@ async def duplicate_groups(
     CSV says which items to keep; Arrow has the number, the position and the id of each
     item that is in a group.
     """
-    if accepts(request, CSV):
-        _refuse(body, "max_groups", "is for answers in JSON: CSV has all groups")
-        tables = await served.run_heavy(
-            lambda: duplicate_list(
-                served.collection, _groups(served, body), body.keep or ()
-            )
-        )
-        return StreamingResponse(_lines(served, tables), media_type=CSV)
-    _refuse(body, "keep", "is for answers in CSV")
-    if accepts(request, ARROW):
-        _refuse(body, "max_groups", "is for answers in JSON: Arrow has all groups")
-        return await served.run_heavy(_table, served, body)
+    collection, settings = served.collection, served.settings
+
+    def groups() -> DuplicateGroups:
+        confirmed = body.max_vector_distance is not None
+        most = _MOST_CONFIRMED if confirmed else _MOST_PAIRS
+        options = body.options("max_pairs", "max_groups", "keep")
+        pairs = collection.duplicates(**options)
+        return pairs.groups(max_pairs=min(body.max_pairs or most, most))
 
     def largest() -> dict[str, Any]:
-        return largest_groups(
-            served.collection,
-            _groups(served, body),
-            max_groups=body.max_groups,
-            max_items=_SHOWN,
-        )
+        most = body.max_groups
+        return largest_groups(collection, groups(), max_groups=most, max_items=_SHOWN)
 
+    kind = next((kind for kind in (CSV, ARROW) if accepts(request, kind)), None)
+    if kind is not None and "max_groups" in body.model_fields_set:
+        raise ArgumentError(f"max_groups is for answers in JSON: {kind} has all groups")
+    if kind != CSV and body.keep is not None:
+        raise ArgumentError("keep is for answers in CSV")
+    if kind == CSV:
+        tables = await served.run_heavy(
+            lambda: duplicate_list(collection, groups(), body.keep or ())
+        )
+        return StreamingResponse(_lines(served, tables), media_type=CSV)
+    if kind == ARROW:
+        most = settings.max_hits
+        return await served.run_heavy(lambda: _table(collection, groups(), most))
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
@@ -66,27 +72,9 @@ async def duplicate_groups(
     return Json(await served.run_heavy(largest))
 
 
-def _groups(served: Served, body: GroupsBody) -> DuplicateGroups:
-    most = _MOST_PAIRS if body.max_vector_distance is None else _MOST_CONFIRMED
-    pairs = served.collection.duplicates(
-        body.radius,
-        max_vector_distance=body.max_vector_distance,
-        filter=body.filter,
-        allowed=body.allowed,
-    )
-    return pairs.groups(max_pairs=min(body.max_pairs or most, most))
-
-
-def _refuse(body: GroupsBody, name: str, why: str) -> None:
-    if name in body.model_fields_set and getattr(body, name) is not None:
-        raise ArgumentError(f"{name} {why}")
-
-
-def _table(served: Served, body: GroupsBody) -> Response:
+def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Response:
     import pyarrow as pa
 
-    collection, most = served.collection, served.settings.max_hits
-    groups = _groups(served, body)
     if len(groups.ids) > most:
         raise ArgumentError(
             f"{len(groups.ids):,} items are in groups, {most:,} are answered at "
@@ -94,7 +82,7 @@ def _table(served: Served, body: GroupsBody) -> Response:
         )
     numbers = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     ids = pa.array(groups.ids, collection.schema.field(collection.id_name).type)
-    table = {"_group": numbers, "_row": groups.positions, "_id": ids}
+    table = {"_group": numbers, ROW: groups.positions, ID: ids}
     return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 

@@ -17,12 +17,12 @@ from fewbits.server._replies import (
     accepts,
     also,
     answers,
-    checked_size,
+    check_bytes,
     table_reply,
 )
-from fewbits.server._search import check_hits
 from fewbits.server._service import Current, Served
 from fewbits.server.explore._items import records_of
+from fewbits.server.routes._search import check_hits
 
 if TYPE_CHECKING:
     from fewbits.server.explore.maps import CollectionMap, Colours
@@ -37,7 +37,7 @@ Count = Annotated[int, Query(ge=1, le=_MOST)]
 Version = Annotated[str | None, Query(max_length=100)]
 
 
-@router.get("/v1/map", responses=answers("MapFacts"))
+@router.get("/v1/map")
 async def facts(served: Current) -> Json:
     """Describe the newest map; begin one of this snapshot where there is none."""
     state = served.service.maps.state(served.snapshot)
@@ -83,7 +83,7 @@ class Coloured:
         return await served.run(work)
 
 
-@router.get("/v1/map/legend", responses=answers("Legend"))
+@router.get("/v1/map/legend")
 async def legend(
     served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
 ) -> Json:
@@ -103,7 +103,7 @@ async def colours(
     return Response(values.tobytes(), media_type=BYTES)
 
 
-@router.get("/v1/map/neighbours", responses=answers("MapNeighbours"))
+@router.get("/v1/map/neighbours")
 async def neighbours(
     served: Current,
     row: Annotated[int | None, Query(ge=0, le=2**40)] = None,
@@ -117,7 +117,7 @@ async def neighbours(
     return Json(await served.run(work))
 
 
-@router.get("/v1/map/outliers", responses=answers("MapOutliers"))
+@router.get("/v1/map/outliers")
 async def outliers(
     served: Current,
     label: Annotated[str | None, Query(max_length=1000)] = None,
@@ -159,7 +159,8 @@ def _exported(
         return table_reply(table, request)
     if positions.max() >= len(collection):
         raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
-    items = checked_size(collection.take(positions, codes=True))
+    items = collection.take(positions, codes=True)
+    check_bytes(items)
     return Json({"items": records_of(items)})
 
 
@@ -188,6 +189,6 @@ def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap
 def _id(served: Served, id: str | None) -> Any:
     """Return an id as the collection has it."""
     try:
-        return None if id is None else served.collection.typed_id(id)
+        return None if id is None else served.collection.parse_id(id)
     except ArgumentError as error:
         raise ApiError(404, "not_found", str(error)) from None

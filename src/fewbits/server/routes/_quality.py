@@ -14,7 +14,7 @@ from fewbits.server._service import Current, Served
 router = APIRouter()
 
 
-@router.get("/v1/quality", responses=answers("Quality"))
+@router.get("/v1/quality")
 async def quality(served: Current) -> Json:
     """Return the use of bits, bytes and files, and the last verification."""
     from fewbits.server.explore.quality import quality
@@ -24,12 +24,15 @@ async def quality(served: Current) -> Json:
     if answer["n_dead_bits"] is None:  # damaged codes may be repaired meanwhile
         served.snapshot.results.pop("quality", None)
         live.set_damage(warnings[0])
-    last = await served.run(_last_verified, served)
+    noted = await served.run(served.collection.last_verified)
+    both = [x for x in (noted, served.service.verified) if x is not None]
+    last = max(both, key=lambda verified: verified.at, default=None)
     public = [live.public(warning) for warning in warnings]
-    return Json({**answer, "warnings": public, "last_verify": last})
+    shown = None if last is None else _public(served, last)
+    return Json({**answer, "warnings": public, "last_verify": shown})
 
 
-@router.get("/v1/quality/recall", responses=answers("Recall"))
+@router.get("/v1/quality/recall")
 async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> Json:
     """Estimate the recall of each way to search; takes seconds when first asked."""
     from fewbits.server.explore.quality import recall
@@ -44,7 +47,7 @@ async def recall(served: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -
     return Json(answer)
 
 
-@router.get("/v1/novelty", responses=answers("Novelty"))
+@router.get("/v1/novelty")
 async def novelty(served: Current, label: str | None = None) -> Json:
     """Return the shares of known and unknown items that each threshold accepts."""
     from fewbits.server.explore.novelty import novelty
@@ -63,7 +66,7 @@ async def verify(served: Current) -> Json:
     at, began = time.time(), time.perf_counter()
     # One at a time: it reads all of the disk.
     read = partial(
-        Collection.verify_folder, served.folder, note=served.settings.writable
+        Collection.verify_folder, served.folder, record=served.settings.writable
     )
     report = await served.run_heavy(read)
     verified = Verification(report, at, time.perf_counter() - began)
@@ -71,18 +74,9 @@ async def verify(served: Current) -> Json:
     if noted is not None and noted.at >= at:
         verified = noted
     served.service.verified = verified  # where the folder has no note of it
-    damages = report.damages
-    served.service.live.set_damage(str(damages[0]) if damages else None)
+    problems = report.problems
+    served.service.live.set_damage(problems[0] if problems else None)
     return Json(_public(served, verified))
-
-
-def _last_verified(served: Served) -> dict[str, Any] | None:
-    """Return the newest of what the folder notes, and what this process knows."""
-    both = served.collection.last_verified(), served.service.verified
-    known = [verified for verified in both if verified is not None]
-    if not known:
-        return None
-    return _public(served, max(known, key=lambda verified: verified.at))
 
 
 def _public(served: Served, verified: Verification) -> dict[str, Any]:
@@ -90,4 +84,6 @@ def _public(served: Served, verified: Verification) -> dict[str, Any]:
     facts, public = verified.to_dict(), served.service.live.public
     for damage in facts["damages"]:
         damage |= {name: public(damage[name]) for name in ("file", "text")}
+    for name in ("unreadable", "to_rebuild"):
+        facts[name] = [public(text) for text in facts[name]]
     return facts

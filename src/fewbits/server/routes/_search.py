@@ -1,30 +1,33 @@
 """Search, and what else is asked of the collection itself."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Request, Response
 
+from fewbits._json import to_json
 from fewbits.classify.decoders import decoder_of
 from fewbits.client.wire import ARROW, BYTES
-from fewbits.collection import KINDS
-from fewbits.errors import ArgumentError
+from fewbits.codes import hamming_distances
+from fewbits.collection import KINDS, Collection, Hits
+from fewbits.errors import ArgumentError, FeatureError, FewbitsError
 from fewbits.server._bodies import (
+    Body,
     ClassifyBody,
     DuplicatesBody,
     EncodeBody,
     ItemsBody,
     LikeBody,
-    Queries,
     RecallBody,
     SearchBody,
     body_of,
     reads,
 )
 from fewbits.server._errors import ApiError
-from fewbits.server._queries import as_matrix, query_of
+from fewbits.server._queries import Query, Upload, as_matrix, query_of
 from fewbits.server._replies import (
     CSV,
     PARQUET,
@@ -33,16 +36,29 @@ from fewbits.server._replies import (
     also,
     answers,
     arrow_reply,
-    checked_size,
+    check_bytes,
     table_reply,
 )
-from fewbits.server._search import check_hits, explain, hits_reply, search_answer
 from fewbits.server._service import Current, Served, served
+from fewbits.server._settings import Settings
 from fewbits.server.explore._items import records_of
+from fewbits.store import CODE
 
 router = APIRouter()
 _search_body = body_of(SearchBody, arrow=True, image=True)
+PNG = "image/png"
+_SIDE, _MOST_BYTES = 256, 64 << 20  # of a picture, and of its file
 _FEW = 1000  # items whose size is not looked at first
+_EXPLAINED = 16  # queries at most: each looks at every item
+#: Hits, and bytes of the body, of a search that is answered with others; texts take
+#: longer to encode than other items.
+_BATCHED, _SHORT, _SHORT_TEXT = 100, 64 << 10, 4 << 10
+#: Hits, and bytes of the body, of a request that shares its thread with its like.
+_BULK_HITS, _BULK_BYTES = 20_000, 256 << 10
+_CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search short
+
+
+# Search.
 
 
 @router.post(
@@ -51,11 +67,124 @@ _FEW = 1000  # items whose size is not looked at first
     responses=answers("Found", ARROW),
 )
 async def search(request: Request) -> Response:
-    """Find the nearest items of each query, see `fewbits.Collection.search`."""
-    # Called past FastAPI's routing, see `Direct`.
-    body = await _search_body(request)
-    wants_arrow = accepts(request, ARROW)
-    return await search_answer(await served(request), body, arrow=wants_arrow)
+    """Find the nearest items of each query, see `fewbits.Collection.search`.
+
+    A quick search for a single item is answered together with others that wait.
+    """
+    # Called past FastAPI's routing.
+    body: Any = await _search_body(request)
+    wants_arrow, version = accepts(request, ARROW), await served(request)
+    settings, collection = version.settings, version.collection
+    if body._table is None:
+        query = query_of(body, settings)
+    else:  # which takes longer than the event loop should
+        query = await version.run(query_of, body, settings)
+    k, options = 10 if body.k is None else body.k, body.options(*KINDS)
+    check_hits(len(query), k, collection, settings)
+    is_one = len(query) == 1 and query.kind != "images" and not wants_arrow
+    costly = any(options[name] is not None for name in options.keys() - _CHEAP)
+    short = _SHORT_TEXT if query.kind == "texts" else _SHORT
+    # Others, which share one thread, should not wait for a search.
+    if not is_one or costly or k > _BATCHED or body._size > short:
+        is_bulk = _is_bulk(body, len(query) * min(k, len(collection)))
+        return await version.run(
+            lambda: hits_reply(found(version, body, query), arrow=wants_arrow),
+            is_bulk=is_bulk,
+        )
+
+    def together(questions: Sequence[Any]) -> Sequence[Any]:
+        return _answers(collection, settings, options, query.kind, questions)
+
+    question = as_matrix(query.values) if query.kind == "vectors" else query.values[0]
+    if query.kind == "vectors":  # what must be equal for queries to be one array
+        form: Any = question.shape, question.dtype
+    else:
+        form = type(question), len(question) if query.kind == "codes" else 0
+    # What is answered together has all options in common, whatever they are.
+    values = (tuple(x) if isinstance(x, list) else x for x in options.values())
+    key = (version.version, query.kind, form, *values)
+    batcher = version.service.batcher
+    return Json(await batcher.ask(key, question, body._size, together))
+
+
+def _answers(
+    collection: Collection,
+    settings: Settings,
+    options: dict[str, Any],
+    kind: str,
+    questions: Sequence[Any],
+) -> Sequence[Any]:
+    """Answer single queries in one call; where it fails, each by itself."""
+    values = np.concatenate(questions) if kind == "vectors" else list(questions)
+    try:
+        query = Query(kind, values).arguments(collection, settings)
+        answer = collection.search(**query, **options).to_dict()
+    except FewbitsError as error:  # perhaps of one of them
+        if len(questions) == 1:
+            return [error]
+        return [
+            _answers(collection, settings, options, kind, [question])[0]
+            for question in questions
+        ]
+    far = answer.get("out_of_distribution")
+    replies = []
+    for i, hits in enumerate(answer["hits"]):
+        one = {**answer, "hits": [hits]}
+        if far is not None:
+            one["out_of_distribution"] = [far[i]]
+        replies.append(to_json(one).encode())
+    return replies
+
+
+def found(version: Served, body: Any, query: Query) -> Hits:
+    """Return the hits of a search in bounds."""
+    collection, settings = version.collection, version.settings
+    options, most = body.options(*KINDS), settings.max_k
+    unbounded = options["radius"] is not None and options["k"] is None
+    if unbounded:
+        most = min(most, settings.max_hits // max(1, len(query)))
+        options["k"] = most + 1
+    hits = collection.search(**query.arguments(collection, settings), **options)
+    if unbounded and hits.ids.shape[1] > most:
+        raise ArgumentError(
+            f"a query has more than {most:,} items within {options['radius']} bits: "
+            "give k, a smaller radius, or a filter"
+        )
+    return hits
+
+
+def check_hits(
+    n_queries: int, k: int, collection: Collection, settings: Settings
+) -> None:
+    """Refuse more hits than the settings allow."""
+    if k > settings.max_k:
+        raise ArgumentError(f"at most {settings.max_k:,} hits per query, got {k}")
+    if n_queries * min(k, len(collection)) > settings.max_hits:
+        raise ArgumentError(
+            f"{n_queries:,} queries with {k:,} hits each are more than "
+            f"{settings.max_hits:,} hits: send fewer queries at a time"
+        )
+
+
+def hits_reply(hits: Hits, *, arrow: bool) -> Response:
+    """Return hits as JSON, or as a table."""
+    if not arrow:
+        return Json(hits.to_dict())
+    far = hits.out_of_distribution
+    return arrow_reply(
+        hits.to_arrow(),
+        metric=hits.metric,
+        rerank=hits.rerank,
+        version=hits.version,
+        n_queries=len(hits),
+        k=hits.ids.shape[1],
+        columns=hits.columns.column_names,
+        out_of_distribution=None if far is None else far.tolist(),
+    )
+
+
+def _is_bulk(body: Body, n_hits: int = 0) -> bool:
+    return n_hits > _BULK_HITS or body._size > _BULK_BYTES
 
 
 @router.post(
@@ -63,11 +192,69 @@ async def search(request: Request) -> Response:
     openapi_extra=reads(SearchBody, image=True),
     responses=answers("Explained"),
 )
-async def explained(
+async def explain(
     body: Annotated[Any, Depends(body_of(SearchBody, image=True))], served: Current
 ) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
-    return Json(await served.run(explain, served, body))
+    collection, settings = served.collection, served.settings
+
+    def explained() -> Json:
+        query = query_of(body, settings)
+        if len(query) > _EXPLAINED:
+            raise ArgumentError(f"explain at most {_EXPLAINED} queries")
+        k = 10 if body.k is None else body.k
+        check_hits(len(query), k, collection, settings)
+        answer = found(served, body, query).to_dict()
+        codes = collection.encode(**query.arguments(collection, settings))
+        mask = collection.mask(filter=body.filter, allowed=body.allowed)
+        n_bits, histograms = collection.encoder.n_bits, []
+        items = collection.positions_of(query.values) if query.kind == "ids" else None
+        for i, code in enumerate(codes):
+            apart = hamming_distances(code[None], collection.codes)[0]
+            some = apart if mask is None else apart[mask]
+            counts = np.bincount(some, minlength=n_bits + 1)
+            if items is not None and (mask is None or mask[items[i]]):
+                counts[0] -= 1  # the item itself, which is left out of its hits, too
+            histograms.append(counts.tolist())
+        for hits in filter(None, answer["hits"]):
+            stored = collection.encode(ids=[hit["id"] for hit in hits])
+            for hit, code in zip(hits, stored, strict=True):
+                hit["code"] = code.tobytes().hex()
+        texts = [code.tobytes().hex() for code in codes]
+        return Json({**answer, "codes": texts, "histograms": histograms})
+
+    return await served.run(explained, is_bulk=_is_bulk(body))
+
+
+@router.post(
+    "/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found", ARROW)
+)
+async def like(
+    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current, request: Request
+) -> Response:
+    """Find items that are like some, and unlike others."""
+
+    def alike() -> Response:
+        check_hits(1, body.k, served.collection, served.settings)
+        options = body.options()
+        for name in ("good", "bad"):
+            options[name] = _items_of(options[name], served, ())
+            options[f"{name}_ids"] = options[f"{name}_ids"] or ()
+        hits = served.collection.like(**options)
+        return hits_reply(hits, arrow=accepts(request, ARROW))
+
+    return await served.run(alike, is_bulk=_is_bulk(body, body.k))
+
+
+def _items_of(body: Body | None, served: Served, default: Any = None) -> Any:
+    """Return items of the collection's own kind that are a part of a body."""
+    if body is None:
+        return default
+    query = query_of(body, served.settings)
+    return query.items(served.collection, served.settings)
+
+
+# Codes, classes, duplicates, recall.
 
 
 @router.post(
@@ -82,22 +269,22 @@ async def encode(
 ) -> Response:
     """Return the codes of items: in hexadecimal, as packed bytes, or as Arrow."""
 
-    def codes() -> Any:
+    def encoded() -> Response:
         query = query_of(body, served.settings)
         arguments = query.arguments(served.collection, served.settings)
-        return served.collection.encode(**arguments)
+        codes = served.collection.encode(**arguments)
+        n_bits = served.collection.encoder.n_bits
+        if accepts(request, BYTES):
+            return Response(codes.tobytes(), media_type=BYTES)
+        if not accepts(request, ARROW):
+            return Json({"n_bits": n_bits, "codes": [c.tobytes().hex() for c in codes]})
+        import pyarrow as pa
 
-    made = await served.run(codes)
-    n_bits = served.collection.encoder.n_bits
-    if accepts(request, BYTES):
-        return Response(made.tobytes(), media_type=BYTES)
-    if not accepts(request, ARROW):
-        return Json({"n_bits": n_bits, "codes": [c.tobytes().hex() for c in made]})
-    import pyarrow as pa
+        buffers = [None, pa.py_buffer(codes.tobytes())]
+        column = pa.Array.from_buffers(pa.binary(codes.shape[1]), len(codes), buffers)
+        return arrow_reply(pa.table({CODE: column}), n_bits=n_bits)
 
-    buffers = [None, pa.py_buffer(made.tobytes())]
-    column = pa.Array.from_buffers(pa.binary(made.shape[1]), len(made), buffers)
-    return arrow_reply(pa.table({"_code": column}), n_bits=n_bits)
+    return await served.run(encoded, is_bulk=_is_bulk(body))
 
 
 @router.post(
@@ -110,46 +297,16 @@ async def classify(
     served: Current,
 ) -> Json:
     """Return the class of items, see `fewbits.Collection.classify`."""
-    return Json(await served.run(_classified, served, body))
 
+    def classified() -> Json:
+        query, options = query_of(body, served.settings), body.options(*KINDS)
+        if isinstance(body.decoder, dict):
+            parameters = dict(body.decoder)
+            options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
+        arguments = query.arguments(served.collection, served.settings)
+        return Json(served.collection.classify(**arguments, **options).to_dict())
 
-def _classified(served: Served, body: Any) -> dict[str, Any]:
-    query = query_of(body, served.settings)
-    fields = [name for name in type(body).model_fields if name not in KINDS]
-    options = {name: vars(body)[name] for name in fields}
-    if isinstance(body.decoder, dict):
-        parameters = dict(body.decoder)
-        options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
-    arguments = query.arguments(served.collection, served.settings)
-    return served.collection.classify(**arguments, **options).to_dict()
-
-
-@router.post(
-    "/v1/like", openapi_extra=reads(LikeBody), responses=answers("Found", ARROW)
-)
-async def like(
-    body: Annotated[Any, Depends(body_of(LikeBody))], served: Current, request: Request
-) -> Response:
-    """Find items that are like some, and unlike others."""
-
-    def alike() -> Response:
-        check_hits(1, body.k, served.collection, served.settings)
-        options = {name: vars(body)[name] for name in type(body).model_fields}
-        for name in ("good", "bad"):
-            options[name] = _items_of(options[name], served, ())
-            options[f"{name}_ids"] = options[f"{name}_ids"] or ()
-        hits = served.collection.like(**options)
-        return hits_reply(hits, arrow=accepts(request, ARROW))
-
-    return await served.run(alike)
-
-
-def _items_of(body: Queries | None, served: Served, default: Any = None) -> Any:
-    """Return items of the collection's own kind that are a part of a body."""
-    if body is None:
-        return default
-    query = query_of(body, served.settings)
-    return query.items(served.collection, served.settings)
+    return await served.run(classified, is_bulk=_is_bulk(body))
 
 
 @router.post(
@@ -165,21 +322,16 @@ async def duplicates(
     """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
 
     def pairs() -> Response:
-        found = served.collection.duplicates(
-            body.radius,
-            max_vector_distance=body.max_vector_distance,
-            filter=body.filter,
-            allowed=body.allowed,
-        )
+        every = served.collection.duplicates(**body.options())
         blocks, most = [], served.settings.max_hits
-        for block in found:
+        for block in every:
             blocks.append(block)
             if sum(map(len, blocks)) > most:
                 raise ArgumentError(
                     f"more than {most:,} pairs: give a smaller radius, or a filter"
                 )
         if accepts(request, ARROW):
-            return arrow_reply(found.table_of(blocks))
+            return arrow_reply(every.table_of(blocks))
         return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
 
     return await served.run_heavy(pairs)
@@ -193,15 +345,18 @@ async def recall(
 ) -> Json:
     """Estimate the recall of searches, see `fewbits.Collection.recall`."""
 
-    def estimates() -> dict[str, Any]:
-        options = {name: vars(body)[name] for name in type(body).model_fields}
+    def estimated() -> Json:
+        options = body.options()
         options["queries"] = _items_of(body.queries, served)
         if body.vectors is not None:
             options["vectors"] = as_matrix(body.vectors)
-        found = served.collection.recall(**options)
-        return {"estimates": [estimate.to_dict() for estimate in found]}
+        estimates = served.collection.recall(**options)
+        return Json({"estimates": [estimate.to_dict() for estimate in estimates]})
 
-    return Json(await served.run_heavy(estimates))
+    return await served.run_heavy(estimated)
+
+
+# Items.
 
 
 @router.post(
@@ -214,70 +369,65 @@ async def items(
     served: Current,
     request: Request,
 ) -> Response:
-    """Return items by ids or positions: as JSON, or exported as a table."""
-    return await served.run(_items, served, body, request)
-
-
-def _items(served: Served, body: ItemsBody, request: Request) -> Response:
+    """Return items, each once: as JSON, CSV, Parquet or Arrow."""
     collection, most = served.collection, served.settings.max_hits
-    if (body.ids is None) == (body.positions is None):
-        raise ArgumentError("give exactly one of ids and positions")
-    if (count := len(body.ids or body.positions or ())) > most:
-        raise ArgumentError(f"at most {most:,} items, got {count}")
-    positions = np.array(body.positions or (), np.int64)
-    if body.ids is not None:
-        positions = collection.positions_of(body.ids, missing_ok=body.missing_ok)
-    elif len(positions) and positions.max() >= len(collection):
-        raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
-    mask = collection.mask(body.filter)
-    if mask is not None:
-        positions = positions[mask[positions]]
-    if len(np.unique(positions)) < len(positions):
-        raise ArgumentError("ask for each item once")
-    table = collection.take(positions, body.columns, codes=True)
-    if any(accepts(request, kind) for kind in (CSV, PARQUET, ARROW)):
-        return table_reply(table, request)
-    if len(positions) > _FEW:
-        checked_size(table)
-    return Json({"items": records_of(table)})
 
+    def chosen() -> Response:
+        if (body.ids is None) == (body.positions is None):
+            raise ArgumentError("give exactly one of ids and positions")
+        if (count := len(body.ids or body.positions or ())) > most:
+            raise ArgumentError(f"at most {most:,} items, got {count}")
+        positions = np.array(body.positions or (), np.int64)
+        if body.ids is not None:
+            positions = collection.positions_of(body.ids, missing_ok=body.missing_ok)
+        elif len(positions) and positions.max() >= len(collection):
+            raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
+        mask = collection.mask(body.filter)
+        if mask is not None:
+            positions = positions[mask[positions]]
+        if len(np.unique(positions)) < len(positions):
+            raise ArgumentError("ask for each item once")
+        table = collection.take(positions, body.columns, codes=True)
+        if any(accepts(request, kind) for kind in (CSV, PARQUET, ARROW)):
+            return table_reply(table, request)
+        if len(positions) > _FEW:
+            check_bytes(table)
+        return Json({"items": records_of(table)})
 
-PNG = "image/png"
-_SIDE, _MOST_BYTES = 256, 64 << 20
+    count = len(body.ids or body.positions or ())
+    return await served.run(chosen, is_bulk=_is_bulk(body, count))
 
 
 @router.get("/v1/items/{id:path}/image", response_class=Response, responses=also(PNG))
 async def image(id: str, served: Current) -> Response:
-    """Return a small picture of an item of an image collection."""
-    return await served.run(_thumbnail, served, id)
+    """Return a small picture of an item of an image collection.
 
-
-def _thumbnail(served: Served, id: str) -> Response:
-    """Return a picture at most 256 pixels wide and high.
-
-    Its path is what the collection says; nothing of the request names a file.
+    It is at most 256 pixels wide and high. Its path is what the collection says;
+    nothing of the request names a file.
     """
     from fewbits._images import open_rgb
-    from fewbits.errors import FeatureError
-    from fewbits.server._queries import Upload
 
     collection, column = served.collection, served.collection.item_column
     if collection.kind != "images" or column is None:
         raise ApiError(404, "not_found", "the items of this collection are no images")
-    try:
-        record = collection.get([collection.typed_id(id)], [column])[0]
-    except ArgumentError as error:
-        raise ApiError(404, "not_found", str(error)) from None
-    path = Path(str(record[column]))
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise FeatureError(f"{path.name} is too large to be shown")
-        data = path.read_bytes()
-    except OSError:
-        raise ApiError(404, "not_found", "the file of this image is gone") from None
-    picture = open_rgb(Upload(data, path.name, served.settings.max_pixels))
-    picture.thumbnail((_SIDE, _SIDE))
-    sink = io.BytesIO()
-    picture.save(sink, "PNG")
-    headers = {"Cache-Control": "private, max-age=3600"}
-    return Response(sink.getvalue(), media_type=PNG, headers=headers)
+
+    def thumbnail() -> Response:
+        try:
+            record = collection.get([collection.parse_id(id)], [column])[0]
+        except ArgumentError as error:
+            raise ApiError(404, "not_found", str(error)) from None
+        path = Path(str(record[column]))
+        try:
+            if path.stat().st_size > _MOST_BYTES:
+                raise FeatureError(f"{path.name} is too large to be shown")
+            data = path.read_bytes()
+        except OSError:
+            raise ApiError(404, "not_found", "the file of this image is gone") from None
+        picture = open_rgb(Upload(data, path.name, served.settings.max_pixels))
+        picture.thumbnail((_SIDE, _SIDE))
+        sink = io.BytesIO()
+        picture.save(sink, "PNG")
+        headers = {"Cache-Control": "private, max-age=3600"}
+        return Response(sink.getvalue(), media_type=PNG, headers=headers)
+
+    return await served.run(thumbnail)

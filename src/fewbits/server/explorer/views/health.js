@@ -179,13 +179,15 @@ function rowsCard(found, address) {
   );
 }
 
-function verifiedText(last) {
+function verifiedText(last, version) {
   if (!last)
     return [h("p", {}, h("span", { class: "state" }, "Not verified yet"))];
   const when = new Date(1000 * last.at).toLocaleString("en-GB");
   if (last.intact) {
+    const isOld = version !== null && last.number !== null && last.number !== version;
+    const ofVersion = isOld ? `of version ${last.number}, not of this, matched` : "matches";
     return [
-      h("p", {}, h("span", { class: "state good" }, "Every byte matches its checksum")),
+      h("p", {}, h("span", { class: "state good" }, `Every byte ${ofVersion} its checksum`)),
       h(
         "p",
         { class: "soft" },
@@ -193,26 +195,25 @@ function verifiedText(last) {
       ),
     ];
   }
+  const n = last.damages.length;
+  const found = n ? `${plural(n, "part is", "parts are")} damaged` : "Some files could not be read";
+  const problems = [...last.damages.map((damage) => damage.text), ...last.unreadable];
   return [
-    h(
-      "p",
-      {},
-      h("span", { class: "state bad" }, `${plural(last.damages.length, "part is", "parts are")} damaged`),
-    ),
-    h("ul", { class: "concerns" }, ...last.damages.slice(0, 20).map((damage) => h("li", {}, damage.text))),
+    h("p", {}, h("span", { class: "state bad" }, found)),
+    h("ul", { class: "concerns" }, ...problems.slice(0, 20).map((text) => h("li", {}, text))),
     h("p", { class: "soft" }, `On ${when}. “fewbits verify --repair” keeps every intact row.`),
   ];
 }
 
-function verifyCard(context, last) {
+function verifyCard(context, last, version) {
   const { api, announce } = context;
-  const result = h("div", { "aria-live": "polite" }, verifiedText(last));
+  const result = h("div", { "aria-live": "polite" }, verifiedText(last, version));
   const button = h("button", { type: "button" }, "Verify now");
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
       const found = await api.post("v1/verify", {});
-      fill(result, verifiedText(found));
+      fill(result, verifiedText(found, version));
       announce(found.intact ? "Everything is intact." : "Something is damaged.");
     } catch (error) {
       fill(result, failure(error));
@@ -246,7 +247,7 @@ export const view = {
         board,
         wide,
         h("div", { class: "stack" }, bitsCard(found, address), rowsCard(found, address)),
-        h("div", { class: "stack" }, bytesCard(found), verifyCard(context, found.last_verify)),
+        h("div", { class: "stack" }, bytesCard(found), verifyCard(context, found.last_verify, found.version)),
       );
     });
     await during(recall, async () => fill(recall, recallTable(await api.get("v1/quality/recall"))));

@@ -1,0 +1,140 @@
+"""Logs and metrics: no bodies, queries or tokens."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+_ENCODER = json.JSONEncoder(default=str)
+_LOGGER = logging.getLogger("fewbits.server")
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+def log(event: str, *, level: int = logging.INFO, **facts: Any) -> None:
+    """Log an event with facts about it."""
+    if _LOGGER.isEnabledFor(level):
+        # Without looking for the line of code that it comes from, which no line shows.
+        record = logging.LogRecord(_LOGGER.name, level, "", 0, event, None, None)
+        record.facts = facts
+        _LOGGER.handle(record)
+
+
+def log_failure(event: str, error: BaseException, **facts: Any) -> None:
+    """Log an unexpected error, with its traceback."""
+    _LOGGER.error(event, exc_info=error, extra={"facts": facts})
+
+
+class _JsonLines(logging.Formatter):
+    """One object for each record, of this package or of uvicorn."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        made = datetime.fromtimestamp(record.created, UTC)
+        line = {
+            "time": made.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return _ENCODER.encode(line)
+
+
+class _PlainLines(logging.Formatter):
+    """The same for a person, shorter."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = getattr(record, "facts", {})
+        if record.getMessage() == "request":
+            shown = "{method} {route} {status} {ms} ms".format(**facts)
+        else:
+            named = (f"{name}={value}" for name, value in facts.items())
+            shown = " ".join([record.getMessage(), *named])
+        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{self.formatTime(record, '%H:%M:%S')}  {shown}{trace}"
+
+
+def set_up_logs() -> None:
+    """Write the logs to standard error: JSON, or plain lines at a terminal."""
+    # No line shows them, and collecting them takes half the time of a record.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PlainLines() if sys.stderr.isatty() else _JsonLines())
+    for name, level in (("fewbits.server", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+class Metrics:
+    """Counts and times of one application, for Prometheus.
+
+    `gauges` are what is asked for anew each time: its description and a function, by
+    name.
+    """
+
+    def __init__(self, gauges: dict[str, tuple[str, Callable[[], float]]]) -> None:
+        self._registry = CollectorRegistry()
+        self._of_route: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        labels, registry = ("route", "method"), self._registry
+        self._requests = Counter(
+            "fewbits_requests",
+            "Requests that were answered.",
+            (*labels, "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "fewbits_request_seconds",
+            "Time from the head of a request to the end of its answer.",
+            labels,
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._active = Gauge(
+            "fewbits_requests_in_progress",
+            "Requests that are not answered yet.",
+            registry=registry,
+        )
+        self._batches = Histogram(
+            "fewbits_batch_queries",
+            "Searches that were answered in one go.",
+            buckets=_SIZES,
+            registry=registry,
+        )
+        for name, (text, value) in gauges.items():
+            gauge = Gauge(f"fewbits_{name}", text, registry=registry)
+            gauge.set_function(value)
+
+    def begin(self) -> None:
+        """Count a request that has come."""
+        self._active.inc()
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._active.dec()
+        key = route, method, status
+        if key not in self._of_route:  # routes, methods and statuses are few
+            counter = self._requests.labels(*key)
+            self._of_route[key] = counter, self._seconds.labels(route, method)
+        counter, histogram = self._of_route[key]
+        counter.inc()
+        histogram.observe(seconds)
+
+    def batch(self, size: int) -> None:
+        """Count a batch of searches."""
+        self._batches.observe(size)
+
+    def text(self) -> bytes:
+        """Return all of it in Prometheus' text format."""
+        return generate_latest(self._registry)
