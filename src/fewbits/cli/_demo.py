@@ -37,9 +37,9 @@ def demo(
     Example: fewbits demo --bits 128 --output my-demo
     """
     from fewbits import backbones, demo
-    from fewbits.collection import Collection
+    from fewbits.collection import tools
 
-    Collection.check_target(output, overwrite=demo.made(output))
+    tools.check_target(output, overwrite=demo.made(output))
     backbone = backbones.load(demo.BACKBONE)
     data = demo.load()
     if not as_json:

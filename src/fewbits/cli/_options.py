@@ -358,7 +358,9 @@ def read_query(
         raise ArgumentError(f"give either {argument} or one of {others}")
     noun = "query" if argument == "queries" else "item"
     if ids:
-        return Query("ids", [collection.parse_id(text) for text in ids], ids)
+        from fewbits.collection import tools
+
+        return Query("ids", [tools.parse_id(collection, text) for text in ids], ids)
     if codes:
         return Query("codes", _typed_codes(collection, codes), codes)
     if vectors:
@@ -492,8 +494,10 @@ def typed_items(
 
 def _is_id(collection: "Collection", text: str) -> bool:
     """Return whether a text is the id of an item, as typed."""
+    from fewbits.collection import tools
+
     try:
-        return collection.parse_id(text) in collection
+        return tools.parse_id(collection, text) in collection
     except ArgumentError:  # ids are numbers, and this is none
         return False
 
@@ -502,7 +506,9 @@ def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] 
     """Return ids from the command line as the collection has them, each once."""
     if not ids:
         return None
-    return list(dict.fromkeys(collection.parse_id(text) for text in ids))
+    from fewbits.collection import tools
+
+    return list(dict.fromkeys(tools.parse_id(collection, text) for text in ids))
 
 
 def _typed_codes(collection: "Collection", codes: Sequence[str]) -> Any:

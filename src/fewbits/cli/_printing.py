@@ -337,7 +337,9 @@ def stop_early(
     if diverged is not None:
         text += f": {caught}"
     if not (output / "collection.json").exists() and (checkpoint is None or diverged):
+        from fewbits.collection import tools
+
         when = f"after {caught.n_done} iterations"
-        collection.with_facts(interrupted=when).save(output)
+        tools.with_facts(collection, interrupted=when).save(output)
         text += f"; {output} holds the encoder learnt so far"
     raise KeyboardInterrupt(text) from diverged
