@@ -62,6 +62,8 @@ def test_a_kept_folder_answers_as_it_did(kept):
     classes = col.classify(queries, decoder="nearest").classes.tolist()
     assert classes == notes["classes"]
     assert {**notes["summary"], **plain(col.summary())} == plain(col.summary())
+    tags = {name: col.at(name).ids.tolist() for name in col.tags()}
+    assert tags == notes.get("tags", {})
     assert col.classify(queries, max_false_reject_rate=0.1).accepted is not None
 
 
@@ -257,6 +259,8 @@ def test_fields_that_are_not_known_stay(kept, monkeypatch):
     (newest,) = folder.glob("rows-*/manifest-000006.json")
     (segment,) = _format.manifest(newest.read_bytes())["segments"]
     assert "tide" not in segment  # which was about those before
+    for name in col.tags():
+        col.untag(name)
     col.reencode(LinearEncoder(-np.eye(8), np.zeros(8)))
     content = unsealed(folder)
     assert (content["moon"], content["facts"]["sun"]) == ({"a": [1]}, 2)

@@ -72,6 +72,12 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.fixture
+def by_products(monkeypatch):
+    """Decompose small matrices as large ones are, by their products."""
+    monkeypatch.setattr("fewbits.learners._linalg._orthogonal._GRAM_FROM", 2)
+
+
 @heavy
 @pytest.mark.usefixtures("by_products")
 @pytest.mark.parametrize("name", DEVICES)

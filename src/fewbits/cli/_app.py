@@ -46,6 +46,7 @@ COMMANDS = {
     "delete": "Change",
     "apply": "Change",
     "tag": "Change",
+    "backup": "Change",
     "reencode": "Change",
     "compact": "Change",
     "verify": "Change",

@@ -32,7 +32,7 @@ def demo(
 ) -> None:
     """Encode 74,724 real diagnoses, search them, and compare with float vectors.
 
-    Needs the extra 'demo'; takes less than a minute on two cores.
+    Needs the extra 'demo'; takes a minute or two on two cores.
 
     Example: fewbits demo --bits 128 --output my-demo
     """

@@ -1546,8 +1546,11 @@ skip_unreadable, progress
         Raises
         ------
         ArgumentError
-            When no vectors are kept, or those of another backbone or width.
+            When no vectors are kept, or those of another backbone or width, or versions
+            have names.
         """
+        if self._folder is not None:
+            _folder.check_writable(self._folder)
         if tags := self.tags():
             raise ArgumentError(
                 "versions that have names keep codes of this encoder, and would be "

@@ -214,6 +214,13 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     return sealed(data + b"".join(file.to_bytes() for file in files))
 
 
+def facts_of(data: bytes) -> dict[str, Any]:
+    """Return the facts that `sums_bytes` has written, which are sealed."""
+    start = len(_MAGIC) + 8
+    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    return dict(json.loads(data[start:end]))
+
+
 def parse_sums(data: Any, path: str) -> list[FileSums]:
     """Return the sums of the files of a segment, of rows and of vectors.
 
