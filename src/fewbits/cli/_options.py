@@ -362,7 +362,7 @@ def read_query(
 
         return Query("ids", [tools.parse_id(collection, text) for text in ids], ids)
     if codes:
-        return Query("codes", _typed_codes(collection, codes), codes)
+        return Query("codes", codes, codes)
     if vectors:
         matrix = read_vectors(vectors, "--vectors")
         return Query("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
@@ -463,8 +463,6 @@ def typed_items(
             "--input FILE.npy, or an id where the command takes one"
         )
     if collection.kind != "images":
-        from fewbits.inputs import check_texts
-
         for text in typed:
             try:
                 text.encode()
@@ -472,7 +470,6 @@ def typed_items(
                 raise ArgumentError(
                     f"a text must be UTF-8, got {clean(text)}"
                 ) from None
-        check_texts(typed, "the command line")
         for text in typed:
             other = ""
             if os.path.isfile(text):
@@ -509,26 +506,6 @@ def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] 
     from fewbits.collection import tools
 
     return list(dict.fromkeys(tools.parse_id(collection, text) for text in ids))
-
-
-def _typed_codes(collection: "Collection", codes: Sequence[str]) -> Any:
-    import numpy as np
-
-    from fewbits.codes import n_bytes
-
-    digits = 2 * n_bytes(collection.encoder.n_bits)
-    rows = []
-    for code in codes:
-        try:
-            rows.append(np.frombuffer(bytes.fromhex(code), np.uint8))
-        except ValueError:
-            rows.append(np.empty(0, np.uint8))
-        if 2 * len(rows[-1]) != digits:
-            raise ArgumentError(
-                f"a code of this collection has {digits} hexadecimal digits, got "
-                f"{code!r}"
-            )
-    return np.stack(rows)
 
 
 # What is written, and what is not used.

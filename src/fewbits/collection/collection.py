@@ -38,7 +38,6 @@ from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
-    aligned_table,
     change_columns,
     check_chosen,
     check_vectors_only,
@@ -68,6 +67,7 @@ from fewbits.collection._search import Query, Search
 from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
+    aligned,
     check_known,
     filtered,
     id_column,
@@ -79,7 +79,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import ID, RepairReport, Report, Store
+from fewbits.store import ID, RESERVED, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -1106,8 +1106,12 @@ skip_unreadable, progress
                     chosen = filtered(chosen, there)
                 else:
                     check_known(chosen, there)
-            if filter is not None:
-                chosen = self._meeting(writer, filter, chosen)
+            if filter is not None:  # after the changes of this transaction so far
+                rows, pending = self._version.filled, writer.pending()
+                if pending.manifest != rows.snapshot.manifest:
+                    rows = Rows(rows.store, pending, rows)
+                mask = replace(self._version, rows=rows).mask(filter, chosen)
+                chosen = filtered(rows.id_column, mask).combine_chunks()
             return int(writer.delete(chosen))
 
     @contextmanager
@@ -1758,8 +1762,12 @@ skip_unreadable, progress
             with self._writing(timeout) as writer:
                 # Others may have given it a column meanwhile, or rows.
                 schema = writer.manifest.schema
-                table = aligned_table(model.facts, schema, table, source, replaces)
                 typed = typed_schema(schema, table)
+                # Null may stand for no label or item, and replace no value.
+                required = {model.facts.label_column, model.facts.item_column}
+                if replaces:
+                    required |= {*schema.names}.difference(RESERVED)
+                table = aligned(table, typed, id_name=source.id, required=required)
                 if typed != schema:  # a column of nulls has values now
                     writer.rewrite(partial(retyped, schema=typed), schema=typed)
                 if passes_over and ID in table.column_names:
@@ -1767,14 +1775,6 @@ skip_unreadable, progress
                     table = filtered(table, ~there)
                 (writer.upsert if replaces else writer.append)(table)
         return int(table.num_rows)
-
-    def _meeting(self, writer: Any, filter: Filter, ids: Ids) -> Any:
-        """Return the ids that meet a condition after the changes of a writer so far."""
-        rows, pending = self._version.filled, writer.pending()
-        if pending.manifest != rows.snapshot.manifest:
-            rows = Rows(rows.store, pending, rows)
-        mask = replace(self._version, rows=rows).mask(filter, ids)
-        return filtered(rows.id_column, mask).combine_chunks()
 
     def _replace(
         self,
