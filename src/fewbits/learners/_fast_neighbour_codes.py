@@ -19,8 +19,12 @@ from fewbits.learners._core._device import Matrix, current_backend, namespace
 from fewbits.learners._core._parameters import USUAL, Config, Interval
 from fewbits.learners._core._rows import Readable
 from fewbits.learners._neighbour_codes import NeighbourLearner, NeighbourTraining
-from fewbits.learners._neighbour_maps import Frame, Map, plain_frame
-from fewbits.learners._neighbour_training import ValidationSplit
+from fewbits.learners._neighbour_training import (
+    Frame,
+    Map,
+    ValidationSplit,
+    plain_frame,
+)
 
 Float32Array = NDArray[np.float32]
 

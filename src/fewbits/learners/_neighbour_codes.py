@@ -44,20 +44,18 @@ from fewbits.learners._linalg._query_weights import (
     QueryWeights,
     trained_query_weights,
 )
-from fewbits.learners._neighbour_maps import (
+from fewbits.learners._neighbour_training import (
     LEAST_SPREAD,
     Frame,
     LinearMap,
     Map,
     NetworkMap,
     SparseLinearMap,
-    plain_frame,
-    principal_frame,
-)
-from fewbits.learners._neighbour_training import (
     Training,
     ValidationSplit,
     neighbour_graph,
+    plain_frame,
+    principal_frame,
 )
 
 Float32Array = NDArray[np.float32]
