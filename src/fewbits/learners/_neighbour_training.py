@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from fewbits._typing import CodeArray, FeatureArray, IdArray
+from fewbits._typing import FeatureArray, IdArray
 from fewbits.codes import hamming_topk, pack, prefix
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder, SparseEncoder
 from fewbits.errors import FeatureError
@@ -153,8 +153,18 @@ class LinearMap(PlaneMap):
         self.tightness = tightness
 
     def prepare(self, progress: float) -> None:
-        if self.tightness:
-            self.weights += self.tightness * towards_tight(self.weights)
+        """Go towards a tight frame, whose singular values are all alike."""
+        # One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``,
+        # where m is the mean of the squares.
+        if not self.tightness:
+            return
+        W, n = self.weights, min(self.weights.shape)
+        squares = namespace(W).dot(W.ravel(), W.ravel())
+        size = max(float(squares) / n, LEAST)
+        small = W.T @ W if W.shape[1] == n else W @ W.T
+        small *= -0.5 / size
+        small.ravel()[:: n + 1] += 0.5
+        W += self.tightness * (W @ small if W.shape[1] == n else small @ W)
 
     def encoder(self, frame: Frame, queries: PlaneMap | None = None) -> Encoder:
         W, bias = self.of_features(frame)
@@ -163,19 +173,6 @@ class LinearMap(PlaneMap):
         names = "query_weights", "query_bias"
         options = dict(zip(names, queries.of_features(frame), strict=True))
         return LinearEncoder(W, bias, **options, zero_bit=1)
-
-
-def towards_tight(W: Matrix) -> Matrix:
-    """Return the way to a tight frame, whose singular values are all alike."""
-    # One step of Newton and Schulz's: a value s goes by ``s (1 - s^2 / m) / 2``, where
-    # m is the mean of the squares.
-    n = min(W.shape)
-    squares = namespace(W).dot(W.ravel(), W.ravel())
-    size = max(float(squares) / n, float(np.finfo(np.float32).tiny))
-    small = W.T @ W if W.shape[1] == n else W @ W.T
-    small *= -0.5 / size
-    small.ravel()[:: n + 1] += 0.5
-    return W @ small if W.shape[1] == n else small @ W
 
 
 class SparseLinearMap(PlaneMap):
@@ -627,8 +624,12 @@ class ValidationSplit:
         """Return the share of them that codes find, a mean over the lengths."""
         if self.nearest is None:
             return 0.0
-        whole, recalls = codes_of(map, self._held_out_there), []
-        n, k = self.nearest.shape
+        rows, n_bits = self._held_out_there, lengths[-1]  # whose scores may be many
+        some = parts(len(rows), max(n_bits, rows.shape[1]))
+        scores = (map.scores(rows[span]) for span in some)
+        get = current_backend().get
+        whole = np.concatenate([pack(get(part >= 0)) for part in scores])
+        recalls, (n, k) = [], self.nearest.shape
         for length in lengths:
             codes = prefix(whole, length)
             first = without_itself(hamming_topk(codes[:n], codes, k + 1).ids)
@@ -674,11 +675,3 @@ def without_itself(ids: IdArray) -> IdArray:
     own = ids == np.arange(len(ids))[:, None]
     own[:, -1] |= ~own.any(axis=1)
     return np.asarray(ids[~own].reshape(len(ids), -1))
-
-
-def codes_of(map: Map, rows: Matrix) -> CodeArray:
-    """Return the codes of rows, some at a time: their scores may be many."""
-    n_bits = map.scores(rows[:1]).shape[1]
-    some = parts(len(rows), max(n_bits, rows.shape[1]))
-    scores = (map.scores(rows[each]) for each in some)
-    return np.concatenate([pack(current_backend().get(each >= 0)) for each in scores])

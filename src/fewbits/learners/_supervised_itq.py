@@ -365,20 +365,11 @@ def supervision_of(
     learner: Any, X: Array, y: Any
 ) -> tuple[float, SupervisionScores | None]:
     """Return the share of a learner, or the best, and what decided on it."""
+    # The best has the largest harmonic mean of both mean average precisions, the
+    # measure of generalised zero-shot learning.
     if learner.supervision != "validated":
         return float(learner.supervision), None
-    _, numbers = one_class_each(y, X, "supervision='validated'")
-    return best_supervision(learner, X, numbers)
-
-
-def best_supervision(
-    learner: Any, X: Array, y: IntArray
-) -> tuple[float, SupervisionScores]:
-    """Return the share that ranks known and new classes best, and what decided on it.
-
-    The best harmonic mean of both mean average precisions, the measure of generalised
-    zero-shot learning.
-    """
+    _, y = one_class_each(y, X, "supervision='validated'")
     rng = check_random_state(learner.random_state)
     rows = np.sort(rng.permutation(len(y))[:_ROWS])
     large = np.flatnonzero(np.bincount(y[rows]) >= _LEAST_ROWS)
