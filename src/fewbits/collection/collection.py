@@ -1115,7 +1115,7 @@ skip_unreadable, progress
             return int(writer.delete(chosen))
 
     @contextmanager
-    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+    def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
 
         Others see them at once when the block ends. An error in it, or a crash, leaves
@@ -1149,7 +1149,7 @@ skip_unreadable, progress
         with self._alone(), self._writing(timeout) as writer:
             self._writer = writer
             try:
-                yield
+                yield self
             finally:
                 self._writer = None
 

@@ -141,7 +141,7 @@ def make_learner(
     if n_bits is not None:
         if "n_bits" not in allowed:
             raise ArgumentError(
-                f"{method} chooses the number of bits itself: leave {n_bits} bits out"
+                f"{method} chooses the number of bits itself: leave out bits={n_bits}"
             )
         if "n_bits" in settings:
             raise ArgumentError(
