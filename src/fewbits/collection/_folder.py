@@ -348,9 +348,9 @@ def backup(
     rows : (Store, Snapshot) or None
         The state that is copied.
     """
-    check_target(target, overwrite=False)
+    _check_new(target)
     with _replacing(target):
-        check_target(target, overwrite=False)  # others may have been first
+        _check_new(target)  # others may have been first
         manifest = _changeable_manifest(folder)
         paths = {entry["path"] for entry in manifest["files"].values()}
         try:
@@ -377,6 +377,14 @@ def backup(
                     "collection, or open it again"
                 ) from error
             raise
+
+
+def _check_new(target: Path) -> None:
+    if (target / MANIFEST).exists():
+        raise ArtefactError(
+            f"{target} holds a collection already: choose another folder"
+        )
+    check_target(target, overwrite=False)
 
 
 def _write(

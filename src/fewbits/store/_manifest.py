@@ -489,8 +489,12 @@ def check_ours(disk: Disk, newest: Manifest) -> None:
 
     Its manifest was copied here from elsewhere, or all that its commit wrote is gone.
     """
-    names, needed = {*disk.names()}, newest.names()
-    if not needed or needed & names:
+    needed = newest.names()
+    with contextlib.suppress(OSError):
+        if not needed or disk.size(min(needed)) >= 0:
+            return
+    names = {*disk.names()}
+    if needed & names:
         return
     for number in reversed(manifest_numbers(names)):
         older = None
