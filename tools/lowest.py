@@ -2,7 +2,7 @@
 
 Installs the lower bound of every dependency in an environment of its own, beside the
 newest versions of what these need, and runs the tests of the command line and of what
-reads files there. Torch is left out, because of its size. Takes a few minutes, of
+reads files there. Torch is left out, because of its size. Takes a few minutes,
 each step a quarter of an hour at most, and needs the network.
 """
 
