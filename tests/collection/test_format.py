@@ -16,6 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.server import Settings, create_app
@@ -134,7 +135,7 @@ def changing(folder, col):
         "delete": lambda: col.delete([col.ids[0]]),
         "compact": lambda: col.compact(),
         "reencode": lambda: col.reencode(LinearEncoder(np.eye(8), np.zeros(8))),
-        "prefix": lambda: Collection.check_target(folder),
+        "prefix": lambda: tools.check_target(folder),
         "overwrite": lambda: Collection.create(folder, X, bits=8, overwrite=True),
         "save": lambda: full().save(folder, overwrite=True),
         "command": lambda: command("compact", folder),
@@ -226,7 +227,7 @@ def test_what_only_newer_ones_may_change_is_read(kept, case):
     assert Collection.verify_folder(folder).is_intact
     assert run("verify", folder).startswith("10 rows")
     assert run("inspect", folder)
-    assert Collection.unused_files(folder) == {}
+    assert tools.unused_files(folder) == {}
     check_refused(changing(folder, col), "'tides'")
     assert without_locks(folder) == content
 

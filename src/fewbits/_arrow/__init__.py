@@ -22,6 +22,7 @@ from fewbits._arrow._tables import (
     as_table,
     by_name,
     chunks_of,
+    frame_names,
     has_own_index,
     is_column,
     is_flag,

@@ -172,31 +172,6 @@ def read_folder(
     their place. Call it by `settled`.
     """
     manifest = read_manifest(folder)
-    model = _model_of(folder, manifest, encoder)
-    name = manifest["rows"]
-    # Its manifest is read once, with the rows.
-    store = None if name is None else open_store(folder, name, damaged=True)
-    return model, store, str(manifest["digest"])
-
-
-def settled(folder: Path, read: Callable[[], Result]) -> Result:
-    """Return what is read of a folder.
-
-    It is read again where another collection is saved in its place meanwhile, which
-    removes the files of the first.
-    """
-    while True:
-        digest = _digest_of(folder)
-        try:
-            return read()
-        except (ArtefactError, FileNotFoundError):
-            if digest == _digest_of(folder):
-                raise
-
-
-def _model_of(
-    folder: Path, manifest: Mapping[str, Any], encoder: Encoder | None
-) -> Model:
     files = manifest["files"] if encoder is None else ()
     if encoder is None:
         encoder = encoders.load(_checked(folder, manifest, _ENCODER))
@@ -216,11 +191,30 @@ def _model_of(
         raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
-        return Model(encoder, *names, facts, **parts)
+        model = Model(encoder, *names, facts, **parts)
     except ArgumentError as error:
         raise ArtefactError(
             f"{folder} mixes files of two collections: {error}"
         ) from error
+    name = manifest["rows"]
+    # Its manifest is read once, with the rows.
+    store = None if name is None else open_store(folder, name, damaged=True)
+    return model, store, str(manifest["digest"])
+
+
+def settled(folder: Path, read: Callable[[], Result]) -> Result:
+    """Return what is read of a folder.
+
+    It is read again where another collection is saved in its place meanwhile, which
+    removes the files of the first.
+    """
+    while True:
+        digest = _digest_of(folder)
+        try:
+            return read()
+        except (ArtefactError, FileNotFoundError):
+            if digest == _digest_of(folder):
+                raise
 
 
 def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
