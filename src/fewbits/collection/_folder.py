@@ -342,9 +342,9 @@ def backup(
     rows : (Store, Snapshot) or None
         The state that is copied.
     """
-    check_target(target, overwrite=False)
+    _check_new(target)
     with _replacing(target):
-        check_target(target, overwrite=False)  # others may have been first
+        _check_new(target)  # others may have been first
         manifest = _changeable_manifest(folder)
         paths = {entry["path"] for entry in manifest["files"].values()}
         try:
@@ -371,6 +371,14 @@ def backup(
                     "collection, or open it again"
                 ) from error
             raise
+
+
+def _check_new(target: Path) -> None:
+    if (target / MANIFEST).exists():
+        raise ArtefactError(
+            f"{target} holds a collection already: choose another folder"
+        )
+    check_target(target, overwrite=False)
 
 
 def _write(
