@@ -230,8 +230,16 @@ class Model:
                 return checked_codes(items, self.encoder.input_bits)
             return as_features(items, self.encoder.n_features)
         items = as_frame(items)
-        if type(items) is not list and self._has_more(items):
-            items = read(items, names=self.column_names, kind=self.kind)
+        if (
+            type(items) is not list
+            and self.kind != "images"
+            and is_frame(items)
+            and is_mixed(items)
+        ):  # perhaps columns beside that of the texts or vectors
+            kinds = typed_columns(items)[0].schema.types
+            has_lists = any(is_list(plain_type(kind)) for kind in kinds)
+            if len(kinds) > 1 and (self.kind == "texts" or has_lists):
+                items = read(items, names=self.column_names, kind=self.kind)
         if isinstance(items, Input):
             items = self.checked(items).values
         if isinstance(self.encoder, PackedEncoder):
@@ -243,14 +251,6 @@ class Model:
         if names is not None:
             self._check_names(names, "the data frame")
         return as_features(array, self.encoder.n_features)
-
-    def _has_more(self, items: Any) -> bool:
-        """Return whether a frame has columns beside that of the texts or vectors."""
-        if not is_frame(items) or self.kind == "images" or not is_mixed(items):
-            return False
-        kinds = typed_columns(items)[0].schema.types
-        are_lists = [is_list(plain_type(kind)) for kind in kinds]
-        return len(kinds) > 1 and (self.kind == "texts" or any(are_lists))
 
     @property
     def column_names(self) -> tuple[str, ...]:
