@@ -455,3 +455,12 @@ def test_items_without_a_label_have_no_vote(home, form):
     col.update(None, ids=col.ids, columns={"label": [None] * 40})
     with pytest.raises(ArgumentError, match="no item has a label"):
         col.classify(new, label="label")
+
+
+def test_a_blank_label_is_none(home):
+    labels = ["a", "", "b", None, " ", "a"]
+    items = np.random.default_rng(0).normal(size=(6, 6)).astype(np.float32)
+    col = home(made(items, {"label": labels}))
+    few = home(made(items[[0, 2, 5]], {"label": ["a", "b", "a"]}))
+    answers = [c.classify(items, label="label", k=2).to_list() for c in (col, few)]
+    assert answers[0] == answers[1]

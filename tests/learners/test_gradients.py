@@ -11,7 +11,6 @@ from sklearn.linear_model import Ridge
 
 from fewbits.encoders import LinearEncoder
 from fewbits.learners import _picodes
-from fewbits.learners import _relaxed_picodes as _relaxed
 from fewbits.learners._fast_neighbour_codes import BlockHadamardMap
 from fewbits.learners._linalg._adam import Adam
 from fewbits.learners._linalg._query_weights import (
@@ -20,9 +19,11 @@ from fewbits.learners._linalg._query_weights import (
     QueryWeights,
     Shortlists,
 )
-from fewbits.learners._neighbour_maps import Frame, LinearMap, NetworkMap
 from fewbits.learners._neighbour_training import (
     Batch,
+    Frame,
+    LinearMap,
+    NetworkMap,
     divergence,
     neighbour_probabilities,
     precisions,
@@ -180,9 +181,9 @@ def test_relaxed_picodes(balanced, temperature):
         hinges = weights * np.maximum(0, 1 - np.where(own, M, -M))
         return 0.5 * np.sum(W**2) + 50.0 / 40 * hinges.sum()
 
-    whole = _relaxed.gradients(problem, parameters, np.arange(40), temperature)
+    whole = _picodes.gradients(problem, parameters, np.arange(40), temperature)
     parts = [
-        _relaxed.gradients(problem, parameters, np.arange(40)[i::4], temperature)
+        _picodes.gradients(problem, parameters, np.arange(40)[i::4], temperature)
         for i in range(4)
     ]
     for i, parameter in enumerate(parameters):

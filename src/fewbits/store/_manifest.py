@@ -12,7 +12,6 @@ import re
 import secrets
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -92,8 +91,9 @@ def copy_name(number: int) -> str:
 
 def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
-    matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
-    numbers = [(int(match[2]), match[0]) for match in matches if match[1] == kind]
+    some = [name for name in names if name.startswith(kind)]
+    matches = [match for name in some if (match := _MANIFEST.fullmatch(name))]
+    numbers = [(int(match[2]), match[0]) for match in matches]
     return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
 
 
@@ -457,10 +457,20 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     return manifest
 
 
-@lru_cache(8)
+_LAST: dict[tuple[str, bytes], Manifest] = {}  # that were read or written
+
+
 def _parsed(data: bytes, name: str) -> Manifest:
     """Read a manifest once, as each change asks for the same few several times."""
-    return Manifest.from_bytes(data, name)
+    manifest = _LAST.get((name, data)) or Manifest.from_bytes(data, name)
+    _remember(data, name, manifest)
+    return manifest
+
+
+def _remember(data: bytes, name: str, manifest: Manifest) -> None:
+    _LAST[name, data] = manifest
+    for key in list(_LAST)[:-8]:
+        _LAST.pop(key, None)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -503,7 +513,9 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     manifest.check_changeable(disk.folder)
     data = manifest.to_bytes()
     disk.sync_folder()
-    publish_as(disk, data, manifest_name(manifest.number))
+    name = manifest_name(manifest.number)
+    publish_as(disk, data, name)
+    _remember(data, str(disk.folder / name), manifest)
     with contextlib.suppress(OSError):
         write_file(disk, copy_name(manifest.number), data, sync=False)
 

@@ -312,10 +312,10 @@ def write_segment(
             summed = SummedFile(file)
             with pa.ipc.new_file(summed, schema) as writer:
                 writer.write_batch(batch)
+            n_bytes, sums = summed.finish()
             file.sync()
         finally:
             file.close()
-        n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
     ids = one_chunk(table[ID])
     id_range, rises = None, False
