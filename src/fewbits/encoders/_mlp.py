@@ -155,7 +155,18 @@ class MLPEncoder(Encoder):
             span = slice(start, min(start + step, len(X)))
             values = X[span]
             for number, (weights, bias) in enumerate(hidden, 1):
-                values = _activations(values, weights, bias, number)
+                outputs = np.empty((len(values), len(bias)), np.float32)
+                threads = _kernels.num_threads()
+                _kernels.linear_scores(values, weights, bias, outputs, threads)
+                # Below, infinity times zero would be NaN.
+                if not np.isfinite(outputs).all():
+                    raise FeatureError(
+                        f"hidden layer {number} overflows float32 for a row of these "
+                        "features; scale them as those that the encoder was trained on"
+                    )
+                # The larger of 0 and -0 differs between processors: it becomes 0.
+                values = np.maximum(outputs, 0, out=outputs)
+                values += 0
             yield span, values
 
     def _prefix(self, n_bits: int) -> Self:
@@ -178,23 +189,3 @@ class MLPEncoder(Encoder):
                     f"layer {number} gives {before.shape[1]} values, but layer "
                     f"{number + 1} takes {len(after)}"
                 )
-
-
-def _activations(
-    X: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    bias: NDArray[np.float32],
-    number: int,
-) -> NDArray[np.float32]:
-    """Return the output of hidden layer `number`, from 1 on, for a finite block."""
-    values = np.empty((len(X), len(bias)), np.float32)
-    _kernels.linear_scores(X, weights, bias, values, _kernels.num_threads())
-    # Below, infinity times zero would be NaN.
-    if not np.isfinite(values).all():
-        raise FeatureError(
-            f"hidden layer {number} overflows float32 for a row of these features; "
-            "scale them as those that the encoder was trained on"
-        )
-    np.maximum(values, 0, out=values)
-    values += 0  # Makes 0 of -0, which may be the larger of the two: processors differ.
-    return values

@@ -148,10 +148,6 @@ class FastNeighbourCodes(NeighbourLearner):
     #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
     _fewest: ClassVar[int] = 1000
 
-    @property
-    def _training(self) -> NeighbourTraining:
-        return self._config("training", FastNeighbourTraining)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.block_size not in BLOCK_WIDTHS:

@@ -131,9 +131,10 @@ class NeighbourLearner(IterativeLearner):
     nested_bits: Sequence[int]
 
     @property
-    @abstractmethod
     def _training(self) -> NeighbourTraining:
-        """Settings of the training."""
+        settings = self._config("training", self.configs["training"])
+        assert isinstance(settings, NeighbourTraining)
+        return settings
 
     @abstractmethod
     def _frame(self, X: Readable) -> Frame:
@@ -356,10 +357,6 @@ class NeighbourCodes(NeighbourLearner):
         "tightness": [Interval(float, 0, 0.5)],
     }
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
-
-    @property
-    def _training(self) -> NeighbourTraining:
-        return self._config("training", NeighbourTraining)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
