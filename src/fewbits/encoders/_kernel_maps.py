@@ -24,12 +24,7 @@ from fewbits.encoders._base import (
     inner_tensors,
     word_of,
 )
-from fewbits.encoders._elementary import (
-    cosine_and_sine,
-    exp,
-    log2,
-    power,
-)
+from fewbits.encoders._elementary import cosine_and_sine, exp, log2, power
 from fewbits.errors import ArgumentError, FeatureError
 
 _MAX_ORDER = 100

@@ -514,11 +514,7 @@ class BilinearEncoder(SizedEncoder):
         self._check()
 
     def tensors(self) -> Tensors:
-        return {
-            "left": self.left,
-            "right": self.right,
-            **super().tensors(),
-        }
+        return {"left": self.left, "right": self.right, **super().tensors()}
 
     def _project(self, X: Float32Array, scores: ScoreArray) -> None:
         threads = _kernels.num_threads()

@@ -34,10 +34,7 @@ from fewbits.learners._core._parameters import (
     Interval,
     check_integers,
 )
-from fewbits.learners._core._rows import (
-    ChosenRows,
-    Readable,
-)
+from fewbits.learners._core._rows import ChosenRows, Readable
 from fewbits.learners._itq import ITQ
 from fewbits.learners._linalg._query_weights import (
     Added,
@@ -218,11 +215,7 @@ class NeighbourLearner(IterativeLearner):
         return frame, ValidationSplit(V[n_held:], V[:n_held])
 
     def _states(
-        self,
-        training: Training,
-        anchors: IntArray,
-        seeds: IntArray,
-        start: Arrays,
+        self, training: Training, anchors: IntArray, seeds: IntArray, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
         """Yield the states after the iterations that follow `start`."""
         training.restore(start)

@@ -349,8 +349,7 @@ def learn_classifiers(problem: Problem, state: State) -> State:
     new = state._replace(W=W, b=b)
     better = _class_objectives(problem, new) < _class_objectives(problem, state)
     return state._replace(
-        W=np.where(better[:, None], W, state.W),
-        b=np.where(better, b, state.b),
+        W=np.where(better[:, None], W, state.W), b=np.where(better, b, state.b)
     )
 
 

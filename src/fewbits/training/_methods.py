@@ -50,10 +50,7 @@ _SHALLOW: dict[str, tuple[type[Learner], str]] = {
         learners.SpectralHashing,
         "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
     ),
-    "bre": (
-        learners.BRE,
-        "Binary reconstructive embeddings (Kulis and Darrell, 2009)",
-    ),
+    "bre": (learners.BRE, "Binary reconstructive embeddings (Kulis and Darrell, 2009)"),
     "additive": (
         learners.AdditiveCodes,
         "Additive codes (of fewbits, after additive quantization, 2014)",

@@ -20,11 +20,7 @@ from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_integers
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
-from fewbits.learners.deep._config import (
-    CodebookConfig,
-    NetworkConfig,
-    TrainingConfig,
-)
+from fewbits.learners.deep._config import CodebookConfig, NetworkConfig, TrainingConfig
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LossContext

@@ -208,11 +208,7 @@ class DeepSupervisedITQ(Learner):
             assert learner.centres_ is not None  # those of CSQ
             return learner.encoder_, learner.centres_, learner.held_out_
 
-        return cached_step(
-            "network",
-            lambda: (checksum(X), labels, settings),
-            fitted,
-        )
+        return cached_step("network", lambda: (checksum(X), labels, settings), fitted)
 
     def _rotated(self, X: Array) -> LinearEncoder:
         """Return ITQ's encoder of these rows; its iterations are this learner's."""
