@@ -412,7 +412,20 @@ class AnchorEncoder(OuterEncoder):
         if number.size != 1 or not 0 <= number.item() < np.inf:
             raise ArgumentError(f"gamma must be a number of at least 0, got {gamma!r}")
         self.gamma = float(number.item())
-        self._check()
+        anchors, mean, n_inputs = self.anchors, self.mean, self.inner.n_features
+        shapes = anchors.shape, mean.shape
+        if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
+            raise ArgumentError(
+                "need anchors (n_anchors, n_features) and a mean of as many features, "
+                "got {} and {}".format(*shapes)
+            )
+        if n_inputs != len(anchors):
+            raise ArgumentError(
+                f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
+                "numbers"
+            )
+        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
+            raise NotFiniteError("anchors and mean must be finite in float32")
         # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
         double = self.anchors.astype(np.float64)
         self._weights = frozen(2 * self.gamma * double.T)
@@ -458,22 +471,6 @@ class AnchorEncoder(OuterEncoder):
     def _prefix(self, n_bits: int) -> Self:
         inner = self.inner.prefix(n_bits)
         return type(self)(inner, self.anchors, self.mean, self.gamma)
-
-    def _check(self) -> None:
-        anchors, mean, n_inputs = self.anchors, self.mean, self.inner.n_features
-        shapes = anchors.shape, mean.shape
-        if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
-            raise ArgumentError(
-                "need anchors (n_anchors, n_features) and a mean of as many features, "
-                "got {} and {}".format(*shapes)
-            )
-        if n_inputs != len(anchors):
-            raise ArgumentError(
-                f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
-                "numbers"
-            )
-        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
-            raise NotFiniteError("anchors and mean must be finite in float32")
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:

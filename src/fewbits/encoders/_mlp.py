@@ -90,7 +90,18 @@ class MLPEncoder(Encoder):
         self.weights: Layers = tuple(map(frozen, weights))
         self.biases: Layers = tuple(map(frozen, biases))
         self.zero_bit = as_zero_bit(zero_bit)
-        self._check()
+        layers = zip(self.weights, self.biases, strict=True)
+        for number, (matrix, bias) in enumerate(layers, 1):
+            try:
+                check_affine(matrix.shape, matrix, bias)
+            except ArgumentError as error:
+                raise ArgumentError(f"layer {number}: {error}") from None
+        for number, (before, after) in enumerate(pairwise(self.weights), 1):
+            if before.shape[1] != len(after):
+                raise ArgumentError(
+                    f"layer {number} gives {before.shape[1]} values, but layer "
+                    f"{number + 1} takes {len(after)}"
+                )
 
     @classmethod
     def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
@@ -175,17 +186,3 @@ class MLPEncoder(Encoder):
             [*self.biases[:-1], self.biases[-1][:n_bits]],
             zero_bit=self.zero_bit,
         )
-
-    def _check(self) -> None:
-        layers = zip(self.weights, self.biases, strict=True)
-        for number, (matrix, bias) in enumerate(layers, 1):
-            try:
-                check_affine(matrix.shape, matrix, bias)
-            except ArgumentError as error:
-                raise ArgumentError(f"layer {number}: {error}") from None
-        for number, (before, after) in enumerate(pairwise(self.weights), 1):
-            if before.shape[1] != len(after):
-                raise ArgumentError(
-                    f"layer {number} gives {before.shape[1]} values, but layer "
-                    f"{number + 1} takes {len(after)}"
-                )

@@ -45,7 +45,22 @@ class RoundsEncoder(SizedEncoder):
 
     def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
         super().__init__(bias, n_features, zero_bit)
-        self._check_shapes()
+        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
+        if bias.ndim != 1:
+            raise ArgumentError(
+                f"need one bias for each bit, got an array of shape {bias.shape}"
+            )
+        if not np.isfinite(bias).all():
+            raise NotFiniteError("bias must be finite in float32")
+        n_bytes(len(bias))
+        n_series, tails = -(-len(bias) // size), self._tails(size)
+        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
+        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
+            named = " or ".join(", ".join(map(str, tail)) for tail in tails)
+            raise ArgumentError(
+                f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
+                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
+            )
 
     @property
     @abstractmethod
@@ -88,24 +103,6 @@ class RoundsEncoder(SizedEncoder):
             "zero_bit": self.zero_bit,
         }
         return type(self)(**parts)
-
-    def _check_shapes(self) -> None:
-        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
-        if bias.ndim != 1:
-            raise ArgumentError(
-                f"need one bias for each bit, got an array of shape {bias.shape}"
-            )
-        if not np.isfinite(bias).all():
-            raise NotFiniteError("bias must be finite in float32")
-        n_bytes(len(bias))
-        n_series, tails = -(-len(bias) // size), self._tails(size)
-        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
-        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
-            named = " or ".join(", ".join(map(str, tail)) for tail in tails)
-            raise ArgumentError(
-                f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
-                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
-            )
 
 
 def padded_size(n_features: int) -> int:
@@ -364,7 +361,23 @@ class CirculantEncoder(Encoder):
         self.columns, self.bias = frozen(columns), frozen(bias)
         self.signs = frozen(signs, np.uint8)
         self.zero_bit = as_zero_bit(zero_bit)
-        self._check()
+        columns, signs, bias = self.columns, self.signs, self.bias
+        if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
+            raise ArgumentError(
+                "need columns (n_blocks, n_features) and one bias for each bit, got "
+                f"columns {columns.shape} and bias {bias.shape}"
+            )
+        n_bytes(len(bias))
+        d = columns.shape[1]
+        padded_size(d)
+        if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
+            raise ArgumentError(
+                f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns "
+                f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
+                f"{signs.shape}"
+            )
+        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
+            raise NotFiniteError("columns and bias must be finite in float32")
 
     @property
     def n_features(self) -> int:
@@ -417,25 +430,6 @@ class CirculantEncoder(Encoder):
             self.bias[:n_bits],
             zero_bit=self.zero_bit,
         )
-
-    def _check(self) -> None:
-        columns, signs, bias = self.columns, self.signs, self.bias
-        if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
-            raise ArgumentError(
-                "need columns (n_blocks, n_features) and one bias for each bit, got "
-                f"columns {columns.shape} and bias {bias.shape}"
-            )
-        n_bytes(len(bias))
-        d = columns.shape[1]
-        padded_size(d)
-        if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
-            raise ArgumentError(
-                f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns "
-                f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
-                f"{signs.shape}"
-            )
-        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
-            raise NotFiniteError("columns and bias must be finite in float32")
 
 
 def _roots(size: int) -> NDArray[np.float64]:
@@ -511,7 +505,27 @@ class BilinearEncoder(SizedEncoder):
     ) -> None:
         super().__init__(bias, n_features, zero_bit)
         self.left, self.right = frozen(left), frozen(right)
-        self._check()
+        left, right, bias = self.left, self.right, self.bias
+        if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
+            raise ArgumentError(
+                "need left (d1, b1), right (d2, b2) and one bias for each bit, got "
+                f"left {left.shape}, right {right.shape} and bias {bias.shape}"
+            )
+        n_bytes(len(bias))
+        (d1, b1), (d2, b2) = left.shape, right.shape
+        if not d1 * d2 - d2 < self.n_features <= d1 * d2:
+            raise ArgumentError(
+                f"{self.n_features} features do not fill {d1} rows of {d2}: left "
+                f"{left.shape} and right {right.shape} need {d1 * d2 - d2 + 1} to "
+                f"{d1 * d2}"
+            )
+        if b2 != -(-len(bias) // b1):
+            raise ArgumentError(
+                f"{len(bias)} bits behind {b1} columns of left need "
+                f"{-(-len(bias) // b1)} columns of right, got {b2}"
+            )
+        if not all(np.isfinite(array).all() for array in (left, right, bias)):
+            raise NotFiniteError("matrices and bias must be finite in float32")
 
     def tensors(self) -> Tensors:
         return {"left": self.left, "right": self.right, **super().tensors()}
@@ -535,26 +549,3 @@ class BilinearEncoder(SizedEncoder):
             self.n_features,
             zero_bit=self.zero_bit,
         )
-
-    def _check(self) -> None:
-        left, right, bias = self.left, self.right, self.bias
-        if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
-            raise ArgumentError(
-                "need left (d1, b1), right (d2, b2) and one bias for each bit, got "
-                f"left {left.shape}, right {right.shape} and bias {bias.shape}"
-            )
-        n_bytes(len(bias))
-        (d1, b1), (d2, b2) = left.shape, right.shape
-        if not d1 * d2 - d2 < self.n_features <= d1 * d2:
-            raise ArgumentError(
-                f"{self.n_features} features do not fill {d1} rows of {d2}: left "
-                f"{left.shape} and right {right.shape} need {d1 * d2 - d2 + 1} to "
-                f"{d1 * d2}"
-            )
-        if b2 != -(-len(bias) // b1):
-            raise ArgumentError(
-                f"{len(bias)} bits behind {b1} columns of left need "
-                f"{-(-len(bias) // b1)} columns of right, got {b2}"
-            )
-        if not all(np.isfinite(array).all() for array in (left, right, bias)):
-            raise NotFiniteError("matrices and bias must be finite in float32")

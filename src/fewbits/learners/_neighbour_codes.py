@@ -308,8 +308,7 @@ class NeighbourCodes(NeighbourLearner):
     scores. Gradients pass the signs straight through, with the derivative of tanh.
     Batches hold rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
-    with a warning.
+    A score of exactly 0 is encoded as 1.
 
     As of 1,000 rows, a linear map gets a second one for queries, trained to rank
     shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds

@@ -275,25 +275,21 @@ class MethodComparison:
         """
         if metric is not None:
             check_choice(metric, "metric", COMPARED_METRICS)
-        panels = {}
+        panels = []
         for name in COMPARED_METRICS if metric is None else (metric,):
-            if lines := self._lines(name):
-                panels[name] = lines_drawing(lines, "bits", _TITLES[name])
+            rerank = "scores" if name == "recall_reranked" else None
+            lines: dict[str, list[tuple[float, float]]] = {}  # of each method
+            for row in self.scores:
+                value = getattr(row, "recall" if rerank else name)
+                at = row.n_bits
+                if at is not None and row.rerank == rerank and value is not None:
+                    lines.setdefault(row.method, []).append((at, value))
+            if lines:
+                panels.append(lines_drawing(lines, "bits", _TITLES[name]))
         if not panels:
             why = "no codes were learnt" if metric is None else "it needs labels"
             raise ArgumentError(f"there is no {metric or 'metric'} to draw: {why}")
-        return side_by_side(list(panels.values()))
-
-    def _lines(self, metric: str) -> dict[str, list[tuple[float, float]]]:
-        """Return the points of each method; none where there are no labels."""
-        rerank = "scores" if metric == "recall_reranked" else None
-        name = "recall" if rerank else metric
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for row in self.scores:
-            value = getattr(row, name)
-            if row.n_bits is not None and row.rerank == rerank and value is not None:
-                lines.setdefault(row.method, []).append((row.n_bits, value))
-        return lines
+        return side_by_side(panels)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
