@@ -100,19 +100,33 @@ def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:
         return sparse
     if names is not None and not isinstance(X, np.ndarray):
         X, columns = named_array(X)
-        if columns is not None and columns != list(names):
-            places = {name: i for i, name in enumerate(columns)}
-            missing = [name for name in names if name not in places]
-            others = [name for name in columns if name not in set(names)]
-            if missing or others:
-                lacks = f"lacks {known_names(missing)}" if missing else ""
-                has = f"has {known_names(others)} besides" if others else ""
-                raise FeatureError(
-                    "the data frame has other columns than the encoder was learnt "
-                    f"from: it {' and '.join(filter(None, [lacks, has]))}"
-                )
-            X = X[:, [places[name] for name in names]]
+        if columns is not None:
+            X = in_order(X, columns, names, "the data frame")
     return as_features(X, n_features)
+
+
+def in_order(
+    X: NDArray[Any], columns: Sequence[str], names: Sequence[str], source: str
+) -> NDArray[Any]:
+    """Return named columns of numbers in the order in which they were learnt from.
+
+    Raises
+    ------
+    FeatureError
+        When they are not the same columns.
+    """
+    if (columns := list(columns)) == list(names):
+        return X
+    missing = [name for name in names if name not in set(columns)]
+    others = [name for name in columns if name not in set(names)]
+    if missing or others:
+        lacks = f"lacks {known_names(missing)}" if missing else ""
+        has = f"has {known_names(others)} besides" if others else ""
+        raise FeatureError(
+            f"{source} has other columns than the encoder was learnt from: it "
+            f"{' and '.join(filter(None, [lacks, has]))}"
+        )
+    return X[:, [columns.index(name) for name in names]]
 
 
 def as_finite(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:

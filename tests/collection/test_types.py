@@ -46,6 +46,9 @@ STORED = {
     "list": pa.array([[ZONED]], pa.list_(pa.timestamp("us", "UTC"))),
     "pair": pa.array([[1.5, 2.5]], pa.list_(pa.float32(), 2)),
     "record": pa.array([{"at": TEN, "n": 1}]),
+    "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
+    "words": pa.array([[("a", "b")]], pa.map_(pa.string(), pa.string())),
+    "days": pa.array([[("a", DAY)]], pa.map_(pa.string(), pa.date32())),
 }
 
 
@@ -90,6 +93,10 @@ SAME = [
     ("list", [], []),
     ("pair", [1, 2], [1.0, 2.0]),
     ("record", {"n": 2}, {"at": None, "n": 2}),
+    ("map", [["b", 2.0], ("c", None)], [("b", 2), ("c", None)]),
+    ("map", [], []),
+    ("words", [["b", "c"]], [("b", "c")]),
+    ("days", [["b", "2021-03-05"]], [("b", DAY)]),
     ("record", {"n": 2.0, "at": "2021-03-05T10:30:00"}, {"at": TEN, "n": 2}),
 ]
 
@@ -129,6 +136,10 @@ REFUSED = [
     ("half", 0.123456789012, "0.1234"),
     ("half", 1e300, "'half'"),
     ("whole", 1.5, r"1\.5 of number"),
+    ("whole", 9007199254740993.0, "give integers"),
+    ("map", {"a": 1}, "pairs"),
+    ("map", [["a", 1.5]], "1.5"),
+    ("map", [["a"]], "pairs"),
     ("whole", "01234", "'01234' of text"),
     ("whole", True, "True"),
     ("whole", float("nan"), "nan"),

@@ -215,3 +215,14 @@ def test_empty_cells_are_missing_as_in_pandas_and_duckdb(tmp_path, quoted):
     theirs = theirs.read_all() if hasattr(theirs, "read_all") else theirs
     for name in kept:
         assert found[name].to_pylist() == theirs[name].to_pylist(), name
+
+
+def test_dots_may_be_those_of_thousands_where_commas_are_decimal(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("text;area;price;n\na b;1.234;1,5;1\nc d;56;2.000,25;2\n")
+    with pytest.warns(UserWarning, match="area stays as written"):
+        columns = inputs.read(path, column="text").columns
+    assert columns["area"].to_pylist() == ["1.234", "56"]
+    assert columns["price"].to_pylist() == [1.5, 2000.25]
+    path.write_text("text;area\na b;1.234\nc d;56\n")
+    assert inputs.read(path, column="text").columns["area"].to_pylist() == [1.234, 56]

@@ -254,7 +254,7 @@ def test_an_input_is_copied_where_a_copy_is_asked_for():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([{"a": [1.0, 2.0]}, "text"], "some rows are dicts, some are not"),
+        ([{"a": [1.0, 2.0]}, "text"], "some rows have names"),
         ({1: [1.0], "1": [2.0]}, "two columns are named '1'"),
     ],
 )

@@ -9,7 +9,8 @@ without a zone as noon in UTC. So the pairs of kinds that convert are listed her
   and these are dates, as pandas and SQL have them.
 - ISO 8601 is read as dates, times and durations, base64 as bytes, a UUID as such: the
   forms that answers in JSON have.
-- Members of lists and fields of structs (by name) convert as columns do.
+- Members of lists, fields of structs (by name), and keys and values of maps convert as
+  columns do; lists of pairs are read as maps.
 
 Numbers never become times, texts never numbers or truth values, nor the reverse.
 """
@@ -29,6 +30,7 @@ import numpy as np
 from fewbits._arrow._python import python_values
 from fewbits._arrow._tables import chunks_of, is_text, stored_column
 
+_EXACT = 2**53  # below which a float is one integer alone
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
 _DURATION = re.compile(r"(-?)PT(\d+)(?:\.(\d{1,9}))?S")
 _OLD_OFFSET = r":\d\d(\.\d{1,6})?[+-]\d\d:\d\d:\d\d$"
@@ -90,6 +92,8 @@ def _converted(values: Any, kind: Any) -> Any:
         return _lists(values, kind)
     if family == target == "struct":
         return _structs(values, kind)
+    if target == "map" and family in ("map", "list"):
+        return _maps(values, kind)
     convert = _CONVERSIONS.get((family, target))
     hint = _HINTS.get((family, target), "")
     if convert is None:
@@ -144,6 +148,7 @@ def _families() -> tuple[tuple[str, Callable[[Any], bool]], ...]:
         ("list", types.is_large_list),
         ("list", types.is_fixed_size_list),
         ("struct", types.is_struct),
+        ("map", types.is_map),
     )
 
 
@@ -194,6 +199,35 @@ def _structs(values: Any, kind: Any) -> Any:
     return pa.StructArray.from_arrays(arrays, fields=list(kind), mask=mask)
 
 
+def _maps(values: Any, kind: Any) -> Any:
+    """Return maps, of maps or of lists of pairs."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_map(values.type):
+        pair = pa.struct([("key", values.type.key_type), ("", values.type.item_type)])
+        values = values.cast(pa.list_(pair))
+        keys, items = values.flatten().flatten()
+    else:
+        pairs = values.flatten()
+        lengths = pairs.value_lengths() if hasattr(pairs, "value_lengths") else None
+        if len(pairs) and (lengths is None or set(lengths.to_pylist()) != {2}):
+            raise MisfitError(_first_value(values.drop_null()), _PAIRS)
+        members = pairs.flatten() if len(pairs) else pa.array([], kind.key_type)
+        keys, items = (
+            members.take(pa.array(range(i, len(members), 2), pa.int64()))
+            for i in (0, 1)
+        )
+    lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    return pa.MapArray.from_arrays(
+        pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)),
+        _converted(keys, kind.key_type),
+        _converted(items, kind.item_type),
+        kind,
+        mask=values.is_null() if values.null_count else None,
+    )
+
+
 # Values: each function raises where one does not fit
 
 
@@ -211,6 +245,10 @@ def _numbers(values: Any, kind: Any) -> Any:
 
     if types.is_float16(values.type):
         values = values.cast("float32")
+    if types.is_floating(values.type) and types.is_integer(kind):
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+        if (np.abs(numbers) >= _EXACT).any():  # it may have had digits that floats lack
+            raise ValueError
     made = values.cast("float32").cast(kind) if _is_half(kind) else values.cast(kind)
     back = made.cast("float32") if _is_half(kind) else made
     gaps = values.is_null().to_numpy(zero_copy_only=False)
@@ -369,8 +407,11 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("text", "bytes"): _bytes_of_texts,
     ("text", "uuid"): _uuids,
 }
+_PAIRS = 'give a list of pairs, as [["a", 1]]'
 _UNITLESS = "a number has no unit: give times"
 _HINTS = {
+    ("float", "integer"): "give integers",
+    ("struct", "map"): _PAIRS,
     ("naive", "zoned"): "it has no zone: give it with one, as 12:00:00+00:00",
     ("date", "zoned"): "a day has no zone: give an instant, as 12:00:00+00:00",
     ("text", "zoned"): "write it in ISO 8601 with a zone, as 2020-01-31T12:00:00+00:00",

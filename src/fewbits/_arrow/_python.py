@@ -41,6 +41,7 @@ def array_of(values: Iterable[Any]) -> Any:
     """Return Python values as an Arrow array, if all are of one kind.
 
     Paths become their texts; None, NA and NaT are missing, and NaN among other values.
+    Lists of pairs whose keys and values are of two kinds are maps.
 
     Raises
     ------
@@ -66,11 +67,37 @@ def array_of(values: Iterable[Any]) -> Any:
         values = [None if isinstance(x, float) and x != x else x for x in values]
     if any(issubclass(kind, PurePath) for kind in kinds):
         values = [os.fspath(x) if isinstance(x, PurePath) else x for x in values]
-    _check_one_kind(values)
+    try:
+        _check_one_kind(values)
+    except TypeError:
+        if not _are_pairs(values):
+            raise
+        return _maps_of(values)
     try:
         return pa.array(values)
     except OverflowError:  # integers of 64 bits without a sign
         return pa.array(values, pa.uint64())
+
+
+def _are_pairs(values: list[Any]) -> bool:
+    """Return whether values are lists of (key, value), as those of maps are given."""
+    lists = (list, tuple)
+    return all(
+        isinstance(row, lists)
+        and all(isinstance(pair, lists) and len(pair) == 2 for pair in row)
+        for row in values
+        if row is not None
+    )
+
+
+def _maps_of(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    ends = np.cumsum([0, *(len(row or ()) for row in values)]).astype(np.int32)
+    pairs = [pair for row in values for pair in row or ()]
+    keys, items = (array_of([pair[i] for pair in pairs]) for i in (0, 1))
+    mask = pa.array([row is None for row in values])
+    return pa.MapArray.from_arrays(pa.array(ends), keys, items, mask=mask)
 
 
 def _check_one_kind(values: list[Any]) -> None:
@@ -125,13 +152,13 @@ def python_values(column: Any) -> list[Any]:
     >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
     ['1970-01-01T00:00:00.000000001']
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type
     if kind.id in _plain_kinds():
         plain: list[Any] = column.to_pylist()
         return plain
+    import pyarrow as pa
+    import pyarrow.types as types
+
     if types.is_dictionary(kind) and not (
         types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
     ):

@@ -201,11 +201,17 @@ def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
     import pyarrow as pa
 
-    table = pa.table([column], names=[""])
+    return own_table(pa.table([column], names=[""])).column(0)
+
+
+def own_table(table: Any) -> Any:
+    """Return a copy of a table in read-only memory."""
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 # Data frames and their columns
@@ -222,6 +228,14 @@ def is_frame(items: Any) -> bool:
         return True  # pandas and polars
     streams = hasattr(items, "__arrow_c_stream__") and "pyarrow" in sys.modules
     return streams and hasattr(kind, "columns")  # such as a relation of DuckDB
+
+
+def frame_names(frame: Any) -> list[str]:
+    """Return the names of the columns of a data frame."""
+    if hasattr(frame, "collect_schema"):  # polars, also a LazyFrame
+        return [*frame.collect_schema()]
+    names = getattr(frame, "column_names", None)
+    return [*map(str, frame.columns if names is None else names)]
 
 
 def is_column(items: Any) -> bool:
@@ -290,8 +304,9 @@ def typed_columns(frame: Any) -> tuple[Any, dict[str, str]]:
 def as_frame(items: Any) -> Any:
     """Return rows or columns of Python, or what gives an Arrow table, as a table.
 
-    A dict of columns, a list of dicts, a RecordBatchReader, which is read to its end,
-    or a dataset of pyarrow; anything else is returned as it is.
+    A dict of columns, a list of rows with names (dicts, named tuples, Series of
+    pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
+    anything else is returned as it is.
 
     Raises
     ------
@@ -309,15 +324,16 @@ def as_frame(items: Any) -> Any:
     if hasattr(kind, "schema"):
         way = next((x for x in ("read_all", "to_table") if hasattr(kind, x)), None)
         return items if way is None else getattr(items, way)()
-    is_rows = isinstance(items, list | tuple) and items and _is_row(items[0])
+    is_rows = isinstance(items, list | tuple) and items and _has_names(items[0])
     if not (is_rows or _is_row(items)):
         return items
     with _one_line(f"cannot read the {kind.__name__} as a table"):
         if is_rows:
-            if not all(map(_is_row, items)):
-                raise ValueError("some rows are dicts, some are not")
-            names = dict.fromkeys(name for row in items for name in row)
-            items = {x: [row.get(x) for row in items] for x in names}
+            if not all(map(_has_names, items)):
+                raise ValueError("some rows have names, some have none")
+            rows = [_as_dict(row) for row in items]
+            names = dict.fromkeys(name for row in rows for name in row)
+            items = {x: [row.get(x) for row in rows] for x in names}
         return _of_columns(items)
 
 
@@ -449,6 +465,22 @@ def _check_dtype(dtype: Any, what: str) -> None:
 def _is_row(item: Any) -> bool:
     """Return whether an object is a dict of columns, or a row; SciPy has dicts, too."""
     return isinstance(item, Mapping) and not hasattr(item, "toarray")
+
+
+def _has_names(row: Any) -> bool:
+    """Return whether a row of a list is a dict, a named tuple or a named Series."""
+    if _is_pandas(row, "Series"):
+        return len(row) > 0 and all(isinstance(name, str) for name in row.index)
+    return _is_row(row) or (isinstance(row, tuple) and hasattr(row, "_fields"))
+
+
+def _as_dict(row: Any) -> Mapping[Any, Any]:
+    named: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
+    if _is_pandas(row, "Series"):
+        if not row.index.is_unique:
+            raise ValueError("a name comes twice in a row")
+        named = row.to_dict()
+    return named
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> Any:

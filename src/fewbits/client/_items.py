@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from fewbits._arrow import (
     as_array,
     as_column,
+    as_frame,
     by_name,
+    frame_names,
     is_column,
     is_frame,
     named_array,
@@ -20,6 +22,7 @@ from fewbits._arrow import (
     typed_column,
     typed_table,
 )
+from fewbits._features import in_order
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
@@ -44,10 +47,12 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
     if takes == "codes":
         return "vectors", vector_column(as_codes(as_array(items, "codes")))
     check_several(items)
+    learnt, items = facts["feature_names"], as_frame(items)
+    if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
+        items = read(items, names=learnt, kind="vectors").values
     array, names = named_array(items)
-    learnt = facts["feature_names"]
-    if learnt and names is not None and names != learnt:
-        raise FeatureError("the data frame has not the columns of the features")
+    if learnt and names is not None:
+        array = in_order(array, names, learnt, "the data frame")
     return kind, vector_column(as_features(array, facts["encoder"]["n_features"]))
 
 
@@ -129,7 +134,7 @@ def rows_table(
     The arguments of `fewbits.Collection.add`. A table goes as it is; of anything else
     the columns are called ID, VECTOR, which may be texts, or CODE.
     """
-    columns = by_name(columns)
+    columns, data = by_name(columns), as_frame(data)
     codes = options["codes"]
     if codes is not None and not isinstance(codes, str):
         if data is not None:

@@ -11,14 +11,15 @@ from fewbits import backbones
 from fewbits._arrow import (
     as_array,
     as_frame,
+    frame_names,
     is_frame,
     is_list,
     is_mixed,
-    known_names,
     named_array,
     plain_type,
     typed_columns,
 )
+from fewbits._features import in_order
 from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
@@ -26,7 +27,7 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.codes import as_codes, check_unused
 from fewbits.collection._lengths import unit_rows
 from fewbits.encoders import Encoder, PackedEncoder, as_features
-from fewbits.errors import ArgumentError, ArtefactError, FeatureError
+from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import (
     Input,
     are_texts,
@@ -159,6 +160,10 @@ class Model:
     rejection: Rejection | None = None
 
     def __post_init__(self) -> None:
+        names = self.encoder.feature_names
+        if self.facts.feature_names is None and names is not None:
+            facts = replace(self.facts, feature_names=names)
+            object.__setattr__(self, "facts", facts)
         n_bits, n_features = self.encoder.n_bits, self.encoder.n_features
         book, calibration, rejection = self.codebook, self.calibration, self.rejection
         if book is not None and book.n_bits != n_bits:
@@ -230,7 +235,7 @@ class Model:
                 return checked_codes(items, self.encoder.input_bits)
             return as_features(items, self.encoder.n_features)
         items = as_frame(items)
-        if self._has_more(items):
+        if type(items) is not list and self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
         if isinstance(items, Input):
             items = self.checked(items).values
@@ -240,13 +245,17 @@ class Model:
             return as_items(items, self.kind)
         check_several(items)
         array, names = named_array(items)
-        if names is not None:
-            self._check_names(names, "the data frame")
+        if names is not None and self.facts.feature_names is not None:
+            array = in_order(array, names, self.facts.feature_names, "the data frame")
         return as_features(array, self.encoder.n_features)
 
     def _has_more(self, items: Any) -> bool:
-        """Return whether a frame has columns beside that of the texts or vectors."""
-        if not is_frame(items) or self.kind == "images" or not is_mixed(items):
+        """Return whether a frame has columns beside those of the items."""
+        if not is_frame(items) or self.kind == "images":
+            return False
+        if self.kind == "vectors" and self.facts.feature_names is not None:
+            return {*self.facts.feature_names} < {*frame_names(items)}
+        if not is_mixed(items):
             return False
         kinds = typed_columns(items)[0].schema.types
         are_lists = [is_list(plain_type(kind)) for kind in kinds]
@@ -271,22 +280,11 @@ class Model:
                 f"{source.source} holds {source.kind}, but this collection takes "
                 f"{self.kind}"
             )
-        if source.names:
-            self._check_names(list(source.names), source.source)
-        return source
-
-    def _check_names(self, names: list[str], source: str) -> None:
-        learnt = list(self.facts.feature_names or names)
-        if names != learnt:
-            permuted = sorted(names) == sorted(learnt)
-            how = (
-                "the columns, in another order, that"
-                if permuted
-                else "other columns than"
-            )
-            raise FeatureError(
-                f"{source} has {how} the encoder was learnt from: {known_names(learnt)}"
-            )
+        learnt = self.facts.feature_names or ()
+        if not source.names or source.names == learnt or not learnt:
+            return source
+        values = in_order(source.values, source.names, learnt, source.source)
+        return replace(source, values=values, names=learnt)
 
     def prefix(self, n_bits: int) -> Self:
         """Return the model of the first bits; what holds for all bits only goes."""

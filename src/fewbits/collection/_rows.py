@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, known_names, python_values
+from fewbits._arrow import is_text, known_names, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
 from fewbits._typing import CodeArray, IdArray
 from fewbits.collection._table import check_known, id_column, ids_of
@@ -178,13 +178,23 @@ class Rows:
             values = [value for t in tables for value in python_values(t[name])]
         return np.fromiter(values, dtype=object, count=len(values))
 
-    def present(self, name: str) -> Mask | None:
-        """Return which positions have a value in a column; None for all."""
-        columns = [table[name] for table in self.batches([name], None)]
-        if not any(column.null_count for column in columns):
-            return None
-        pieces = [column.is_valid().to_numpy() for column in columns]
-        return np.concatenate(pieces).astype(np.bool_)
+    def labelled(self, name: str) -> Mask | None:
+        """Return which positions have a label, not null, NaN or blank; None for all."""
+        import pyarrow.compute as pc
+        import pyarrow.types as types
+
+        pieces = []
+        for table in self.batches([name], None):
+            column = plain_column(table[name])
+            has = column.is_valid()
+            if is_text(column.type):
+                blank = pc.match_substring_regex(column, r"^\s*$")
+                has = pc.and_(has, pc.invert(blank.fill_null(True)))
+            elif types.is_floating(column.type):
+                has = pc.and_(has, pc.invert(column.is_nan().fill_null(True)))
+            pieces.append(has.to_numpy())
+        mask = np.concatenate(pieces).astype(np.bool_) if pieces else None
+        return None if mask is None or mask.all() else mask
 
     def group_numbers(
         self, name: str, rows: IdArray | None = None
@@ -380,6 +390,16 @@ class Rows:
                 f"the collection has no column {name!r}; it has "
                 f"{known_names(self.columns) or 'none'}"
             )
+
+    def column_names(self, columns: Sequence[str] | None) -> list[str]:
+        """Return the columns that are asked for: all for None."""
+        if columns is None:
+            return self.columns
+        if isinstance(columns, str):
+            raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+        for name in columns:
+            self.check_column(name)
+        return list(dict.fromkeys(columns))
 
     # Search.
 

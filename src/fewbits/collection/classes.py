@@ -142,7 +142,7 @@ def classify(
         return _class_by_codes(model, query, decoder, rates, top)
     if rows is None:
         raise ArgumentError("this collection holds no rows that could vote")
-    labelled = rows.present(label) if label in rows.columns else None
+    labelled = rows.labelled(label) if label in rows.columns else None
     classes = label_rows(rows, label, labelled)
     if labelled is not None and not labelled.any():
         raise ArgumentError(f"no item has a label in column {label!r}")

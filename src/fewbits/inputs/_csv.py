@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from fewbits._arrow import is_number, is_text, known_names
+from fewbits._arrow import is_integer, is_number, is_text, known_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs._input import Options
@@ -69,20 +69,31 @@ def read_csv(
     finally:
         csv.field_size_limit(before)
     _check_names(table.column_names, source)
-    columns, commas = [], []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    named = [*zip(table.column_names, table.columns, strict=True)]
+    commas = {
+        name: numbers
+        for name, column in named
+        if delimiter == ";" and is_text(column.type) and not options.stays_text(name)
+        if (numbers := _of_commas(column)) is not None
+    }
+    columns, grouped = [], []
+    for name, column in named:
         if options.stays_text(name):
             column = _without_gaps(column)
+        elif name in commas:
+            column = commas[name]
         elif is_text(column.type):
-            numbers = _of_commas(column) if delimiter == ";" else None
-            if numbers is not None:
-                commas.append(name)
-            is_id = name == options.id
-            column = as_typed(column, dates=not is_id) if numbers is None else numbers
+            if commas and _may_be_thousands(column):
+                grouped.append(name)
+                column = _without_empty(column)
+            else:
+                column = as_typed(column, dates=name != options.id)
         columns.append(column)
     if commas:
-        listed = known_names(commas)
-        warn_user(f"{source}: commas are decimal in {listed}: 1,5 is read as 1.5")
+        told = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
+        if grouped:
+            told += f"; {known_names(grouped)} stays as written: 1.234 may be 1234"
+        warn_user(f"{source}: {told}")
     return table.from_arrays(columns, names=table.column_names)
 
 
@@ -294,6 +305,8 @@ def _read_unquoted(path: Path, delimiter: str, options: Options) -> Any:
             field.name: field.type
             for field in schema
             if is_number(field.type) and not options.stays_text(field.name)
+            # Behind ";" dots may be those of thousands, which only texts show.
+            if delimiter != ";" or is_integer(field.type)
         }
         # Of columns of one name, Arrow cannot be told apart which is which.
         if numbers and len(texts) == len(schema) and not _has_names(path):
@@ -406,6 +419,16 @@ def _of_commas(column: Any) -> Any:
         return None
     plain = pc.replace_substring(column, ".", "")
     return _as_numbers(pc.replace_substring(plain, ",", "."))
+
+
+def _may_be_thousands(column: Any) -> bool:
+    """Return whether numbers of a column are as 12 and 1.234, some with dots."""
+    import pyarrow.compute as pc
+
+    grouped = pc.match_substring_regex(column, r"^\s*[+-]?\d{1,3}(?:\.\d{3})+\s*$")
+    plain = pc.match_substring_regex(column, r"^\s*[+-]?\d+\s*$")
+    rest = pc.or_(plain, _is_gap(column))
+    return bool(pc.any(grouped).as_py() and pc.all(pc.or_(grouped, rest)).as_py())
 
 
 def _as_numbers(column: Any) -> Any:

@@ -303,7 +303,7 @@ def check_several(items: Any) -> None:
         what = "path" if isinstance(items, Path) else "string"
         shown = f"give a list of items, not one {what}: {reprlib.repr([items])}"
         # A page of a text may be longer than a path can be, which is no file either.
-        hint = "; fewbits.read reads a file" if os.path.isfile(items) else ""
+        hint = "; fewbits.inputs.read reads a file" if os.path.isfile(items) else ""
         raise ArgumentError(shown + hint)
     if hasattr(items, "getbands"):  # an image of Pillow, which is an Arrow column, too
         raise ArgumentError("give a list of items, not one image: [image]")
