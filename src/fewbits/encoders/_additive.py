@@ -49,9 +49,8 @@ class AdditiveEncoder(Encoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features, n_vectors), dtype float32
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_vectors,), dtype float32
+    weights, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------

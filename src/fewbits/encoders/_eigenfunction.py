@@ -39,10 +39,8 @@ class EigenfunctionEncoder(Encoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features, n_axes), dtype float32
-        Read-only, as are `axes`, `modes` and `bias`.
-    axes, modes : ndarray of shape (n_bits,), dtype int32
-    bias : ndarray of shape (n_bits,), dtype float32
+    weights, axes, modes, bias : ndarray, dtype float32, int32, int32 and float32
+        Read-only.
 
     Raises
     ------

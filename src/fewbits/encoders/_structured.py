@@ -157,9 +157,8 @@ class HadamardEncoder(RoundsEncoder):
 
     Attributes
     ----------
-    signs : ndarray of shape (n_blocks, n_rounds, size / 8), dtype uint8
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_bits,), dtype float32
+    signs, bias : ndarray, dtype uint8 and float32
+        Read-only.
 
     Raises
     ------
@@ -241,9 +240,8 @@ class BlockHadamardEncoder(RoundsEncoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_series, n_rounds, size, width), dtype float32
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_bits,), dtype float32
+    weights, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------
@@ -316,10 +314,8 @@ class CirculantEncoder(Encoder):
 
     Attributes
     ----------
-    columns : ndarray of shape (n_blocks, n_features), dtype float32
-        Read-only, as are `signs` and `bias`.
-    signs : ndarray of shape (ceil(n_features / 8),), dtype uint8
-    bias : ndarray of shape (n_bits,), dtype float32
+    columns, signs, bias : ndarray, dtype float32, uint8 and float32
+        Read-only.
 
     Raises
     ------
@@ -463,10 +459,8 @@ class BilinearEncoder(SizedEncoder):
 
     Attributes
     ----------
-    left : ndarray of shape (d1, b1), dtype float32
-        Read-only, as are `right` and `bias`.
-    right : ndarray of shape (d2, b2), dtype float32
-    bias : ndarray of shape (n_bits,), dtype float32
+    left, right, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------

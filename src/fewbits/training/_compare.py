@@ -453,8 +453,13 @@ def compare(
                 notes(name)
             if progress is not None:
                 progress(done, len(planned))
-            if bits is None and _too_long(learner, rows, target):
-                continue
+            # A code that cannot be the cheapest any more.
+            if bits is None and target is not None and target.recall is not None:
+                size = n_bytes(learner.get_params().get("n_bits", 1))
+                codes = [row.scores for row in rows if row.learner is not None]
+                reached = [row for row in codes if target.excess(row) <= 1]
+                if any(size > row.bytes_per_item for row in reached):
+                    continue
             try:
                 rows += trial.of_learner(name, learner)
             except FewbitsError as error:
@@ -596,18 +601,6 @@ class _Row(NamedTuple):
     learner: Learner | None
     others: Interval | None
     others_ms: float
-
-
-def _too_long(learner: Learner, rows: list[_Row], target: _Target | None) -> bool:
-    """Return whether a code cannot be the cheapest any more."""
-    if target is None or target.recall is None:
-        return False
-    n_bits = learner.get_params().get("n_bits", 1)
-    return any(
-        n_bytes(n_bits) > row.scores.bytes_per_item and target.excess(row.scores) <= 1
-        for row in rows
-        if row.learner is not None
-    )
 
 
 class _Trial:
