@@ -469,7 +469,7 @@ def _has_names(row: Any) -> bool:
 
 
 def _as_dict(row: Any) -> Mapping[Any, Any]:
-    named: Mapping[Any, Any] = row._asdict() if isinstance(row, tuple) else row
+    named: Mapping[Any, Any] = row._asdict() if hasattr(row, "_asdict") else row
     if _is_pandas(row, "Series"):
         if not row.index.is_unique:
             raise ValueError("a name comes twice in a row")

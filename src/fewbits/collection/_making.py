@@ -17,6 +17,7 @@ from fewbits._arrow import (
     is_text,
     typed_table,
 )
+from fewbits._features import SparseRows
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -140,8 +141,10 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        with unreadable_named(source):
-            features = model.features(source.values, progress=progress)
+        features = source.values
+        if not isinstance(features, SparseRows) or model.facts.normalize:
+            with unreadable_named(source):
+                features = model.features(features, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels

@@ -19,7 +19,7 @@ from fewbits._arrow import (
     plain_type,
     typed_columns,
 )
-from fewbits._features import in_order
+from fewbits._features import SparseRows, as_rows, in_order
 from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
@@ -218,12 +218,10 @@ class Model:
             return as_features(as_array(items, "vectors"), self.encoder.n_features)
         items = self.items(items)
         if self.backbone is None:
-            return np.asarray(items)
+            return np.asarray(items[:])  # dense, of a sparse matrix
         return backbones.features(self.extractor, items, progress=progress)
 
-    def encode(
-        self, features: NDArray[Any], progress: Progress | None = None
-    ) -> CodeArray:
+    def encode(self, features: Any, progress: Progress | None = None) -> CodeArray:
         # A backbone has reported already, and takes nearly all of the time.
         report = progress if self.backbone is None else None
         return self.encoder.encode(features, progress=report)
@@ -234,6 +232,8 @@ class Model:
             if isinstance(self.encoder, PackedEncoder):
                 return checked_codes(items, self.encoder.input_bits)
             return as_features(items, self.encoder.n_features)
+        if hasattr(items, "tocsr") and self.kind == "vectors":
+            return as_rows(items, self.encoder.n_features)
         items = as_frame(items)
         if self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
@@ -243,6 +243,8 @@ class Model:
             return checked_codes(items, self.encoder.input_bits)
         if self.backbone is not None:
             return as_items(items, self.kind)
+        if isinstance(items, SparseRows):
+            return as_rows(items, self.encoder.n_features)
         check_several(items)
         array, names = named_array(items)
         if names is not None and self.facts.feature_names is not None:
