@@ -40,6 +40,7 @@ from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import (
     Input,
+    are_bytes,
     are_texts,
     packed_codes,
     read,
@@ -113,7 +114,7 @@ def read_rows(
         what = f"the {type(data).__name__}"
         return with_beside(Input(model.kind, model.items(data), None, what), **beside)
     what, n_bits = "the codes", None
-    if are_texts(data):
+    if are_texts(data) or are_bytes(data):
         values, n_bits = packed_codes(as_column(data), what)
     else:
         values = as_codes(as_array(data, "codes"))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fewbits import backbones
 from fewbits._arrow import (
     as_array,
+    as_column,
     as_frame,
     frame_names,
     is_frame,
@@ -30,10 +31,12 @@ from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import (
     Input,
+    are_bytes,
     are_texts,
     as_items,
     check_several,
     hex_codes,
+    packed_codes,
     read,
 )
 from fewbits.ood import Rejection
@@ -337,6 +340,8 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
     """Return packed codes of `n_bits` bits, given as such or in hexadecimal digits."""
     if are_texts(codes):
         codes = hex_codes(codes, n_bits)
+    elif are_bytes(codes):
+        codes, _ = packed_codes(as_column(codes), "the codes")
     array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
     check_unused(array, n_bits, "codes")
     return array

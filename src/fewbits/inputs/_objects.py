@@ -252,6 +252,13 @@ def are_texts(items: Any) -> bool:
     return _is_list(items) and isinstance(_first(items), str)
 
 
+def are_bytes(items: Any) -> bool:
+    """Return whether items are a column or a list of bytes, as packed codes may be."""
+    if is_column(items):
+        return "binary" in str(as_column(items).type)
+    return _is_list(items) and isinstance(_first(items), bytes)
+
+
 def _holds_images(items: Any) -> bool:
     listed = items.ndim == 1 if isinstance(items, np.ndarray) else _is_list(items)
     if not listed or not _is_image(_first(items)):
