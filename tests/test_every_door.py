@@ -41,7 +41,7 @@ Q = X[:4] + np.float32(0.3)
 CODES = ENCODER.encode(Q)
 WORDS = ("arm", "leg", "shark", "bite", "sleep", "fever", "cough", "broken")
 TEXTS = [f"{WORDS[i % 8]} {WORDS[i * i % 7]} {i}" for i in range(N)]
-CHANGES = ("add", "upsert", "update", "delete", "compact")
+CHANGES = ("add", "upsert", "update", "delete", "compact", "tag")
 #: Routes that are not called as the method is.
 ROUTES = {"get": "items"}
 
@@ -106,6 +106,7 @@ BASES = {
     "encode": {"vectors": Q},
     "compact": {},
     "verify": {},
+    "tag": {"name": "first"},
 }
 #: The cases of each option; a pair names the collection, if it is not of vectors.
 CASES = {
@@ -271,6 +272,7 @@ CASES = {
     },
     "compact": {"timeout": [{"timeout": 1.5}]},
     "verify": {},
+    "tag": {"name": [{"name": "a b"}, {"name": "7"}], "version": [{"version": 999}]},
 }
 CASES["upsert"] = {
     name: [case for case in cases if case != {"data": rows(key=[100, 901])}]
@@ -283,7 +285,7 @@ IN_PYTHON = {
     ("upsert", "ids"): "stand in the table of new rows, see `id`",
     ("update", "ids"): "stand in the table of new rows, see `id`",
     ("verify", "rows"): "others read all there is",
-    ("verify", "note"): "a command notes it, a service if it may write",
+    ("verify", "record"): "a command records it, a service if it may write",
 }
 #: Arguments that JSON has not, or calls otherwise.
 NOT_IN_JSON = {
@@ -353,7 +355,8 @@ def by_python(method, folder, arguments):
     except FewbitsError as error:
         return outcome_of(error).code, None
     if method in CHANGES:
-        answer = [answer or 0, *state_of(folder)]
+        n_changed = 0 if method == "tag" else answer or 0
+        answer = [n_changed, *state_of(folder)]
     elif method == "encode":
         answer = [code.tobytes().hex() for code in answer]
     elif method == "verify":
@@ -412,6 +415,8 @@ def by_command(method, folder, arguments, tmp_path):
             options += ["-o", tmp_path / "codes.npy"]
         elif (method, name) == ("get", "ids"):
             words += value
+        elif (method, name) == ("tag", "name"):
+            words.append(value)
         elif name == "data":
             parquet.write_table(value, tmp_path / "rows.parquet")
             words.append(tmp_path / "rows.parquet")
@@ -480,7 +485,8 @@ def by_command(method, folder, arguments, tmp_path):
 def state_of(folder):
     collection = Collection.open(folder)
     usage = collection.usage()
-    return collection.to_arrow().to_pylist(), usage["n_dead_rows"], usage["n_segments"]
+    sizes = usage["n_dead_rows"], usage["n_segments"]
+    return collection.to_arrow().to_pylist(), *sizes, collection.tags()
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # rows and columns left out

@@ -41,8 +41,10 @@ def main() -> None:
         keep_vectors="int8",
     )
     col = Collection.open(folder)
-    col.add(table([8, 9, 10, 11]))
-    col.delete(["item 2", "item 10"])
+    col.tag("first")
+    with col.transaction():  # rows that do not count on, and deleted ones
+        col.add(table([8, 9, 10, 11]))
+        col.delete(["item 2", "item 10"])
     assert len(list(folder.glob("rows-*/seg-*"))) == 2
     for name in ("LOCK", "LOCK.holder"):
         for path in folder.glob(f"rows-*/{name}"):
@@ -101,6 +103,7 @@ def answers(col: Collection) -> dict[str, object]:
         "filtered": col.search(queries, 4, filter="year > 2004", columns=[]).to_list(),
         "classes": col.classify(queries, decoder="nearest").classes.tolist(),
         "summary": col.summary(),
+        "tags": {name: col.at(name).ids.tolist() for name in col.tags()},
     }
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fewbits import datasets
 from fewbits._repr import one_line
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArtefactError
 from fewbits.evaluation import Comparison, compare_encoders
@@ -89,7 +89,7 @@ def build(
         pa.table(table),
         column="text",
         label="category",
-        encoder=learnt.with_facts(data=data.name),
+        encoder=tools.with_facts(learnt, data=data.name),
         overwrite=True,
         progress=progress,
     )

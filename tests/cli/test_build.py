@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.errors import ArtefactError
 from tests.cli._calling import fail, invoke, run
 
@@ -99,10 +99,10 @@ def test_the_same_command_again_adds_what_is_new():
 def test_others_add_the_same_rows_meanwhile():
     run("build", "c", "t.csv", *LABELLED, "-b", 8)
     opened = Collection.open("c")
-    items = opened.read_items("more.csv")
+    items = tools.read_items(opened, "more.csv")
     write("some.csv", ROWS[32:35])
     run("add", "c", "some.csv")
-    assert opened.add_missing(items) == 7
+    assert tools.add_missing(opened, items) == 7
     assert len(opened) == len(Collection.open("c")) == 40
 
 
@@ -130,15 +130,15 @@ def test_the_same_command_again_is_accepted(options):
 def test_rows_of_two_first_builds_are_kept(monkeypatch):
     np.save("more.npy", np.load("x.npy")[:9])
     run("fit", "x.npy", "-o", "c", "-b", 8)
-    read_items, others = Collection.read_items, [["build", "c", "more.npy"]]
+    read_items, others = tools.read_items, [["build", "c", "more.npy"]]
 
-    def read_late(self, *args, **options):
-        items = read_items(self, *args, **options)
+    def read_late(*args, **options):
+        items = read_items(*args, **options)
         if others:
             run(*others.pop())  # another process is first
         return items
 
-    monkeypatch.setattr(Collection, "read_items", read_late)
+    monkeypatch.setattr(tools, "read_items", read_late)
     assert run("build", "c", "x.npy") == "c: 60 added; 69 items in all\n"
     run("fit", "x.npy", "-o", "c", "-b", 8, "--overwrite")
     others.append(["build", "c", "more.npy"])

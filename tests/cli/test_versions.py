@@ -1,4 +1,4 @@
-"""``apply`` and ``tag``: many changes as one commit, and versions with names."""
+"""``apply``, ``tag`` and ``backup``: many changes as one commit, versions that stay."""
 
 import json
 import re
@@ -93,3 +93,17 @@ def test_versions_have_names(built):
     assert "spring" not in run("tag", built, "spring", "--remove")
     assert "--version needs NAME" in fail("tag", built, "--version", 2)
     assert "no version has" in fail("tag", built, "spring", "--remove")
+
+
+def test_a_backup_is_a_folder_of_a_version(built, tmp_path):
+    run("tag", built, "spring")
+    run("delete", built, "--ids", "a")
+    assert "5 items of version 3" in run("backup", built, tmp_path / "new")
+    told = run("backup", built, tmp_path / "old", "--at", "spring", "--json")
+    assert (json.loads(told)["version"], json.loads(told)["n_items"]) == (2, 6)
+    run("delete", built, "--ids", "b")
+    run("compact", built)
+    assert [*Collection.open(tmp_path / "new")] == [*"bcdef"]
+    assert [*Collection.open(tmp_path / "old")] == [*"abcdef"]
+    assert run("verify", tmp_path / "old").startswith("6 rows")
+    assert "holds a collection already" in fail("backup", built, tmp_path / "new")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError, LockedError
 
@@ -41,8 +42,10 @@ def vectors(request, tmp_path):
 DOORS = {
     "search": lambda col, run: col.search(X[[FIRST[run]]], 9),
     "by id": lambda col, run: col.search(ids=[FIRST[run]], k=9),
-    "rows": lambda col, run: col.vectors_at(np.arange(FIRST[run] - 9, FIRST[run] + 9)),
-    "a row": lambda col, run: col.vectors_at([FIRST[run]]),
+    "rows": lambda col, run: tools.vectors_at(
+        col, np.arange(FIRST[run] - 9, FIRST[run] + 9)
+    ),
+    "a row": lambda col, run: tools.vectors_at(col, [FIRST[run]]),
 }
 
 

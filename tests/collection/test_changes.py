@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import fewbits
 from fewbits import Collection, backbones
 from fewbits.backbones import Backbone
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, LockedError
 from fewbits.inputs import read
@@ -67,7 +68,7 @@ def check(col, rows, kind):
     assert col.column("year").tolist() == rows
     np.testing.assert_array_equal(col.codes, ENCODER.encode(X[rows]).reshape(n, 1))
     np.testing.assert_array_equal(col.vectors, X[rows].reshape(n, 8))
-    assert col.positions_of(ids).tolist() == [*range(n)]
+    assert tools.positions_of(col, ids).tolist() == [*range(n)]
     assert all(id in col for id in ids)
     apart = ((X[rows] > 0) != (X[:1] > 0)).sum(axis=1)
     order = np.argsort(apart, kind="stable")
@@ -167,7 +168,7 @@ def answers(col, allowed):
         col.classify(Q, label="label", linear=True).to_list(),
         col.to_arrow(filter="label = 1").to_pylist(),
         col.get(first),
-        col.take(np.array([1, 0, 1]), codes=True).to_pylist(),
+        tools.take(col, np.array([1, 0, 1]), codes=True).to_pylist(),
         col.labels("label").tolist(),
     ]
     return [{**some.to_dict(), "version": None} for some in hits], others
@@ -547,7 +548,7 @@ def test_another_encoder_takes_over(home, form):
     np.testing.assert_array_equal(col.vectors, vectors)
     np.testing.assert_array_equal(col.codes, other.encode(vectors))
     assert col.search(X[:1], 1).ids.tolist() == [["item-0"]]
-    assert col.path is None or Collection.unused_files(col.path) == {}
+    assert col.path is None or tools.unused_files(col.path) == {}
     assert col.upsert(table([3, 0])) == 2
     assert home(col).ids.tolist()[-2:] == ["item-3", "item-0"]
 
@@ -831,7 +832,7 @@ def test_deleted_rows_leave_the_disk(tmp_path):
             keep_vectors="float32",
         )
         assert col.delete(filter=f"year < {n - left}") == len(some) - left
-        sizes.append(col.disk_bytes())
+        sizes.append(tools.disk_bytes(col))
     assert sizes[0] <= 2 * sizes[1]
 
 

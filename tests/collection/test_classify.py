@@ -13,6 +13,7 @@ from fewbits.analysis.bounds import code_bound
 from fewbits.classify import Calibration, Codebook
 from fewbits.classify.decoders import Bounded, Orbgrand, Soft
 from fewbits.codes import pack
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.ood import learn_rejection
@@ -305,7 +306,7 @@ def test_linear_models_on_bits(home):
 
 
 def test_items_with_several_labels_by_class_codes(home):
-    facts = learnt().with_facts(several_labels=True)
+    facts = tools.with_facts(learnt(), several_labels=True)
     signs = np.repeat(SIGNS, 4, axis=0)
     col = home(Collection.create(None, signs, encoder=facts))
     (record,) = col.classify(X[:1], top=2).to_list()
@@ -314,7 +315,7 @@ def test_items_with_several_labels_by_class_codes(home):
     for options in ({"decoder": "soft"}, {"max_false_reject_rate": 0.1}):
         with pytest.raises(ArgumentError, match="is for items of one class each"):
             col.classify(X, **options)
-    known = learnt().with_facts(several_labels=True, label_threshold=0.5)
+    known = tools.with_facts(learnt(), several_labels=True, label_threshold=0.5)
     answer = home(Collection.create(None, signs, encoder=known)).classify(X[:2])
     assert [record["labels"] for record in answer.to_list()] == answer.classes.tolist()
 
@@ -393,11 +394,11 @@ def in_three_numbers(codebook=BOOK):
 
 def test_another_modality_finds_the_items_of_this_one(home):
     col, other = home(made()), in_three_numbers()
-    col.check_same_codes(other)
+    tools.check_same_codes(col, other)
     codes = other.encode(np.array([[1, -1, -1], [-1, -1, 1]]))
     hits = col.search(codes=codes, k=4)
     assert [{hit["label"] for hit in some} for some in hits] == [{"bee"}, {"cat"}]
-    col.check_same_codes(made(columns={"x": [1] * 12}))  # by its own encoder
+    tools.check_same_codes(col, made(columns={"x": [1] * 12}))  # by its own encoder
 
 
 @pytest.mark.parametrize(
@@ -413,9 +414,9 @@ def test_another_modality_finds_the_items_of_this_one(home):
 )
 def test_codes_of_another_meaning_are_refused(codebook, message):
     with pytest.raises(ArgumentError, match=message):
-        made().check_same_codes(in_three_numbers(codebook))
+        tools.check_same_codes(made(), in_three_numbers(codebook))
     with pytest.raises(ArgumentError, match="codes of 6 bits, the other of 4"):
-        in_three_numbers().check_same_codes(made().prefix(4))
+        tools.check_same_codes(in_three_numbers(), made().prefix(4))
 
 
 # Labels that are missing.

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 
 X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]], np.float32)
@@ -116,7 +117,7 @@ def check_column(col, name, kind):
     shown = same_as(col.column(name).tolist())
     assert same_as(some[0][name] for some in hits) == shown, name
     assert same_as(row[name] for row in col.get(IDS)) == shown, name
-    taken = col.take(np.arange(3))[name].to_pylist()
+    taken = tools.take(col, np.arange(3))[name].to_pylist()
     assert same_as(taken) == same_as(expected), name
 
 

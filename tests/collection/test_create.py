@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 import fewbits
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder, PackedEncoder
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.inputs import read
@@ -512,7 +513,9 @@ def test_vectors_are_kept_in_a_form(home, form):
     else:
         np.testing.assert_array_equal(col.vectors, X)
         assert col.vectors.dtype == form
-    np.testing.assert_array_equal(col.vectors_at(np.array([3, 1])), col.vectors[[3, 1]])
+    np.testing.assert_array_equal(
+        tools.vectors_at(col, np.array([3, 1])), col.vectors[[3, 1]]
+    )
     bytes_of = {"float16": 2 * WIDTH, "float32": 4 * WIDTH, "int8": WIDTH + 8}
     assert col.summary()["bytes_per_item"] == 1 + bytes_of[form]
 

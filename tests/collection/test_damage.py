@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.learners import AdditiveCodes
@@ -171,8 +172,8 @@ DOORS = {
     "verify": Collection.verify_folder,
     "repair": Collection.repair_folder,
     "encoder": lambda folder: Collection.create(None, X, encoder=folder),
-    "left over": Collection.unused_files,
-    "overwrite": lambda folder: Collection.check_target(folder),
+    "left over": tools.unused_files,
+    "overwrite": lambda folder: tools.check_target(folder),
 }
 
 
@@ -390,7 +391,7 @@ def test_damaged_rows_stay_until_they_may_go(folder):
     assert Collection.verify_folder(folder).is_intact
     assert len(Collection.open(folder)) == 0
     assert list(folder.glob("rows-*/damaged-vec-*"))
-    assert all("damaged-" in path for path in Collection.unused_files(folder))
+    assert all("damaged-" in path for path in tools.unused_files(folder))
     assert (
         Collection.open(folder).add(
             {"sku": ["k0"], "v": X[:1], "kind": ["red"], "year": [1]}

@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from fewbits import Collection
 from fewbits.codes import unpack
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 
@@ -100,7 +101,7 @@ def test_a_filter_equals_filtering_by_hand(col, condition, allowed, as_mask, k):
     assert {hit.id for hit in best[0]} <= passing - left_out
     assert len(best[0]) == min(k, len(passing - left_out))
     whole = np.ones(N, np.bool_)
-    got = col.mask(**options)
+    got = tools.mask(col, **options)
     np.testing.assert_array_equal(whole if got is None else got, mask)
 
 
@@ -144,7 +145,7 @@ def test_mistakes_are_told_in_one_line(col, options):
         lambda: col.search(X[:1], radius=3, **options),
         lambda: col.like(X[:1], **options),
         lambda: col.duplicates(1, **options),
-        lambda: col.mask(**options),
+        lambda: tools.mask(col, **options),
     )
     for door in doors:
         for _ in range(2):  # what is wrong is told each time

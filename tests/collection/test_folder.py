@@ -15,6 +15,7 @@ import pytest
 
 import fewbits
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store import one_at_a_time
@@ -85,7 +86,7 @@ def test_without_rows(tmp_path):
 
 def test_facts_come_back_as_plain_values(tmp_path):
     extra = {"n": np.int64(3), "mean": np.float32(0.5), "list": np.arange(2)}
-    known = learnt().with_facts(**extra, trained_on=np.int64(60), method="llc")
+    known = tools.with_facts(learnt(), **extra, trained_on=np.int64(60), method="llc")
     known.save(tmp_path / "c")
     opened = Collection.open(tmp_path / "c")
     assert opened.facts == known.facts
@@ -94,8 +95,8 @@ def test_facts_come_back_as_plain_values(tmp_path):
     assert (summary["n"], summary["trained_on"], summary["method"]) == (3, 60, "llc")
     for odd in (object(), 1j, {1, 2}, {1: True}):
         with pytest.raises(ArgumentError, match="extra must h"):
-            learnt().with_facts(odd=odd)
-    frozen = full().with_facts(note="x")
+            tools.with_facts(learnt(), odd=odd)
+    frozen = tools.with_facts(full(), note="x")
     with pytest.raises(ArgumentError, match="is read-only"):
         frozen.delete(["k1"])
     frozen.save(tmp_path / "d")
@@ -325,7 +326,7 @@ def test_kills_leave_a_collection(tmp_path):
         assert Collection.verify_folder(tmp_path / "c").is_intact
     del col
     Collection.open(tmp_path / "c").compact()
-    assert Collection.unused_files(tmp_path / "c") == {}
+    assert tools.unused_files(tmp_path / "c") == {}
     assert [path.is_dir() for path in (tmp_path / "c").iterdir()].count(True) == 1
 
 
@@ -351,12 +352,12 @@ def test_one_saves_at_a_time(tmp_path):
 
 def test_what_changed_is_told_by_a_few_names(tmp_path):
     col = full(tmp_path / "c")
-    names = col.file_names()
+    names = tools.file_names(col)
     assert {path.name for path in all_files(tmp_path)} >= names
     assert any(name.startswith("seg-") for name in names)
     assert any(name.startswith("encoder-") for name in names)
-    assert (full().file_names(), full().disk_bytes()) == (set(), 0)
-    assert 0 < col.disk_bytes() <= sum(map(len, bytes_of(tmp_path).values()))
+    assert (tools.file_names(full()), tools.disk_bytes(full())) == (set(), 0)
+    assert 0 < tools.disk_bytes(col) <= sum(map(len, bytes_of(tmp_path).values()))
 
 
 @pytest.mark.parametrize("form", ["float32", "int8"])
@@ -372,8 +373,8 @@ def test_bytes_are_told_by_what_they_are_for(tmp_path, form):
     assert usage["bytes"]["vectors"] > 12 * N
     memory = full(form=form).usage()
     assert (memory["n_files"], memory["bytes"]["codes"]) == (0, 2 * N)
-    col.warm()
-    assert col.group_numbers("kind", np.array([2, 0, 2])).tolist() == [0, 1, 0]
+    tools.warm(col)
+    assert tools.group_numbers(col, "kind", np.array([2, 0, 2])).tolist() == [0, 1, 0]
 
 
 def test_rows_that_are_read_stay_until_later(tmp_path):
@@ -381,10 +382,10 @@ def test_rows_that_are_read_stay_until_later(tmp_path):
     before = answers(col)
     learnt().save(tmp_path / "c", overwrite=True)
     assert answers(col) == before
-    assert Collection.unused_files(tmp_path / "c")
+    assert tools.unused_files(tmp_path / "c")
     del col
     learnt().save(tmp_path / "c", overwrite=True)
-    assert Collection.unused_files(tmp_path / "c") == {}
+    assert tools.unused_files(tmp_path / "c") == {}
 
 
 # Tables of search beside the rows.
@@ -508,7 +509,7 @@ def test_a_fitted_encoder_is_shared_by_its_folder(tmp_path):
     for name in ("a", "b"):
         Collection.create(tmp_path / name, X, encoder=tmp_path / "e")
     one, other = (Collection.open(tmp_path / name) for name in ("a", "b"))
-    one.check_same_codes(other)
+    tools.check_same_codes(one, other)
     np.testing.assert_array_equal(one.codes, other.codes)
     with contextlib.suppress(OSError):
         os.remove(tmp_path / "e" / "collection.json")

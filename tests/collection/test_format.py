@@ -16,6 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError, NewerFormatError
 from fewbits.server import Settings, create_app
@@ -61,6 +62,8 @@ def test_a_kept_folder_answers_as_it_did(kept):
     classes = col.classify(queries, decoder="nearest").classes.tolist()
     assert classes == notes["classes"]
     assert {**notes["summary"], **plain(col.summary())} == plain(col.summary())
+    tags = {name: col.at(name).ids.tolist() for name in col.tags()}
+    assert tags == notes.get("tags", {})
     assert col.classify(queries, max_false_reject_rate=0.1).accepted is not None
 
 
@@ -132,7 +135,7 @@ def changing(folder, col):
         "delete": lambda: col.delete([col.ids[0]]),
         "compact": lambda: col.compact(),
         "reencode": lambda: col.reencode(LinearEncoder(np.eye(8), np.zeros(8))),
-        "prefix": lambda: Collection.check_target(folder),
+        "prefix": lambda: tools.check_target(folder),
         "overwrite": lambda: Collection.create(folder, X, bits=8, overwrite=True),
         "save": lambda: full().save(folder, overwrite=True),
         "command": lambda: command("compact", folder),
@@ -224,7 +227,7 @@ def test_what_only_newer_ones_may_change_is_read(kept, case):
     assert Collection.verify_folder(folder).is_intact
     assert run("verify", folder).startswith("10 rows")
     assert run("inspect", folder)
-    assert Collection.unused_files(folder) == {}
+    assert tools.unused_files(folder) == {}
     check_refused(changing(folder, col), "'tides'")
     assert without_locks(folder) == content
 
@@ -256,6 +259,8 @@ def test_fields_that_are_not_known_stay(kept, monkeypatch):
     (newest,) = folder.glob("rows-*/manifest-000006.json")
     (segment,) = _format.manifest(newest.read_bytes())["segments"]
     assert "tide" not in segment  # which was about those before
+    for name in col.tags():
+        col.untag(name)
     col.reencode(LinearEncoder(-np.eye(8), np.zeros(8)))
     content = unsealed(folder)
     assert (content["moon"], content["facts"]["sun"]) == ({"a": [1]}, 2)

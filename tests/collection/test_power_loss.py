@@ -135,3 +135,46 @@ def test_a_folder_that_was_there_is_on_the_disk(tmp_path):
     run = Run(tmp_path, *SAVES["new"])
     (run.root / "b").mkdir()
     assert run.go().syncs[0] == "sync ."
+
+
+def test_while_versions_get_names_and_rows_change(tmp_path):
+    root, crashed, seen = tmp_path / "disk", tmp_path / "crashed", {}
+    root.mkdir()
+    HOLDING.save(root / "c")
+    col = Collection.open(root / "c")
+    #: What is done, with what is there afterwards: ids, and those of each name.
+    ids = [*range(6)]
+    changes = [
+        (lambda: col.tag("a"), (ids, {"a": ids})),
+        (lambda: col.delete([0, 1]), (ids[2:], {"a": ids})),
+        (lambda: col.upsert(X[:1], ids=[2]), ([3, 4, 5, 2], {"a": ids})),
+        (lambda: col.tag("b"), ([3, 4, 5, 2], {"a": ids, "b": [3, 4, 5, 2]})),
+        (lambda: col.untag("a"), ([3, 4, 5, 2], {"b": [3, 4, 5, 2]})),
+        (lambda: col.compact(), ([3, 4, 5, 2], {"b": [3, 4, 5, 2]})),
+        (lambda: col.delete([3]), ([4, 5, 2], {"b": [3, 4, 5, 2]})),
+    ]
+    allowed = [(ids, {})]
+
+    def look(disk):
+        for tree in disk.trees():
+            state = frozenset(tree.items())
+            if state not in seen:
+                folder = crashed / str(len(seen))
+                for path, content in tree.items():
+                    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / path).write_bytes(content)
+                there = Collection.open(folder / "c")
+                assert there.verify().is_intact
+                names = {name: there.at(name).ids.tolist() for name in there.tags()}
+                seen[state] = there.ids.tolist(), names
+            assert seen[state] in allowed, disk.calls[-1]
+
+    disk = PowerLoss(root, look)
+    with pytest.MonkeyPatch.context() as patch:
+        disk.watch(patch)
+        for change, after in changes:
+            allowed = [allowed[-1], after]
+            change()
+            allowed = [after]
+            look(disk)
+    assert len(seen) > 50

@@ -173,13 +173,29 @@ def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path
     path.write_bytes(whole[:-60] + bytes([whole[-60] ^ 1]) + whole[-59:])
     assert [path.name in damage.file for damage in col.verify().damages] == [True]
     report = col.repair()
-    assert any("has a name is still damaged" in note for note in report.notes)
+    assert (report.damaged_tags, report.is_complete) == (("a",), False)
     path.write_bytes(whole)
     assert col.verify().is_intact
     assert content(Collection.open(col.path).at("a")) == before
     manifest = path.parent / f"manifest-{number:06d}.json"
+    copy = path.parent / f"copy-{number:06d}.json"
+    for hurt in (
+        lambda: manifest.write_bytes(manifest.read_bytes()[:-3]),
+        manifest.unlink,
+    ):
+        hurt()
+        assert [manifest.name in x.file for x in col.verify().damages] == [True]
+        version = col.version
+        report = col.repair()  # from its copy, without a commit
+        assert (report.is_complete, report.rebuilt) == (
+            True,
+            (str(manifest.absolute()),),
+        )
+        assert (col.version, col.verify().is_intact) == (version, True)
+        assert content(Collection.open(col.path).at("a")) == before
+    copy.unlink()
     manifest.write_bytes(manifest.read_bytes()[:-3])
-    assert [manifest.name in x.file for x in col.verify().damages] == [True]
+    assert col.repair().damaged_tags == ("a",)
     col.untag("a")
     churn(col)
     assert col.verify().is_intact

@@ -11,6 +11,7 @@ import pytest
 
 import fewbits
 from fewbits import Collection
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FeatureError, LockedError
 from tests.collection._power import PowerLoss
@@ -136,11 +137,11 @@ def test_everything_may_go_and_come(home):
 
 def test_items_that_are_there_are_passed_over_as_the_block_has_them(home):
     col = home(made())
-    items = col.read_items(X[:3], ids=[0, 1, 90], columns={"n": [5, 6, 7]})
+    items = tools.read_items(col, X[:3], ids=[0, 1, 90], columns={"n": [5, 6, 7]})
     with col.transaction():
         col.delete([1])
-        assert col.add_missing(items) == 2
-        assert col.add_missing(items) == 0
+        assert tools.add_missing(col, items) == 2
+        assert tools.add_missing(col, items) == 0
     assert [*col] == [0, *range(2, N), 1, 90]
 
 

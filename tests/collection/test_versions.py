@@ -15,6 +15,7 @@ import pytest
 import fewbits
 from fewbits import Collection, _kernels
 from fewbits.classify import Codebook
+from fewbits.collection import tools
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.learners import ITQ
@@ -198,20 +199,26 @@ def test_iteration_and_access(home):
     with pytest.raises(ArgumentError, match="no column 'm'"):
         col.get(["k1"], ["m"])
     positions = np.array([7, 2, 7])
-    assert col.take(positions).to_pylist() == [
+    assert tools.take(col, positions).to_pylist() == [
         {"id": f"k{i}", "n": i, "text": "a"} for i in positions
     ]
-    assert col.take(positions, ["n"], codes=True).column_names == ["id", "_code", "n"]
+    assert tools.take(col, positions, ["n"], codes=True).column_names == [
+        "id",
+        "_code",
+        "n",
+    ]
     assert col.column("n", positions).tolist() == [7, 2, 7]
-    np.testing.assert_array_equal(col.vectors_at(positions), X[positions])
-    assert col.positions_of(["k9", "k0"]).tolist() == [9, 0]
-    assert col.positions_of(["k9", "x"], missing_ok=True).tolist() == [9]
+    np.testing.assert_array_equal(tools.vectors_at(col, positions), X[positions])
+    assert tools.positions_of(col, ["k9", "k0"]).tolist() == [9, 0]
+    assert tools.positions_of(col, ["k9", "x"], missing_ok=True).tolist() == [9]
     assert col.schema == col.to_arrow().schema
-    assert (col.parse_id("k1"), made().parse_id("7")) == ("k1", 7)
+    assert (tools.parse_id(col, "k1"), tools.parse_id(made(), "7")) == ("k1", 7)
     with pytest.raises(ArgumentError, match="ids of this collection are integers"):
-        made().parse_id("k1")
+        tools.parse_id(made(), "k1")
     col.delete(["k1"])
-    assert col.take(np.array([1])).to_pylist() == [{"id": "k2", "n": 2, "text": "a"}]
+    assert tools.take(col, np.array([1])).to_pylist() == [
+        {"id": "k2", "n": 2, "text": "a"}
+    ]
 
 
 def test_batches_are_all_rows_in_order(home):
@@ -358,13 +365,22 @@ def try_to_write(array):
 
 def arrays_of(col):
     yield from (col.codes, col.ids, col.vectors, col.column("n"), col.labels("n"))
-    yield from (col.mask("n > 5"), col.vectors_at(np.arange(3)), col.encode(ids=[0, 3]))
+    yield from (
+        tools.mask(col, "n > 5"),
+        tools.vectors_at(col, np.arange(3)),
+        col.encode(ids=[0, 3]),
+    )
     yield from col.encoder.tensors().values()
     hits = col.search(X[:3], 3)
     yield from (hits.ids, hits.distances)
     groups = col.duplicates(3).groups()
     yield from (groups.ids, groups.offsets, groups.positions)
-    for table in (col.to_arrow(), *col.batches(), hits.columns, col.take(np.arange(3))):
+    for table in (
+        col.to_arrow(),
+        *col.batches(),
+        hits.columns,
+        tools.take(col, np.arange(3)),
+    ):
         for column in table.columns:
             for chunk in column.chunks:
                 buffers = [buffer for buffer in chunk.buffers() if buffer]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from sklearn.base import clone
 
 from fewbits.errors import (
@@ -22,7 +23,9 @@ from fewbits.learners import (
     SpectralHashing,
     _neighbour_training,
 )
-from fewbits.learners._core import _device
+from fewbits.learners._core import _device, _rows
+from fewbits.learners._fast_neighbour_codes import transform_there
+from fewbits.learners._linalg import _orthogonal
 from fewbits.learners.fitting import on_device, on_progress, shared_steps
 from tests.learners._learners import every_learner
 
@@ -72,6 +75,12 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.fixture
+def by_products(monkeypatch):
+    """Take matrices of a few rows for large ones."""
+    monkeypatch.setattr(_orthogonal, "_GRAM_FROM", 2)
+
+
 @heavy
 @pytest.mark.usefixtures("by_products")
 @pytest.mark.parametrize("name", DEVICES)
@@ -82,6 +91,35 @@ def test_torch_learns_the_same(learner, n, name):
         found = clone(learner).fit(X[:n], Y[:n])
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
     assert np.mean(found.transform(X) != expected.transform(X)) < 1e-3
+
+
+@heavy
+@pytest.mark.usefixtures("by_products")
+def test_large_matrices_in_single_precision(learner, monkeypatch):
+    expected = clone(learner).fit(X[:200], Y[:200])
+    for module in (_rows, _orthogonal):
+        monkeypatch.setattr(module, "LARGE", 8)
+    monkeypatch.setattr("fewbits.learners._sparse_projections.LARGE", 8)
+    monkeypatch.setattr(_rows, "_DOUBLE_LIMIT", 0)
+    monkeypatch.setattr(_device, "_ROOMY", 2)
+    monkeypatch.setattr(_orthogonal, "_PRODUCTS_FROM", 2)
+    single = clone(learner).fit(X[:200], Y[:200])
+    np.testing.assert_allclose(single.objective_, expected.objective_, rtol=1e-3)
+    assert np.mean(single.transform(X) != expected.transform(X)) < 0.02
+
+
+@pytest.mark.parametrize("size", [16, 32])
+def test_transform_of_tensors(size):
+    x = np.random.default_rng(0).normal(size=(3, size)).astype(np.float32)
+    transforms = transform_there(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(transforms, x @ hadamard(size), rtol=1e-4, atol=1e-4)
+
+
+def test_smallest_of_tensors():
+    distances = np.random.default_rng(0).normal(size=(5, 300)).astype(np.float32)
+    ids, least = _neighbour_training.smallest(torch.from_numpy(distances), 7)
+    np.testing.assert_array_equal(ids.numpy(), np.argsort(distances, axis=1)[:, :7])
+    np.testing.assert_array_equal(least.numpy(), np.sort(distances, axis=1)[:, :7])
 
 
 @neighbours

@@ -104,6 +104,31 @@ def _awaited(url, before):
     raise TimeoutError(before)
 
 
+def test_a_column_comes_under_load(tmp_path):
+    small_collection(path=tmp_path / "b")
+    body = {"vectors": Q[:1].tolist(), "k": 2, "columns": ["note"]}
+    with served(tmp_path / "b", Settings(refresh_seconds=0.01)) as url:
+        asking = [Asking(url) for _ in range(3)]
+        for each in asking:
+            each.start()
+        assert web.post(f"{url}/v1/search", json=body).status_code == 422
+        for i in range(6):
+            col = Collection.open(tmp_path / "b")
+            col.update(None, ids=col.ids, columns={"note": [f"{i}"] * len(col)})
+            notes, end = set(), time.monotonic() + 20
+            while notes != {f"{i}"} and time.monotonic() < end:
+                answer = web.post(f"{url}/v1/search", json=body)
+                hits = answer.json()["hits"][0] if answer.is_success else []
+                notes = {hit["columns"]["note"] for hit in hits}
+                assert len(notes) <= 1  # all are of one version
+            assert notes == {f"{i}"}
+        for each in asking:
+            each.stopped = True
+            each.join()
+    assert [each.wrong for each in asking] == [[]] * 3
+    assert min(each.count for each in asking) > 0
+
+
 def test_a_folder_that_breaks_leaves_the_old_version(tmp_path):
     folder = tmp_path / "b"
     small_collection(path=folder)

@@ -330,7 +330,7 @@ def message(answer):
         ({"text": ["a"]}, "unknown field 'text' (did you mean 'texts'?)"),
         ({"ids": [1], "filters": "x"}, "unknown field 'filters' (did you mean 'f"),
         ({"ids": [1], "\nzzz": 3}, "unknown field '\\nzzz'; there are "),
-        ({"codes": ["00"]}, "a code of 32 bits has 8 hexadecimal digits, got 2"),
+        ({"codes": ["00"]}, "a code of 32 bits has 8 hexadecimal digits, got '00'"),
     ],
 )
 def test_what_a_body_cannot_have(client, body, wanted):

@@ -105,7 +105,7 @@ def test_a_bad_sector_is_an_error_of_the_system(folder, monkeypatch):
     with pytest.raises(OSError, match="Input/output") as caught:
         col.search(query(15), 3)
     assert (caught.value.errno, caught.value.filename) == (errno.EIO, str(path))
-    (line,) = col.verify(note=False).unreadable
+    (line,) = col.verify(record=False).unreadable
     assert path.name in line
     with pytest.raises(OSError, match="nothing was repaired"):
         col.repair(drop_rows=True)

@@ -35,6 +35,7 @@ from fewbits._arrow._tables import (
     known_names,
     one_chunk,
     own_memory,
+    own_table,
     plain_column,
     plain_table,
     plain_type,

@@ -152,13 +152,13 @@ def python_values(column: Any) -> list[Any]:
     >>> python_values(pa.chunked_array([pa.array([1], pa.timestamp("ns"))]))
     ['1970-01-01T00:00:00.000000001']
     """
-    import pyarrow as pa
-    import pyarrow.types as types
-
     kind = column.type
     if kind.id in _plain_kinds():
         plain: list[Any] = column.to_pylist()
         return plain
+    import pyarrow as pa
+    import pyarrow.types as types
+
     if types.is_dictionary(kind) and not (
         types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
     ):

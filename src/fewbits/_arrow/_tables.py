@@ -201,11 +201,17 @@ def own_memory(column: Any) -> Any:
     """Return a copy of a column in read-only memory."""
     import pyarrow as pa
 
-    table = pa.table([column], names=[""])
+    return own_table(pa.table([column], names=[""])).column(0)
+
+
+def own_table(table: Any) -> Any:
+    """Return a copy of a table in read-only memory."""
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return pa.ipc.open_stream(sink.getvalue()).read_all().column(0)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 # Data frames and their columns

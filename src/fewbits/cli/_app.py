@@ -46,6 +46,7 @@ COMMANDS = {
     "delete": "Change",
     "apply": "Change",
     "tag": "Change",
+    "backup": "Change",
     "reencode": "Change",
     "compact": "Change",
     "verify": "Change",
@@ -145,8 +146,16 @@ app = typer.Typer(
 )
 
 
-def _print_version(value: bool) -> None:
-    if not value:
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version, which kernels run, and the platform."
+        ),
+    ] = False,
+) -> None:
+    if not version:
         return
     from fewbits import _kernels  # imports NumPy, which --help does without
 
@@ -158,21 +167,6 @@ def _print_version(value: bool) -> None:
         f"fewbits {__version__} ({kernels} kernels{instructions}; {python}; {system})"
     )
     raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            help="Print the version, which kernels run, and the platform.",
-            is_eager=True,
-            callback=_print_version,
-        ),
-    ] = False,
-) -> None:
-    pass
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ def build(
     Example: fewbits build shorter vectors.npy --encoder my-collection --bits 64
     """
     from fewbits import inputs
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
 
     learning = Learning(
         learner,
@@ -134,9 +134,10 @@ def build(
                 )
         if column and not built.columns and built.kind in ("images", "codes"):
             reading |= {"column": None, built.kind: column[0]}
-        source = built.read_items(items, **reading)
+        source = tools.read_items(built, items, **reading)
         with learning.kept(collection), progress_bar("encoding") as progress:
-            n = built.add_missing(
+            n = tools.add_missing(
+                built,
                 source,
                 keep_vectors=keep_vectors,
                 index=index,
@@ -159,7 +160,7 @@ def build(
             print_change(collection, built, False, added=n)
             return
     else:
-        Collection.check_target(collection, overwrite=overwrite)
+        tools.check_target(collection, overwrite=overwrite)
         n_bits = bits if teacher is not None else None
         with learning.kept(collection):
             if teacher is not None:

@@ -20,13 +20,16 @@ def compact(
 
     Example: fewbits compact my-collection
     """
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
 
     opened = Collection.open(collection)
-    before = opened.disk_bytes() + sum(opened.unused_files(collection).values())
+
+    def n_bytes() -> int:
+        return tools.disk_bytes(opened) + sum(tools.unused_files(collection).values())
+
+    before = n_bytes()
     opened.compact(timeout=timeout)
-    after = opened.disk_bytes() + sum(opened.unused_files(collection).values())
-    tables = opened.disk_bytes("tables")
+    after, tables = n_bytes(), tools.disk_bytes(opened, "tables")
     if as_json:
         facts = {"bytes_before": before, "bytes": after, "table_bytes": tables}
         print_json({"collection": str(collection), **facts})

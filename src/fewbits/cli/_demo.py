@@ -32,14 +32,14 @@ def demo(
 ) -> None:
     """Encode 74,724 real diagnoses, search them, and compare with float vectors.
 
-    Needs the extra 'demo'; takes less than a minute on two cores.
+    Needs the extra 'demo'; takes a minute or two on two cores.
 
     Example: fewbits demo --bits 128 --output my-demo
     """
     from fewbits import backbones, demo
-    from fewbits.collection import Collection
+    from fewbits.collection import tools
 
-    Collection.check_target(output, overwrite=demo.made(output))
+    tools.check_target(output, overwrite=demo.made(output))
     backbone = backbones.load(demo.BACKBONE)
     data = demo.load()
     if not as_json:

@@ -72,9 +72,9 @@ def fit(
     my-collection -o another
     """
     from fewbits import inputs, training
-    from fewbits.collection import Collection
+    from fewbits.collection import tools
 
-    Collection.check_target(output, overwrite=overwrite)
+    tools.check_target(output, overwrite=overwrite)
     if groups is not None and groups == id:
         raise ArgumentError("ids differ: --groups needs another column than --id")
     learning = Learning(
@@ -217,7 +217,7 @@ class Learning:
 
     def run(self, source: "Input", output: Path) -> "Collection":
         """Return a collection without rows; save what an interrupt leaves, and exit."""
-        from fewbits.collection import Collection, fit
+        from fewbits.collection import Collection, fit, tools
         from fewbits.training import given_codebook
 
         parameters, seed = self._parameters(), self.random_state or 0
@@ -264,7 +264,8 @@ class Learning:
                 kernel_map=self.kernel_map,
                 groups=None if self.groups is None else source.columns[self.groups],
                 progress=progress,
-            ).with_facts(**facts)
+            )
+        collection = tools.with_facts(collection, **facts)
         if caught:
             checkpoint = parameters.get("checkpoint")
             path = None if checkpoint is None else Path(str(checkpoint))

@@ -19,8 +19,10 @@ def get(
 
     Example: fewbits get my-collection 4711 4712 --columns title
     """
+    from fewbits.collection import tools
+
     opened = opt.opened(collection, at)
-    chosen = [opened.parse_id(text) for text in ids]
+    chosen = [tools.parse_id(opened, text) for text in ids]
     rows = opened.get(chosen, columns or None)
     items = [{"id": id, "columns": row} for id, row in zip(chosen, rows, strict=True)]
     if as_json:

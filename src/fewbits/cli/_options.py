@@ -359,9 +359,11 @@ def read_query(
         raise ArgumentError(f"give either {argument} or one of {others}")
     noun = "query" if argument == "queries" else "item"
     if ids:
-        return Query("ids", [collection.parse_id(text) for text in ids], ids)
+        from fewbits.collection import tools
+
+        return Query("ids", [tools.parse_id(collection, text) for text in ids], ids)
     if codes:
-        return Query("codes", _typed_codes(collection, codes), codes)
+        return Query("codes", codes, codes)
     if vectors:
         matrix = read_vectors(vectors, "--vectors")
         return Query("vectors", matrix, [f"{noun} {i}" for i in range(len(matrix))])
@@ -462,8 +464,6 @@ def typed_items(
             "--input FILE.npy, or an id where the command takes one"
         )
     if collection.kind != "images":
-        from fewbits.inputs import check_texts
-
         for text in typed:
             try:
                 text.encode()
@@ -471,7 +471,6 @@ def typed_items(
                 raise ArgumentError(
                     f"a text must be UTF-8, got {clean(text)}"
                 ) from None
-        check_texts(typed, "the command line")
         for text in typed:
             other = ""
             if os.path.isfile(text):
@@ -493,8 +492,10 @@ def typed_items(
 
 def _is_id(collection: "Collection", text: str) -> bool:
     """Return whether a text is the id of an item, as typed."""
+    from fewbits.collection import tools
+
     try:
-        return collection.parse_id(text) in collection
+        return tools.parse_id(collection, text) in collection
     except ArgumentError:  # ids are numbers, and this is none
         return False
 
@@ -503,27 +504,9 @@ def typed_ids(collection: "Collection", ids: Sequence[str] | None) -> list[Any] 
     """Return ids from the command line as the collection has them, each once."""
     if not ids:
         return None
-    return list(dict.fromkeys(collection.parse_id(text) for text in ids))
+    from fewbits.collection import tools
 
-
-def _typed_codes(collection: "Collection", codes: Sequence[str]) -> Any:
-    import numpy as np
-
-    from fewbits.codes import n_bytes
-
-    digits = 2 * n_bytes(collection.encoder.n_bits)
-    rows = []
-    for code in codes:
-        try:
-            rows.append(np.frombuffer(bytes.fromhex(code), np.uint8))
-        except ValueError:
-            rows.append(np.empty(0, np.uint8))
-        if 2 * len(rows[-1]) != digits:
-            raise ArgumentError(
-                f"a code of this collection has {digits} hexadecimal digits, got "
-                f"{code!r}"
-            )
-    return np.stack(rows)
+    return list(dict.fromkeys(tools.parse_id(collection, text) for text in ids))
 
 
 # What is written, and what is not used.

@@ -98,12 +98,8 @@ def _is_table() -> bool:
 
 
 def print_hits(title: str, hits: Sequence[Mapping[str, Any]]) -> None:
-    """Print search results, one per row."""
-    _print_rows(title, [_flat(hit) for hit in hits])
-
-
-def _print_rows(title: str, rows: Sequence[Mapping[str, str]]) -> None:
-    """Print records, on a terminal only the columns that can be read at its width."""
+    """Print hits, one per row, on a terminal only columns that its width can show."""
+    rows = [_flat(hit) for hit in hits]
     header = list(rows[0]) if rows else ["nothing found"]
     n_shown = len(header)
     if _is_table():
@@ -132,7 +128,7 @@ def print_results(
         print_hits(f"{query} ({distances})", hits)
         return
     named = [{"query": query, **hit} for query, hits in results for hit in hits]
-    _print_rows(distances, [_flat(hit) for hit in named])
+    print_hits(distances, named)
 
 
 def _flat(hit: Mapping[str, Any]) -> dict[str, str]:
@@ -337,7 +333,9 @@ def stop_early(
     if diverged is not None:
         text += f": {caught}"
     if not (output / "collection.json").exists() and (checkpoint is None or diverged):
+        from fewbits.collection import tools
+
         when = f"after {caught.n_done} iterations"
-        collection.with_facts(interrupted=when).save(output)
+        tools.with_facts(collection, interrupted=when).save(output)
         text += f"; {output} holds the encoder learnt so far"
     raise KeyboardInterrupt(text) from diverged

@@ -94,13 +94,13 @@ def search(
 
     Example: fewbits search my-images "a red flower" --encoder my-texts
     """
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
 
     opened = opt.opened(collection, at)
     encoding = opened
     if encoder is not None:
         encoding = Collection.open(encoder)
-        opened.check_same_codes(encoding)
+        tools.check_same_codes(opened, encoding)
     query = opt.read_query(
         encoding, "queries", queries, source, column, ids, codes, vectors, skip_blank
     )

@@ -43,7 +43,7 @@ def verify(
 
     Example: fewbits verify my-collection --repair
     """
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
     from fewbits.store import RepairReport, Report
 
     if drop_rows and not repair:
@@ -56,7 +56,7 @@ def verify(
     else:
         report = Collection.verify_folder(collection)
         whole = report.is_intact
-    others = Collection.unused_files(collection)
+    others = tools.unused_files(collection)
     if as_json:
         facts = {"collection": str(collection), **asdict(report)}
         print_json({**facts, "unused_files": others})

@@ -47,23 +47,17 @@ Arguments = dict[str, Any]
 _ROWS = 10_000  # of the collection that are read at a time
 #: What only a local collection can do, by what to do instead.
 _INSTEAD = {
-    "open its folder where it lies": "save backup path file_names disk_bytes usage "
+    "open its folder where it lies": "save backup path usage "
     "repair verify_folder repair_folder "
-    "prefix reencode last_verified create check_target vectors vectors_at vector_dtype "
-    "has_features unused_files with_facts read_items add_missing",
+    "prefix reencode last_verified create vectors vector_dtype",
     "a server answers from the newest version": "at frozen",
     "the encoder and its classes stay on the server, ask encode() and classify()": (
-        "encoder codebook calibration rejection features check_same_codes from_learner "
-        "from_parts"
+        "encoder codebook calibration rejection features from_learner from_parts"
     ),
-    "ask for items by their ids, or by search()": "take positions_of mask "
-    "group_numbers",
     "ask for those of some items: encode(ids=)": "codes",
     "ask for column()": "labels",
     "ask for to_arrow().schema": "schema",
-    "ids are whole numbers or texts, see has_text_ids": "parse_id",
     "fewbits.open() opens both": "open",
-    "the server does so by itself": "warm",
 }
 
 

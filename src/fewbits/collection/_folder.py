@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from errno import EACCES, ENOENT, ENOTDIR
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,13 +101,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"it has no {MANIFEST}" if folder.exists() else "there is no such folder"
         )
         raise ArtefactError(f"{folder} is not a collection: {lacks}")
+    return _parsed(path, path.read_bytes())
+
+
+@lru_cache(8)
+def _parsed(path: Path, data: bytes) -> dict[str, Any]:
+    """Read a manifest once, as each change asks for it several times."""
     try:
-        manifest = read_sealed(path)
+        manifest = _with_digest(data, path)
     except ArtefactError as error:
         raise ArtefactError(
             f"{error}; 'fewbits verify --repair' puts back a flipped bit"
         ) from error
-    _check_format(folder, manifest)
+    _check_format(path.parent, manifest)
     _check_fields(path, manifest, _FIELDS)
     for name, entry in manifest["files"].items():
         _check_fields(path, {name: entry}, {name: dict})
@@ -165,31 +172,6 @@ def read_folder(
     their place. Call it by `settled`.
     """
     manifest = read_manifest(folder)
-    model = _model_of(folder, manifest, encoder)
-    name = manifest["rows"]
-    # Its manifest is read once, with the rows.
-    store = None if name is None else open_store(folder, name, damaged=True)
-    return model, store, str(manifest["digest"])
-
-
-def settled(folder: Path, read: Callable[[], Result]) -> Result:
-    """Return what is read of a folder.
-
-    It is read again where another collection is saved in its place meanwhile, which
-    removes the files of the first.
-    """
-    while True:
-        digest = _digest_of(folder)
-        try:
-            return read()
-        except (ArtefactError, FileNotFoundError):
-            if digest == _digest_of(folder):
-                raise
-
-
-def _model_of(
-    folder: Path, manifest: Mapping[str, Any], encoder: Encoder | None
-) -> Model:
     files = manifest["files"] if encoder is None else ()
     if encoder is None:
         encoder = encoders.load(_checked(folder, manifest, _ENCODER))
@@ -209,11 +191,30 @@ def _model_of(
         raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
-        return Model(encoder, *names, facts, **parts)
+        model = Model(encoder, *names, facts, **parts)
     except ArgumentError as error:
         raise ArtefactError(
             f"{folder} mixes files of two collections: {error}"
         ) from error
+    name = manifest["rows"]
+    # Its manifest is read once, with the rows.
+    store = None if name is None else open_store(folder, name, damaged=True)
+    return model, store, str(manifest["digest"])
+
+
+def settled(folder: Path, read: Callable[[], Result]) -> Result:
+    """Return what is read of a folder.
+
+    It is read again where another collection is saved in its place meanwhile, which
+    removes the files of the first.
+    """
+    while True:
+        digest = _digest_of(folder)
+        try:
+            return read()
+        except (ArtefactError, FileNotFoundError):
+            if digest == _digest_of(folder):
+                raise
 
 
 def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
@@ -645,8 +646,11 @@ def read_sealed(path: Path) -> dict[str, Any]:
     OSError
         When it is not there.
     """
+    return _with_digest(path.read_bytes(), path)
+
+
+def _with_digest(data: bytes, path: Path) -> dict[str, Any]:
     try:
-        data = path.read_bytes()
         return {**_unsealed(data), "digest": hashlib.sha256(data).hexdigest()}
     except _NO_JSON as error:
         raise ArtefactError(f"{path} is damaged: {error}") from error

@@ -26,7 +26,6 @@ from fewbits.collection._lengths import unit_rows, warn_of_lengths
 from fewbits.collection._model import Facts, Model, Progress, checked_codes
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
-    aligned,
     cast_column,
     fixed_binary,
     id_column,
@@ -49,7 +48,7 @@ from fewbits.inputs import (
     with_beside,
 )
 from fewbits.ood import novelty_radius
-from fewbits.store import CODE, CORRECTION, ID, RESERVED
+from fewbits.store import CODE, CORRECTION, ID
 
 #: What items are called that were not a column of a table.
 _ITEM_COLUMNS = {"texts": "text", "images": "path"}
@@ -519,19 +518,6 @@ def encoded_table(
     facts = replace(model.facts, keep_vectors=rows.vector_dtype, novelty_radius=None)
     model = replace(model, facts=facts)
     return encode_rows(model, source, progress, radius=False)[1]
-
-
-def aligned_table(
-    facts: Facts, schema: Any, table: Any, source: Input, replaces: bool
-) -> Any:
-    """Return more rows in the columns that a store has."""
-    # An upsert needs every column: null would replace stored values. Labels and items
-    # may never be null.
-    required = [x for x in (facts.label_column, facts.item_column) if x is not None]
-    if replaces:
-        required = [name for name in schema.names if name not in RESERVED]
-    schema = typed_schema(schema, table)
-    return aligned(table, schema, id_name=source.id, required=required)
 
 
 def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:

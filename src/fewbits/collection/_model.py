@@ -238,7 +238,7 @@ class Model:
         if hasattr(items, "tocsr") and self.kind == "vectors":
             return as_rows(items, self.encoder.n_features)
         items = as_frame(items)
-        if self._has_more(items):
+        if type(items) is not list and self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
         if isinstance(items, Input):
             items = self.checked(items).values

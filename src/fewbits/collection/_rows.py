@@ -391,6 +391,16 @@ class Rows:
                 f"{known_names(self.columns) or 'none'}"
             )
 
+    def column_names(self, columns: Sequence[str] | None) -> list[str]:
+        """Return the columns that are asked for: all for None."""
+        if columns is None:
+            return self.columns
+        if isinstance(columns, str):
+            raise ArgumentError(f"columns must be a list of names, got {columns!r}")
+        for name in columns:
+            self.check_column(name)
+        return list(dict.fromkeys(columns))
+
     # Search.
 
     def index(self, kind: str) -> Index:

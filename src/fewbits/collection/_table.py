@@ -251,7 +251,7 @@ def shown_id(value: Any) -> str:
 
 
 def aligned(
-    table: Any, schema: Any, *, id_name: str | None, required: Collection[str]
+    table: Any, schema: Any, *, id_name: str | None, required: Collection[str | None]
 ) -> Any:
     """Return new rows with the columns of a collection, in their order and types.
 

@@ -1,4 +1,19 @@
-"""A collection: an encoder, and the rows that it has encoded."""
+"""The product: a collection, which is an encoder and the rows that it has encoded.
+
+    vectors, texts, images --backbone--> features --encoder--> codes of a few bits
+
+`fit` learns an encoder alone, `Collection.create` learns one and keeps the items that
+it encodes; `fewbits.open` opens a folder, or the address of a server. Then
+
+* `search`, `like`, `classify`, `duplicates` and `recall` ask a collection;
+* `add`, `upsert`, `update` and `delete` change it, in a `transaction` all at once;
+* `get`, `batches` and `to_arrow` read columns; `version`, `tag` and `at` the past;
+* `compact`, `verify`, `repair`, `backup` and `reencode` keep it well.
+
+A handle holds a version: a model (`_model`) and rows (`_rows`, over `fewbits.store`).
+Data become rows in `_making`, questions answers in `_search`, and `_folder` is what
+lies on the disk.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +38,6 @@ from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
 from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
-    aligned_table,
     change_columns,
     check_chosen,
     check_vectors_only,
@@ -46,16 +60,16 @@ from fewbits.collection._making import (
     with_first,
     written_columns,
 )
-from fewbits.collection._model import Facts, Model, Progress, check_same_classes
+from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
 from fewbits.collection._search import Query, Search
 from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
+    aligned,
     check_known,
     filtered,
-    fixed_binary,
     id_column,
     typed_schema,
 )
@@ -65,7 +79,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import CODE, ID, RepairReport, Report, Store
+from fewbits.store import ID, RESERVED, RepairReport, Report, Store
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -84,17 +98,84 @@ Source: TypeAlias = Any  # an Encoder, a Collection, or the path of one
 LABEL_COLUMN = "label"
 
 
-@dataclass(frozen=True, eq=False)
-class _Version:
-    """What a collection is at one moment; it does not change."""
+def fit(
+    data: Any,
+    *,
+    column: str | Sequence[str] | None = None,
+    images: str | None = None,
+    label: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    learner: Any = None,
+    bits: int | None = None,
+    backbone: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    kernel_map: str | None = None,
+    groups: Any = None,
+    normalize: bool = False,
+    skip_blank: bool = False,
+    skip_unreadable: bool = False,
+    random_state: int | None = 0,
+    progress: Progress | None = None,
+) -> Collection:
+    """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
 
-    model: Model
-    rows: Rows | None
-    digest: str | None = None  # of collection.json
+    `Collection.save` writes it, and ``Collection.create(..., encoder=)`` takes it.
 
+    Parameters
+    ----------
+    data, column, images, label, learner, bits, backbone
+        As of `Collection.create`.
+    columns : mapping of str to sequence, default=None
+        The column that `label` names, of items that are not a table.
+    parameters : mapping, default=None
+        Parameters of a learner that is named.
+    kernel_map : {"intersection", "chi2", "js"}, default=None
+        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
+        non-negative features such as histograms.
+    groups : array-like of shape (n,), default=None
+        A number or name for each item, which copies share, such as frames of one video:
+        see `fewbits.ood.learn_rejection`. For deep learners.
+    normalize, skip_blank, skip_unreadable, random_state
+        As of `Collection.create`.
+    progress : callable, default=None
+        Called with (items done, items in all) while features are extracted; learning
+        itself reports to `fewbits.learners.fitting.on_progress`.
 
-class _StaleError(ArgumentError):
-    """A folder has been changed since this handle has taken it over."""
+    Returns
+    -------
+    Collection
+
+    Examples
+    --------
+    >>> import fewbits
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(80, 8))
+    >>> classes = {"class": ["a", "b"] * 40}
+    >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
+    Collection(LinearEncoder(8 -> 8 bits), 0 items)
+    """
+    source = read_rows(
+        data,
+        column=column,
+        images=images,
+        label=label,
+        columns=columns or (),
+        skip_blank=skip_blank,
+        skip_unreadable=skip_unreadable,
+    )
+    model = learn_model(
+        source,
+        learner,
+        bits,
+        backbone,
+        random_state,
+        progress,
+        parameters=parameters,
+        normalize=normalize,
+        kernel_map=kernel_map,
+        groups=groups,
+    )
+    return Collection(_Version(model, None), None)
 
 
 class Collection:
@@ -400,14 +481,6 @@ class Collection:
         )
         return cls(_Version(model, None), None)
 
-    @staticmethod
-    def check_target(path: Path | str, *, overwrite: bool = False) -> None:
-        """Refuse a folder that `create` and `save` would refuse, before there is work.
-
-        Raises ArtefactError as they do, and OSError where it cannot be made.
-        """
-        _folder.check_target(Path(path), overwrite=overwrite)
-
     @classmethod
     def open(cls, path: Path | str) -> Self:
         """Open a collection; its rows are memory-mapped, and read when asked for.
@@ -462,94 +535,7 @@ class Collection:
         tables = None if rows is None else rows.whole()
         copy._replace(version.model, tables, path, overwrite=overwrite, before=rows)
 
-    def backup(self, path: str | Path) -> None:
-        """Make a new folder of this version, while others may change the collection.
-
-        Inside one file system it takes no time and no space: files, which never change,
-        are shared by hard links, also those with deleted rows. `save` writes them anew
-        without these. A crash leaves no collection there, or the whole.
-
-        Parameters
-        ----------
-        path : str or Path
-
-        Raises
-        ------
-        ArgumentError
-            When the collection is in memory, or another has taken its place.
-        ArtefactError
-            When the folder holds anything.
-        OSError
-            When it cannot be written.
-        """
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it")
-        version = self._version
-        rows = version.rows
-        state = None if rows is None else (rows.store, rows.snapshot)
-        _folder.backup(self._folder, Path(path), version.digest, state)
-
-    def _replace(
-        self,
-        model: Model,
-        tables: Iterable[Any] | None,
-        folder: Path | None,
-        *,
-        overwrite: bool = False,
-        before: Rows | None = None,
-    ) -> None:
-        """Put a model and rows in the place of what there is, in one step.
-
-        `create` and `save` write another folder so; `reencode`, `prefix` and the first
-        rows that come replace what this handle has. Numbers that `before` gave as ids
-        are not given again.
-        """
-        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
-        version, here = self._version, self._folder
-        in_place = here is not None and folder == here
-        rows: Rows | None = None
-
-        def write_rows(name: str) -> Store | None:
-            # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
-                raise _StaleError(
-                    f"the collection {here} has been changed by others: call refresh()"
-                )
-            if tables is None:
-                return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
-            store = Store.create(
-                where,
-                schema,
-                n_bits=n_bits,
-                fingerprint=fingerprint,
-                number=self.version,
-                next_id=0 if before is None else before.snapshot.manifest.next_id,
-            )
-            with store.writer() as writer:
-                for table in parts:
-                    writer.append(table)
-                writer.commit()
-            nonlocal rows
-            rows = Rows.newest(store)  # before others may replace it
-            return store
-
-        if folder is None:
-            write_rows("rows")
-            digest = None
-        else:
-            folder = folder.absolute()
-            digest = _folder.save_folder(
-                folder,
-                model,
-                write_rows,
-                overwrite=overwrite or in_place,
-                in_place=in_place,
-            )
-        self._version, self._folder = _Version(model, rows, digest), folder
-
-    # Search.
+    # Searching.
 
     def search(
         self,
@@ -621,12 +607,12 @@ class Collection:
             When queries are not what the collection takes.
         """
         version = self._version
-        rows, model = _filled(version), version.model
+        rows, model = version.filled, version.model
         query = Query.one_of(
             model, version.rows, queries, texts, vectors, images, ids, codes
         )
-        names = _column_names(rows, columns)
-        mask = _mask(version, filter, allowed)
+        names = rows.column_names(columns)
+        mask = version.mask(filter, allowed)
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
@@ -643,7 +629,7 @@ class Collection:
             if group_by is None:
                 distances, numbers = search.nearest(k)
             else:
-                if group_by in (ID, _id_name(version)) and group_by not in rows.columns:
+                if group_by in (ID, version.id_name) and group_by not in rows.columns:
                     raise ArgumentError(
                         f"items cannot be grouped by {group_by!r}, their ids: each "
                         "would be a group of its own"
@@ -715,8 +701,8 @@ class Collection:
         array([[52, 53, 54]])
         """
         version = self._version
-        rows = _filled(version)
-        names = _column_names(rows, columns)
+        rows = version.filled
+        names = rows.column_names(columns)
         distances, numbers = rank_by_examples(
             version.model,
             rows,
@@ -726,7 +712,7 @@ class Collection:
             n_random=n_random,
             C=C,
             random_state=random_state,
-            mask=_mask(version, filter, allowed),
+            mask=version.mask(filter, allowed),
         )
         return _hits(rows, distances[None], numbers[None], "margin", names)
 
@@ -843,7 +829,7 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = _filled(self._version), _mask(self._version, filter, allowed)
+        rows, mask = self._version.filled, self._version.mask(filter, allowed)
         index = rows.index(self.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
@@ -913,7 +899,7 @@ class Collection:
         """
         return estimate_recall(
             self._version.model,
-            _filled(self._version),
+            self._version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -961,7 +947,7 @@ class Collection:
         """
         return self._version.model.features(items, progress=progress)
 
-    # Changes.
+    # Changing.
 
     def add(
         self,
@@ -1001,7 +987,7 @@ skip_unreadable, progress
         LockedError
             When another process writes for longer than `timeout`.
         """
-        source = self.read_items(
+        source = self._read(
             data,
             column=column,
             images=images,
@@ -1014,84 +1000,6 @@ skip_unreadable, progress
             skip_unreadable=skip_unreadable,
         )
         return self._append(source, timeout, progress)
-
-    def add_missing(
-        self,
-        items: Input,
-        *,
-        keep_vectors: str | None = None,
-        index: str | None = None,
-        timeout: float | None = None,
-        progress: Progress | None = None,
-    ) -> int:
-        """Add the items whose ids are not there yet; return how many.
-
-        Parameters
-        ----------
-        items : Input
-            Of `read_items`. Without ids, all are added.
-        keep_vectors, index : str, default=None
-            As of `create`, where these are the first rows; else what it has already.
-        timeout, progress
-            As of `add`, and so are errors, but for ids that are there.
-        """
-        check_choice(index or "auto", "index", INDEXES)
-        check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
-        options = {"keep_vectors": keep_vectors, "index": index}
-        chosen = {name: value for name, value in options.items() if value is not None}
-        return self._append(items, timeout, progress, passes_over=True, chosen=chosen)
-
-    def read_items(
-        self,
-        data: Data = None,
-        *,
-        column: Names | str | None = None,
-        images: str | None = None,
-        codes: Codes | str | None = None,
-        id: str | None = None,
-        ids: Ids = None,
-        label: str | None = None,
-        columns: Columns | None = None,
-        skip_blank: bool = False,
-        skip_unreadable: bool = False,
-        types: Schema | Mapping[str, str] | None = None,
-    ) -> Input:
-        """Return items as `add` reads them, which takes this, too.
-
-        `types` are those of first rows, as of `create`. Raises ArgumentError where
-        items cannot be read, or are not of the kind that the collection takes.
-        """
-        model, rows = self._version.model, self._version.rows
-        if types is not None and rows is not None:
-            raise ArgumentError("types are those of the rows that are there")
-        if codes is not None and not isinstance(codes, str):
-            data, codes = codes, True
-        data = as_frame(data)
-        as_text: list[str] = []
-        if rows is not None and has_columns(data) and not isinstance(data, Input):
-            as_text = written_columns(rows.schema)
-            if ids is None:
-                id = id or model.facts.id_column
-            if id is not None and rows.has_text_ids:
-                as_text.append(id)
-            if model.kind == "texts" and column is images is codes is None:
-                column = model.facts.item_column
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            label=label,
-            columns=columns,
-            skip_blank=skip_blank,
-            skip_unreadable=skip_unreadable,
-            model=model,
-            as_text=as_text,
-            types=types,
-        )
-        return model.checked(source, codes=True)
 
     def upsert(
         self,
@@ -1114,7 +1022,7 @@ skip_unreadable, progress
         Parameters and errors are those of `add`, but that ids are required, and all
         columns: null would replace what is there.
         """
-        source = self.read_items(
+        source = self._read(
             data,
             column=column,
             images=images,
@@ -1155,7 +1063,7 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, _filled(self._version)
+        model, rows = self._version.model, self._version.filled
         table = update_table(model, rows, data, id, ids, columns)
         del rows  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
@@ -1201,17 +1109,13 @@ skip_unreadable, progress
                     chosen = filtered(chosen, there)
                 else:
                     check_known(chosen, there)
-            if filter is not None:
-                chosen = self._meeting(writer, filter, chosen)
+            if filter is not None:  # after the changes of this transaction so far
+                rows, pending = self._version.filled, writer.pending()
+                if pending.manifest != rows.snapshot.manifest:
+                    rows = Rows(rows.store, pending, rows)
+                mask = replace(self._version, rows=rows).mask(filter, chosen)
+                chosen = filtered(rows.id_column, mask).combine_chunks()
             return int(writer.delete(chosen))
-
-    def _meeting(self, writer: Any, filter: Filter, ids: Ids) -> Any:
-        """Return the ids that meet a condition after the changes of a writer so far."""
-        rows, pending = _filled(self._version), writer.pending()
-        if pending.manifest != rows.snapshot.manifest:
-            rows = Rows(rows.store, pending, rows)
-        mask = _mask(replace(self._version, rows=rows), filter, ids)
-        return filtered(rows.id_column, mask).combine_chunks()
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
@@ -1252,85 +1156,7 @@ skip_unreadable, progress
             finally:
                 self._writer = None
 
-    @contextmanager
-    def _writing(self, timeout: float | None) -> Iterator[Any]:
-        """Yield the writer of the open transaction, or one for a commit of its own."""
-        with self._change():
-            if self._writer is not None:
-                yield self._writer
-                return
-            store = _filled(self._version).store
-            with _folder.writing(store, self._folder, timeout) as writer:
-                yield writer
-                if writer.commit() != self.version:
-                    self._take_over(store)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Exclude other changes, and refuse in a transaction."""
-        with self._change():
-            if self._writer is not None:
-                raise ArgumentError(
-                    "a transaction is open: it takes add, upsert, update and delete"
-                )
-            yield
-
-    def _append(
-        self,
-        source: Input,
-        timeout: float | None,
-        progress: Progress | None,
-        *,
-        replaces: bool = False,
-        passes_over: bool = False,
-        chosen: Mapping[str, str] | None = None,
-    ) -> int:
-        """Add rows: in place of others, or only new ones.
-
-        What is `chosen` holds of the first rows, and must hold of those that are there.
-        """
-        chosen = dict(chosen or {})
-        with self._change():
-            while self._version.rows is None:  # the first say what columns there are
-                model = first_model(self._version.model, source, chosen)
-                model, table = encode_rows(model, source, progress)
-                try:
-                    self._replace(model, [table], self._folder)
-                except _StaleError:  # others were first
-                    self.refresh()
-                else:
-                    return int(table.num_rows)
-            model, rows = self._version.model, self._version.rows
-            check_chosen(chosen, rows, model.facts)
-            if passes_over and source.ids is not None:
-                keys = id_column(source.ids, rows.has_text_ids)
-                there = rows.find(keys) >= 0
-                if self._writer is not None:
-                    there = self._writer.holds(keys)
-                source = source.take(np.flatnonzero(~there))
-                if not len(source):
-                    return 0
-            table = encoded_table(model, rows, source, replaces, progress)
-            del rows  # so that files of this version go when `_take_over` leaves it
-            with self._writing(timeout) as writer:
-                # Others may have given it a column meanwhile, or rows.
-                schema = writer.manifest.schema
-                table = aligned_table(model.facts, schema, table, source, replaces)
-                typed = typed_schema(schema, table)
-                if typed != schema:  # a column of nulls has values now
-                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                if passes_over and ID in table.column_names:
-                    there = writer.holds(table[ID].combine_chunks())
-                    table = filtered(table, ~there)
-                (writer.upsert if replaces else writer.append)(table)
-        return int(table.num_rows)
-
-    def _take_over(self, store: Store) -> None:
-        """Read the newest version, before the writer removes what others need."""
-        rows = Rows.newest(store, self._version.rows)
-        self._version = replace(self._version, rows=rows)
-
-    # Reading rows.
+    # Reading.
 
     def __len__(self) -> int:
         rows = self._version.rows
@@ -1341,8 +1167,8 @@ skip_unreadable, progress
 
         Raises ArgumentError where an id or a column is not there.
         """
-        rows = _filled(self._version)
-        names = _column_names(rows, columns)
+        rows = self._version.filled
+        names = rows.column_names(columns)
         numbers = rows.rows_of(ids)
         if not names:
             return [{} for _ in numbers]
@@ -1376,107 +1202,24 @@ skip_unreadable, progress
             As of `search`.
         """
         version = self._version
-        rows = _filled(version)
-        names, mask = _column_names(rows, columns), _mask(version, filter, None)
-        return rows.batches(names, _id_name(version), mask)
+        rows = version.filled
+        names, mask = rows.column_names(columns), version.mask(filter)
+        return rows.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table, see `batches`."""
         import pyarrow as pa
 
         version = self._version
-        rows = _filled(version)
-        names, mask = _column_names(rows, columns), _mask(version, filter, None)
-        schema = _schema(version, names)
-        tables = [*rows.batches(names, _id_name(version), mask)]
+        rows = version.filled
+        names, mask = rows.column_names(columns), version.mask(filter)
+        schema = version.schema(names)
+        tables = [*rows.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
-
-    def take(
-        self, positions: IdArray, columns: Names | None = None, *, codes: bool = False
-    ) -> Table:
-        """Return the items at some positions as an Arrow table.
-
-        Parameters
-        ----------
-        positions : ndarray of int
-            Numbers of items in their order, from 0 on; they may repeat.
-        columns : sequence of str, default=None
-            None for all.
-        codes : bool, default=False
-            Add the codes, as ``_code``.
-
-        Returns
-        -------
-        pyarrow.Table
-            The ids, by `id_name`, then the codes and the columns.
-        """
-        import pyarrow as pa
-
-        rows = _filled(self._version)
-        names = _column_names(rows, columns)
-        numbers = rows.row_numbers[np.asarray(positions, np.int64)]
-        kind = rows.schema.field(ID).type
-        table = {self.id_name: pa.array(rows.ids_at(numbers), kind)}
-        if codes:
-            table[CODE] = fixed_binary(rows.codes_at(numbers))
-        user = rows.table_at(numbers, names)
-        return pa.table({**table, **{name: user[name] for name in names}})
-
-    def positions_of(self, ids: Ids, *, missing_ok: bool = False) -> IdArray:
-        """Return the positions of items by their ids, without those that are not there.
-
-        Raises ArgumentError where an id is not there, and they may not be missing.
-        """
-        rows = _filled(self._version)
-        column = id_column(ids, rows.has_text_ids)
-        numbers = rows.find(column)
-        if missing_ok:
-            numbers = numbers[numbers >= 0]
-        else:
-            check_known(column, numbers >= 0)
-        return rows.positions_of(numbers)
-
-    def mask(self, filter: Filter = None, allowed: Ids = None) -> Mask | None:
-        """Return which items meet a filter and are allowed, as of `search`.
-
-        A bool for each item in their order; None for all.
-        """
-        return _mask(self._version, filter, allowed)
-
-    def parse_id(self, text: str) -> Any:
-        """Return an id that was written as text, as the collection has it."""
-        if self.has_text_ids:
-            return text
-        digits = text.removeprefix("-")
-        if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
-            raise ArgumentError(f"ids of this collection are integers, got {text!r}")
-        return int(text)
-
-    @property
-    def has_text_ids(self) -> bool:
-        """True if ids are texts, False if they are whole numbers."""
-        rows = self._version.rows
-        return rows is not None and rows.has_text_ids
-
-    @property
-    def ids(self) -> NDArray[Any]:
-        """Ids in the order of the items: int64, or objects that are texts."""
-        return _filled(self._version).ids
-
-    @property
-    def codes(self) -> CodeArray:
-        """Codes (n, n_bytes) in that order, read-only; mapped, where they lie so."""
-        return _filled(self._version).codes
-
-    @property
-    def vectors(self) -> NDArray[Any] | None:
-        """Kept vectors (n, n_features) in that order as floats; None without any."""
-        rows = _filled(self._version)
-        return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
-        rows = _filled(self._version)
+        rows = self._version.filled
         numbers = None if positions is None else rows.row_numbers[positions]
         return rows.column(name, numbers)
 
@@ -1485,39 +1228,45 @@ skip_unreadable, progress
 
         Raises ArgumentError where there is no such column, or it holds no labels.
         """
-        return label_rows(_filled(self._version), name)
-
-    def group_numbers(self, name: str, positions: IdArray) -> NDArray[np.int32]:
-        """Return a number for the value of a column at some positions; null is one.
-
-        From 0 on by first appearance. Raises ArgumentError where there is no such
-        column, or its values cannot be compared.
-        """
-        rows = _filled(self._version)
-        return rows.group_numbers(name, rows.row_numbers[positions])
-
-    def vectors_at(self, positions: IdArray) -> NDArray[Any] | None:
-        """Return the kept vectors at some positions as floats; None without any."""
-        rows = _filled(self._version)
-        if rows.vector_dtype is None:
-            return None
-        return rows.vectors_at(rows.row_numbers[positions])
+        return label_rows(self._version.filled, name)
 
     @property
-    def schema(self) -> Schema:
-        """Arrow's schema of `to_arrow`."""
-        return _schema(self._version, _filled(self._version).columns)
+    def ids(self) -> NDArray[Any]:
+        """Ids in the order of the items: int64, or objects that are texts."""
+        return self._version.filled.ids
 
     @property
-    def id_name(self) -> str:
-        """Name of the ids in `to_arrow`: that of their column, or "id"."""
-        return _id_name(self._version)
+    def codes(self) -> CodeArray:
+        """Codes (n, n_bytes) in that order, read-only; mapped, where they lie so."""
+        return self._version.filled.codes
+
+    @property
+    def vectors(self) -> NDArray[Any] | None:
+        """Kept vectors (n, n_features) in that order as floats; None without any."""
+        rows = self._version.filled
+        return None if rows.vector_dtype is None else rows.vectors_at(rows.row_numbers)
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns, without the ids."""
         rows = self._version.rows
         return [] if rows is None else list(rows.columns)
+
+    @property
+    def schema(self) -> Schema:
+        """Arrow's schema of `to_arrow`."""
+        return self._version.schema(self._version.filled.columns)
+
+    @property
+    def id_name(self) -> str:
+        """Name of the ids in `to_arrow`: that of their column, or "id"."""
+        return self._version.id_name
+
+    @property
+    def has_text_ids(self) -> bool:
+        """True if ids are texts, False if they are whole numbers."""
+        rows = self._version.rows
+        return rows is not None and rows.has_text_ids
 
     # Versions.
 
@@ -1615,19 +1364,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = _filled(self._version)
+        rows = self._version.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
         earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
-
-    def _check_there(self, version: int) -> None:
-        if version not in (versions := self.versions()):
-            where = "" if self._folder is None else f" of {self._folder}"
-            raise ArgumentError(
-                f"version {version}{where} is gone, as no handle and no name kept it; "
-                f"those that can be read are {', '.join(map(str, versions))}"
-            )
 
     def frozen(self) -> Collection:
         """Return the version that this handle has, to be read only."""
@@ -1666,7 +1407,7 @@ skip_unreadable, progress
         remains of a save that was killed are removed. `timeout` is as of `add`.
         """
         with self._alone():
-            store = _filled(self._version).store
+            store = self._version.filled.store
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
@@ -1760,18 +1501,36 @@ skip_unreadable, progress
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
-    @staticmethod
-    def unused_files(path: Path | str) -> dict[str, int]:
-        """Return the bytes of what no version of a folder needs, by path.
-
-        Rows of a save that was killed, or still goes on, or that a process still reads;
-        and the damaged files that a repair has replaced.
-        """
-        return _folder.unused_files(path)
-
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
         return None if self._folder is None else _folder.last_verified(self._folder)
+
+    def backup(self, path: str | Path) -> None:
+        """Make a new folder of this version, while others may change the collection.
+
+        Inside one file system it takes no time and no space: files, which never change,
+        are shared by hard links, also those with deleted rows. `save` writes them anew
+        without these. A crash leaves no collection there, or the whole.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        ArgumentError
+            When the collection is in memory, or another has taken its place.
+        ArtefactError
+            When the folder holds anything.
+        OSError
+            When it cannot be written.
+        """
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it")
+        version = self._version
+        rows = version.rows
+        state = None if rows is None else (rows.store, rows.snapshot)
+        _folder.backup(self._folder, Path(path), version.digest, state)
 
     def reencode(self, encoder: Any, *, progress: Progress | None = None) -> None:
         """Encode the items anew, from their kept vectors, by another encoder.
@@ -1790,24 +1549,17 @@ skip_unreadable, progress
         Raises
         ------
         ArgumentError
-            When no vectors are kept, or those of another backbone or width.
+            When no vectors are kept, or those of another backbone or width, or versions
+            have names.
         """
+        if self._folder is not None:
+            _folder.check_writable(self._folder)
         if tags := self.tags():
             raise ArgumentError(
                 "versions that have names keep codes of this encoder, and would be "
                 f"lost: untag {known_names(tags)}, or save a copy and reencode that"
             )
         self._reencode(encoder, progress)
-
-    def _reencode(self, encoder: Source, progress: Progress | None) -> None:
-        with self._alone():
-            rows, old = _filled(self._version), self._version.model
-            new = reencoding_model(rows, old, _source(encoder))
-            tables = reencoded_tables(rows, new, progress)
-            self._replace(new, tables, self._folder, before=rows)
-            del rows, tables  # which hold the files of the old rows
-            if self._folder is not None:
-                _folder.remove_unnamed(self._folder)
 
     def prefix(self, bits: int) -> Collection:
         """Return a collection in memory with the first bits of all codes.
@@ -1824,10 +1576,17 @@ skip_unreadable, progress
         shorter._replace(model, tables, None, before=rows)
         return shorter
 
-    def warm(self) -> None:
-        """Make the index, which the first search would make."""
-        if self._version.rows is not None:
-            self._version.rows.index(self.facts.index or "auto")
+    def usage(self) -> dict[str, Any]:
+        """Return what takes space.
+
+        Returns
+        -------
+        dict
+            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
+            are for, which on the disk sum up to all of them.
+        """
+        return usage(self._version.filled, self._folder)
 
     # What it is made of.
 
@@ -1856,12 +1615,6 @@ skip_unreadable, progress
         """The dtype of kept vectors: float16, float32 or int8; None without any."""
         rows = self._version.rows
         return None if rows is None else rows.vector_dtype
-
-    @property
-    def has_features(self) -> bool:
-        """True where features of the items are kept, or can be made from kept texts."""
-        texts = self.kind == "texts" and self.item_column is not None
-        return self.kind != "codes" and (texts or self.vector_dtype is not None)
 
     @property
     def codebook(self) -> Codebook | None:
@@ -1895,66 +1648,12 @@ skip_unreadable, progress
         name = self.facts.label_column or LABEL_COLUMN
         return name if name in self.columns else None
 
-    def with_facts(self, **facts: Any) -> Collection:
-        """Return this version with further facts, which `summary` tells, to be saved.
-
-        With rows it can only be read.
-        """
-        version = self._version
-        old = version.model.facts.to_dict()
-        model = replace(version.model, facts=Facts.of({**old, **facts}))
-        is_full = version.rows is not None
-        return Collection(replace(version, model=model), None, frozen=is_full)
-
-    def check_same_codes(self, other: Collection) -> None:
-        """Refuse another collection whose codes do not mean the same.
-
-        So texts find images, or the other way round, where both were learnt by LLC with
-        one codebook: ``images.search(codes=texts.encode(["a red flower"]))``.
-
-        Raises ArgumentError where lengths differ, no class is in both codebooks, or one
-        has two codes.
-        """
-        if self.encoder.fingerprint != other.encoder.fingerprint:
-            check_same_classes(self.codebook, other.codebook)
-
     def summary(self) -> dict[str, Any]:
         """Return what there is to know in a few plain values.
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
         return summary(self._version.model, self._version.rows)
-
-    def file_names(self) -> set[str]:
-        """Return the names of the files that this version needs; none in memory."""
-        rows, folder = self._version.rows, self._folder
-        if folder is None:
-            return set()
-        names = set() if rows is None else set(rows.snapshot.manifest.names())
-        return names | {path.name for path in folder.glob("*-*.*")}
-
-    def disk_bytes(self, kind: str | None = None) -> int:
-        """Return the bytes that the rows take on the disk; 0 in memory.
-
-        All of them, or those of one kind, see `fewbits.store.Store.bytes_by_kind`.
-        """
-        rows = self._version.rows
-        if rows is None or self._folder is None:
-            return 0
-        sizes = rows.store.bytes_by_kind()
-        return sum(sizes.values()) if kind is None else sizes[kind]
-
-    def usage(self) -> dict[str, Any]:
-        """Return what takes space.
-
-        Returns
-        -------
-        dict
-            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
-            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
-            are for, which on the disk sum up to all of them.
-        """
-        return usage(_filled(self._version), self._folder)
 
     def __repr__(self) -> str:
         model, rows = self._version.model, self._version.rows
@@ -1982,6 +1681,210 @@ skip_unreadable, progress
         disk = None if rows is None else rows.store.disk
         return _remade, (kind, self._version.model, disk, number, self._is_frozen)
 
+    # What the methods above share.
+
+    def _read(
+        self,
+        data: Data,
+        types: Any = None,
+        *,
+        column: Names | str | None = None,
+        images: str | None = None,
+        codes: Codes | str | None = None,
+        id: str | None = None,
+        ids: Ids = None,
+        **options: Any,
+    ) -> Input:
+        """Return rows to add, of the kind that the collection takes."""
+        model, rows = self._version.model, self._version.rows
+        if types is not None and rows is not None:
+            raise ArgumentError("types are those of the rows that are there")
+        if codes is not None and not isinstance(codes, str):
+            data, codes = codes, True
+        data = as_frame(data)
+        as_text: list[str] = []
+        if rows is not None and has_columns(data) and not isinstance(data, Input):
+            as_text = written_columns(rows.schema)
+            if ids is None:
+                id = id or model.facts.id_column
+            if id is not None and rows.has_text_ids:
+                as_text.append(id)
+            if model.kind == "texts" and column is images is codes is None:
+                column = model.facts.item_column
+        source = read_rows(
+            data,
+            column=column,
+            images=images,
+            codes=codes,
+            id=id,
+            ids=ids,
+            model=model,
+            as_text=as_text,
+            types=types,
+            **options,
+        )
+        return model.checked(source, codes=True)
+
+    def _append(
+        self,
+        source: Input,
+        timeout: float | None,
+        progress: Progress | None,
+        *,
+        replaces: bool = False,
+        passes_over: bool = False,
+        chosen: Mapping[str, str] | None = None,
+    ) -> int:
+        """Add rows: in place of others, or only new ones.
+
+        What is `chosen` holds of the first rows, and must hold of those that are there.
+        """
+        chosen = dict(chosen or {})
+        with self._change():
+            while self._version.rows is None:  # the first say what columns there are
+                model = first_model(self._version.model, source, chosen)
+                model, table = encode_rows(model, source, progress)
+                try:
+                    self._replace(model, [table], self._folder)
+                except _StaleError:  # others were first
+                    self.refresh()
+                else:
+                    return int(table.num_rows)
+            model, rows = self._version.model, self._version.rows
+            check_chosen(chosen, rows, model.facts)
+            if passes_over and source.ids is not None:
+                keys = id_column(source.ids, rows.has_text_ids)
+                there = rows.find(keys) >= 0
+                if self._writer is not None:
+                    there = self._writer.holds(keys)
+                source = source.take(np.flatnonzero(~there))
+                if not len(source):
+                    return 0
+            table = encoded_table(model, rows, source, replaces, progress)
+            del rows  # so that files of this version go when `_take_over` leaves it
+            with self._writing(timeout) as writer:
+                # Others may have given it a column meanwhile, or rows.
+                schema = writer.manifest.schema
+                typed = typed_schema(schema, table)
+                # Null may stand for no label or item, and replace no value.
+                required = {model.facts.label_column, model.facts.item_column}
+                if replaces:
+                    required |= {*schema.names}.difference(RESERVED)
+                table = aligned(table, typed, id_name=source.id, required=required)
+                if typed != schema:  # a column of nulls has values now
+                    writer.rewrite(partial(retyped, schema=typed), schema=typed)
+                if passes_over and ID in table.column_names:
+                    there = writer.holds(table[ID].combine_chunks())
+                    table = filtered(table, ~there)
+                (writer.upsert if replaces else writer.append)(table)
+        return int(table.num_rows)
+
+    def _replace(
+        self,
+        model: Model,
+        tables: Iterable[Any] | None,
+        folder: Path | None,
+        *,
+        overwrite: bool = False,
+        before: Rows | None = None,
+    ) -> None:
+        """Put a model and rows in the place of what there is, in one step.
+
+        `create` and `save` write another folder so; `reencode`, `prefix` and the first
+        rows that come replace what this handle has. Numbers that `before` gave as ids
+        are not given again.
+        """
+        n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
+        version, here = self._version, self._folder
+        in_place = here is not None and folder == here
+        rows: Rows | None = None
+
+        def write_rows(name: str) -> Store | None:
+            # Others cannot write now: what they have written before must not be lost.
+            if in_place and _state(version) != _folder.folder_state(str(here)):
+                raise _StaleError(
+                    f"the collection {here} has been changed by others: call refresh()"
+                )
+            if tables is None:
+                return None
+            schema, parts = with_first(tables)
+            where = None if folder is None else folder / name
+            store = Store.create(
+                where,
+                schema,
+                n_bits=n_bits,
+                fingerprint=fingerprint,
+                number=self.version,
+                next_id=0 if before is None else before.snapshot.manifest.next_id,
+            )
+            with store.writer() as writer:
+                for table in parts:
+                    writer.append(table)
+                writer.commit()
+            nonlocal rows
+            rows = Rows.newest(store)  # before others may replace it
+            return store
+
+        if folder is None:
+            write_rows("rows")
+            digest = None
+        else:
+            folder = folder.absolute()
+            digest = _folder.save_folder(
+                folder,
+                model,
+                write_rows,
+                overwrite=overwrite or in_place,
+                in_place=in_place,
+            )
+        self._version, self._folder = _Version(model, rows, digest), folder
+
+    def _reencode(self, encoder: Source, progress: Progress | None) -> None:
+        with self._alone():
+            rows, old = self._version.filled, self._version.model
+            new = reencoding_model(rows, old, _source(encoder))
+            tables = reencoded_tables(rows, new, progress)
+            self._replace(new, tables, self._folder, before=rows)
+            del rows, tables  # which hold the files of the old rows
+            if self._folder is not None:
+                _folder.remove_unnamed(self._folder)
+
+    def _take_over(self, store: Store) -> None:
+        """Read the newest version, before the writer removes what others need."""
+        rows = Rows.newest(store, self._version.rows)
+        self._version = replace(self._version, rows=rows)
+
+    def _check_there(self, version: int) -> None:
+        if version not in (versions := self.versions()):
+            where = "" if self._folder is None else f" of {self._folder}"
+            raise ArgumentError(
+                f"version {version}{where} is gone, as no handle and no name kept it; "
+                f"those that can be read are {', '.join(map(str, versions))}"
+            )
+
+    @contextmanager
+    def _writing(self, timeout: float | None) -> Iterator[Any]:
+        """Yield the writer of the open transaction, or one for a commit of its own."""
+        with self._change():
+            if self._writer is not None:
+                yield self._writer
+                return
+            store = self._version.filled.store
+            with _folder.writing(store, self._folder, timeout) as writer:
+                yield writer
+                if writer.commit() != self.version:
+                    self._take_over(store)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Exclude other changes, and refuse in a transaction."""
+        with self._change():
+            if self._writer is not None:
+                raise ArgumentError(
+                    "a transaction is open: it takes add, upsert, update and delete"
+                )
+            yield
+
     @contextmanager
     def _change(self) -> Iterator[None]:
         """Exclude other changes through this handle, and all of a frozen one."""
@@ -1994,133 +1897,48 @@ skip_unreadable, progress
             yield
 
 
-def fit(
-    data: Any,
-    *,
-    column: str | Sequence[str] | None = None,
-    images: str | None = None,
-    label: str | None = None,
-    columns: Mapping[str, Any] | None = None,
-    learner: Any = None,
-    bits: int | None = None,
-    backbone: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
-    kernel_map: str | None = None,
-    groups: Any = None,
-    normalize: bool = False,
-    skip_blank: bool = False,
-    skip_unreadable: bool = False,
-    random_state: int | None = 0,
-    progress: Progress | None = None,
-) -> Collection:
-    """Learn an encoder alone, to share it: a collection in memory that has no rows yet.
-
-    `Collection.save` writes it, and ``Collection.create(..., encoder=)`` takes it.
-
-    Parameters
-    ----------
-    data, column, images, label, learner, bits, backbone
-        As of `Collection.create`.
-    columns : mapping of str to sequence, default=None
-        The column that `label` names, of items that are not a table.
-    parameters : mapping, default=None
-        Parameters of a learner that is named.
-    kernel_map : {"intersection", "chi2", "js"}, default=None
-        Learn from the output of `fewbits.learners.HomogeneousKernelMap`: for
-        non-negative features such as histograms.
-    groups : array-like of shape (n,), default=None
-        A number or name for each item, which copies share, such as frames of one video:
-        see `fewbits.ood.learn_rejection`. For deep learners.
-    normalize, skip_blank, skip_unreadable, random_state
-        As of `Collection.create`.
-    progress : callable, default=None
-        Called with (items done, items in all) while features are extracted; learning
-        itself reports to `fewbits.learners.fitting.on_progress`.
-
-    Returns
-    -------
-    Collection
-
-    Examples
-    --------
-    >>> import fewbits
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(80, 8))
-    >>> classes = {"class": ["a", "b"] * 40}
-    >>> fewbits.fit(X, columns=classes, label="class", learner="cca-itq", bits=8)
-    Collection(LinearEncoder(8 -> 8 bits), 0 items)
-    """
-    source = read_rows(
-        data,
-        column=column,
-        images=images,
-        label=label,
-        columns=columns or (),
-        skip_blank=skip_blank,
-        skip_unreadable=skip_unreadable,
-    )
-    model = learn_model(
-        source,
-        learner,
-        bits,
-        backbone,
-        random_state,
-        progress,
-        parameters=parameters,
-        normalize=normalize,
-        kernel_map=kernel_map,
-        groups=groups,
-    )
-    return Collection(_Version(model, None), None)
+# What a handle holds, and what several methods ask of it.
 
 
-def _id_name(version: _Version) -> str:
-    rows, name = version.rows, version.model.facts.id_column
-    columns = () if rows is None else rows.columns
-    return name or ("id" if "id" not in columns else ID)
+@dataclass(frozen=True, eq=False)
+class _Version:
+    """What a collection is at one moment; it does not change."""
+
+    model: Model
+    rows: Rows | None
+    digest: str | None = None  # of collection.json
+
+    @property
+    def filled(self) -> Rows:
+        """The rows; refused where there are none yet."""
+        if self.rows is None:
+            raise ArgumentError(
+                "this collection holds no rows yet: add some (on the command line "
+                "'fewbits build')"
+            )
+        return self.rows
+
+    @property
+    def id_name(self) -> str:
+        columns = () if self.rows is None else self.rows.columns
+        return self.model.facts.id_column or ("id" if "id" not in columns else ID)
+
+    def mask(self, filter: Filter, allowed: Ids = None) -> Mask | None:
+        if filter is None and allowed is None:
+            return None
+        n_bits = self.model.encoder.n_bits
+        return self.filled.mask(filter, allowed, self.id_name, n_bits)
+
+    def schema(self, names: Iterable[str]) -> Schema:
+        import pyarrow as pa
+
+        schema = self.filled.schema
+        ids = pa.field(self.id_name, schema.field(ID).type)
+        return pa.schema([ids, *(schema.field(name) for name in names)])
 
 
-def _number_of(tags: Mapping[str, int], name: str) -> int:
-    if name not in tags:
-        raise ArgumentError(
-            f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
-        )
-    return tags[name]
-
-
-def _filled(version: _Version) -> Rows:
-    """Return the rows; refused where there are none yet."""
-    if version.rows is None:
-        raise ArgumentError(
-            "this collection holds no rows yet: add some (on the command line 'fewbits "
-            "build')"
-        )
-    return version.rows
-
-
-def _column_names(rows: Rows, columns: Names | None) -> list[str]:
-    if columns is None:
-        return rows.columns
-    if isinstance(columns, str):
-        raise ArgumentError(f"columns must be a list of names, got {columns!r}")
-    for name in columns:
-        rows.check_column(name)
-    return list(dict.fromkeys(columns))
-
-
-def _mask(version: _Version, filter: Filter, allowed: Ids) -> Mask | None:
-    if filter is None and allowed is None:
-        return None
-    n_bits = version.model.encoder.n_bits
-    return _filled(version).mask(filter, allowed, _id_name(version), n_bits)
-
-
-def _schema(version: _Version, names: Iterable[str]) -> Schema:
-    import pyarrow as pa
-
-    schema = _filled(version).schema
-    ids = pa.field(_id_name(version), schema.field(ID).type)
-    return pa.schema([ids, *(schema.field(name) for name in names)])
+class _StaleError(ArgumentError):
+    """A folder has been changed since this handle has taken it over."""
 
 
 def _hits(
@@ -2144,6 +1962,14 @@ def _hits(
 def _source(encoder: Source) -> Encoder | Model | Path | str:
     """Return an encoder, or what the collection that has one has learnt."""
     return encoder._version.model if isinstance(encoder, Collection) else encoder
+
+
+def _number_of(tags: Mapping[str, int], name: str) -> int:
+    if name not in tags:
+        raise ArgumentError(
+            f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
+        )
+    return tags[name]
 
 
 def _state(version: _Version) -> tuple[str | None, int]:

@@ -208,15 +208,16 @@ class Hits(Sequence[list[Hit]]):
             if self._starts is None:
                 self._starts = np.cumsum(counts) - counts
             start = int(self._starts[queries.start])
-        names = self.columns.column_names
+        whole = self.columns
+        names = whole.column_names
         for first in range(queries.start, queries.stop, _BLOCK):
             block = slice(first, min(first + _BLOCK, queries.stop))
             n_hits = counts[block].tolist()
             n = sum(n_hits)
-            table = self.columns.slice(start, n)
-            values = [python_values(column) for column in table.columns]
+            table = whole if n == len(whole) else whole.slice(start, n)
+            values = map(python_values, table.columns)
             rows: Any = zip(*values, strict=True) if names else [()] * n
-            columns = iter([dict(zip(names, row, strict=True)) for row in rows])
+            columns = (dict(zip(names, row, strict=True)) for row in rows)
             ids, distances = self.ids[block].tolist(), self.distances[block].tolist()
             for own, apart, count in zip(ids, distances, n_hits, strict=True):
                 # The ranks end first, so that nothing of the next query is taken.

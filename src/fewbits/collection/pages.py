@@ -23,6 +23,7 @@ from fewbits.analysis.bits import (
 from fewbits.analysis.maps import map_codes
 from fewbits.analysis.names import Proposals, propose_names
 from fewbits.analysis.taxonomy import TaxonomyMetrics, paths_of
+from fewbits.collection import tools
 from fewbits.collection.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.report import write_page, write_taxonomy_page
@@ -89,7 +90,7 @@ def bit_scores(
         When the collection keeps neither vectors nor the items.
     """
     chosen = np.arange(len(collection)) if positions is None else positions
-    vectors = collection.vectors_at(chosen)
+    vectors = tools.vectors_at(collection, chosen)
     if vectors is not None:
         return BitScores(collection.encoder.project(vectors), chosen)
     column = collection.item_column

@@ -201,6 +201,8 @@ def _check_words(texts: Sequence[str], are_meant: bool) -> None:
 
 def _listed(items: Any, kind: str) -> Sequence[Any]:
     """Return a sequence of whatever holds items one by one."""
+    if type(items) is list:
+        return items
     check_several(items)
     if is_frame(items):
         items = _only_column(items, kind)

@@ -3,7 +3,6 @@
 from fewbits.learners._additive import AdditiveCodes
 from fewbits.learners._block_itq import BlockITQ
 from fewbits.learners._bre import BRE
-from fewbits.learners._cca_itq import CCAITQ
 from fewbits.learners._classemes import Classemes
 from fewbits.learners._core._base import Learner
 from fewbits.learners._dbc import DBC, DBCWeights
@@ -17,12 +16,11 @@ from fewbits.learners._kernel_map import HomogeneousKernelMap, KernelMapped
 from fewbits.learners._lsh import LSH
 from fewbits.learners._neighbour_codes import NeighbourCodes, NeighbourTraining
 from fewbits.learners._pcah import PCAH
-from fewbits.learners._picodes import PiCoDes
-from fewbits.learners._relaxed_picodes import RelaxedPiCoDes, RelaxedTraining
+from fewbits.learners._picodes import PiCoDes, RelaxedPiCoDes, RelaxedTraining
 from fewbits.learners._sparse_projections import SparseProjections, SparseSolver
 from fewbits.learners._spectral_hashing import SpectralHashing
 from fewbits.learners._structured import CBE, BilinearProjections, Hadamard
-from fewbits.learners._supervised_itq import SupervisedITQ
+from fewbits.learners._supervised_itq import CCAITQ, SupervisedITQ
 from fewbits.learners._thresholding import Thresholding
 
 __all__ = [

@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._cca_itq import centred_sums
 from fewbits.learners._core._base import Learner, warn_constant_bits
 from fewbits.learners._core._device import product
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL
 from fewbits.learners._linalg._orthogonal import principal_axes
+from fewbits.learners._supervised_itq import centred_sums
 
 
 @dataclass(eq=False, repr=False)

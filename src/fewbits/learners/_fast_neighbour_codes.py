@@ -19,8 +19,12 @@ from fewbits.learners._core._device import Matrix, current_backend, namespace
 from fewbits.learners._core._parameters import USUAL, Config, Interval
 from fewbits.learners._core._rows import Readable
 from fewbits.learners._neighbour_codes import NeighbourLearner, NeighbourTraining
-from fewbits.learners._neighbour_maps import Frame, Map, plain_frame
-from fewbits.learners._neighbour_training import ValidationSplit
+from fewbits.learners._neighbour_training import (
+    Frame,
+    Map,
+    ValidationSplit,
+    plain_frame,
+)
 
 Float32Array = NDArray[np.float32]
 
@@ -196,29 +200,33 @@ class BlockHadamardMap(Map):
             self.blocks += self.tightness / 2 * (self.blocks - squares @ self.blocks)
 
     def scores(self, V: Matrix) -> Matrix:
-        if not isinstance(V, np.ndarray):
-            return self._scores_there(V)
+        if not isinstance(V, np.ndarray):  # torch has no kernel for all rounds
+            series = [
+                one_round(self._inputs(V, blocks)[-1], blocks[-1])
+                for blocks in self.blocks
+            ]
+            outputs = namespace(V).concatenate(series, axis=1)[:, : len(self.bias)]
+            return outputs * self.size**0.5 + self.bias
         scores = np.empty((len(V), len(self.bias)), np.float32)
         threads = _kernels.num_threads()
         _kernels.hadamard_scores(V, self._weights(1.0), self.bias, scores, threads)
         return scores
-
-    def _scores_there(self, V: Matrix) -> Matrix:
-        """Return the scores by torch, which has no kernel for all rounds."""
-        series = [
-            one_round(self._inputs(V, blocks)[-1], blocks[-1]) for blocks in self.blocks
-        ]
-        outputs = namespace(V).concatenate(series, axis=1)[:, : len(self.bias)]
-        return outputs * self.size**0.5 + self.bias
 
     def gradients(self, V: Matrix, by_scores: Matrix) -> list[Matrix]:
         by_blocks = namespace(V).empty_like(self.blocks)
         for series, blocks in enumerate(self.blocks):
             span = slice(series * self.size, (series + 1) * self.size)
             outputs = padded(by_scores[:, span] * self.size**0.5, self.size)
-            slope, inputs = transformed(outputs), self._inputs(V, blocks)
+            ones = namespace(V).ones_like(outputs[0])[:, None, None]
+            slope = one_round(outputs, ones)  # the transform alone
+            inputs = self._inputs(V, blocks)
             for i in range(len(blocks) - 1, -1, -1):
-                by_blocks[series, i] = block_products(inputs[i], slope, self.width)
+                if self.width == 1:
+                    products = (inputs[i] * slope).sum(axis=0)[:, None, None]
+                else:
+                    turned = in_blocks(inputs[i], self.width).swapaxes(1, 2)
+                    products = turned @ in_blocks(slope, self.width)
+                by_blocks[series, i] = products
                 if i:
                     slope = one_round(slope, blocks[i].swapaxes(1, 2))
         return [by_blocks, by_scores.sum(axis=0)]
@@ -263,14 +271,6 @@ def padded(rows: Matrix, size: int) -> Matrix:
     return wider
 
 
-def transformed(rows: Matrix) -> Matrix:
-    """Return the orthogonal Walsh-Hadamard transform of each row."""
-    ones = namespace(rows).ones(
-        (rows.shape[1], 1, 1), dtype=rows.dtype, device=rows.device
-    )
-    return one_round(rows, ones)
-
-
 def one_round(rows: Matrix, blocks: Matrix) -> Matrix:
     """Multiply rows by a block-diagonal matrix, and transform what comes out."""
     size, width = rows.shape[1], blocks.shape[1]
@@ -302,13 +302,6 @@ def walsh(size: int, device: Any) -> Matrix:
     import torch
 
     return torch.from_numpy(hadamard(size, np.float32)).to(device)
-
-
-def block_products(inputs: Matrix, slopes: Matrix, width: int) -> Matrix:
-    """Return the gradient by each block, from what it took and the slopes behind it."""
-    if width == 1:
-        return (inputs * slopes).sum(axis=0)[:, None, None]
-    return in_blocks(inputs, width).swapaxes(1, 2) @ in_blocks(slopes, width)
 
 
 def in_blocks(rows: Matrix, width: int) -> Matrix:

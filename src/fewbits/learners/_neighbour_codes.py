@@ -44,20 +44,18 @@ from fewbits.learners._linalg._query_weights import (
     QueryWeights,
     trained_query_weights,
 )
-from fewbits.learners._neighbour_maps import (
+from fewbits.learners._neighbour_training import (
     LEAST_SPREAD,
     Frame,
     LinearMap,
     Map,
     NetworkMap,
     SparseLinearMap,
-    plain_frame,
-    principal_frame,
-)
-from fewbits.learners._neighbour_training import (
     Training,
     ValidationSplit,
     neighbour_graph,
+    plain_frame,
+    principal_frame,
 )
 
 Float32Array = NDArray[np.float32]
@@ -407,7 +405,13 @@ class NeighbourCodes(NeighbourLearner):
             few = np.concatenate([split.rows, split.held_out])
         if self.n_hidden:
             few = few[:, : min(self.n_hidden // 2, self.n_bits)]
-        weights, bias = scaled_itq(few, self.n_bits, rng)
+        seed = rng.randint(2**31 - 1)
+        itq = _Start(self.n_bits, n_iter=_START_ITERATIONS, random_state=seed)
+        with interrupts_passed_on(), changed(progress=None):
+            encoder = itq.fit(few).encoder_
+        assert isinstance(encoder, LinearEncoder)
+        spread = np.maximum(encoder.project(few).std(axis=0), LEAST_SPREAD)
+        weights, bias = encoder.weights / spread, encoder.bias / spread
         if self.n_hidden:
             shape = split.rows.shape[1], self.n_hidden
             return NetworkMap(weights, bias, few.std(axis=0), shape, rng)
@@ -421,15 +425,3 @@ class _Start(ITQ):
 
     def _warn_of_one_direction(self) -> None:
         pass
-
-
-def scaled_itq(
-    V: Float32Array, n_bits: int, rng: RandomState
-) -> tuple[Float32Array, Float32Array]:
-    """Return weights and bias of ITQ whose scores have a variance of 1."""
-    itq = _Start(n_bits, n_iter=_START_ITERATIONS, random_state=rng.randint(2**31 - 1))
-    with interrupts_passed_on(), changed(progress=None):
-        encoder = itq.fit(V).encoder_
-    assert isinstance(encoder, LinearEncoder)
-    spread = np.maximum(encoder.project(V).std(axis=0), LEAST_SPREAD)
-    return encoder.weights / spread, encoder.bias / spread

@@ -10,7 +10,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._base import Learner, warn_constant_bits
 from fewbits.learners._core._parameters import N_BITS
-from fewbits.learners._linalg._orthogonal import PrincipalAxes, principal_axes
+from fewbits.learners._linalg._orthogonal import principal_axes
 
 _DEFAULT_BITS = 64
 
@@ -68,20 +68,15 @@ class PCAH(Learner):
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         axes = principal_axes(X)
-        W = axes.directions[:, : self._affordable_bits(axes, X.shape)]
+        n_bits = self.n_bits or min(_DEFAULT_BITS, axes.rank)
+        if n_bits > axes.rank:
+            raise ArgumentError(
+                f"PCAH makes one bit of a principal component: n_bits={n_bits}, but X "
+                f"(n_samples={len(X)}, n_features={X.shape[1]}) has only {axes.rank}"
+            )
+        W = axes.directions[:, :n_bits]
         kept = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
         self.objective_ = np.array([1 - kept])
         encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
         self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
-
-    def _affordable_bits(self, axes: PrincipalAxes, shape: tuple[int, ...]) -> int:
-        if self.n_bits is None:
-            return min(_DEFAULT_BITS, axes.rank)
-        if self.n_bits > axes.rank:
-            raise ArgumentError(
-                f"PCAH makes one bit of a principal component: n_bits={self.n_bits}, "
-                f"but X (n_samples={shape[0]}, n_features={shape[1]}) has only "
-                f"{axes.rank}"
-            )
-        return self.n_bits

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import as_array
-from fewbits.codes import n_bytes
 from fewbits.collection import KINDS, Collection
 from fewbits.errors import ArgumentError, CodeError, FeatureError
+from fewbits.inputs import hex_codes
 from fewbits.server._bodies import Body
 from fewbits.server._settings import Settings
 
@@ -117,20 +117,10 @@ def as_matrix(rows: Any, *, packed: bool = False) -> NDArray[Any]:
     return matrix
 
 
-def as_codes(texts: Any, n_bits: int) -> NDArray[np.uint8]:
+def as_codes(codes: Any, n_bits: int) -> NDArray[np.uint8]:
     """Return codes that are given in hexadecimal, or as bytes, as a matrix."""
-    try:
-        rows = [x if isinstance(x, bytes) else bytes.fromhex(x) for x in texts]
-    except (ValueError, TypeError):
-        raise CodeError("codes are given in hexadecimal, two digits a byte") from None
-    width = n_bytes(n_bits)
-    for text, row in zip(texts, rows, strict=True):
-        if len(row) != width:
-            unit, n = ("bytes", 1) if text is row else ("hexadecimal digits", 2)
-            raise CodeError(
-                f"a code of {n_bits} bits has {n * width} {unit}, got {n * len(row)}"
-            )
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width)
+    texts = [code.hex() if isinstance(code, bytes) else code for code in codes]
+    return hex_codes(texts, n_bits)
 
 
 class _FewReads(io.BytesIO):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
-from fewbits.collection import Collection, Verification
+from fewbits.collection import Collection, Verification, tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._settings import Settings
@@ -70,7 +70,7 @@ class Live:
     def warm(self) -> None:
         """Make the index of the first version, which the start does not wait for."""
         try:
-            self.snapshot.collection.warm()
+            tools.warm(self.snapshot.collection)
         except ArtefactError as error:
             self.set_damage(str(error))
         except Exception as error:
@@ -112,7 +112,7 @@ class Live:
                 if not changed:
                     return False
                 newest = self._new_snapshot()
-                newest.collection.warm()  # now, not by the first request
+                tools.warm(newest.collection)  # now, not by the first request
                 self.snapshot = newest
             except Exception as error:  # whatever it is, the old one still answers
                 self._fault = self.public(str(error))
@@ -126,13 +126,13 @@ class Live:
         with self._lock:
             result = function(self._collection)
             newest = self._new_snapshot()
-            newest.collection.warm()
+            tools.warm(newest.collection)
             self.snapshot = newest
             return newest, result
 
     def _is_of_this_version(self, text: str) -> bool:
         """Return whether a message names a file of the newest version."""
-        return any(name in text for name in self.snapshot.collection.file_names())
+        return any(name in text for name in tools.file_names(self.snapshot.collection))
 
     def _new_snapshot(self) -> Snapshot:
         collection = self._collection.frozen()

@@ -40,9 +40,10 @@ class Disk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._prefix = os.path.join(folder, "")
 
     def _path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
+        return self._prefix + name
 
     def make_folder(self) -> None:
         """Make the folder where it is not there."""

@@ -12,7 +12,6 @@ import re
 import secrets
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -92,8 +91,9 @@ def copy_name(number: int) -> str:
 
 def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
-    matches = [match for name in names if (match := _MANIFEST.fullmatch(name))]
-    numbers = [(int(match[2]), match[0]) for match in matches if match[1] == kind]
+    some = [name for name in names if name.startswith(kind)]
+    matches = [match for name in some if (match := _MANIFEST.fullmatch(name))]
+    numbers = [(int(match[2]), match[0]) for match in matches]
     return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
 
 
@@ -457,19 +457,51 @@ def read_manifest(disk: Disk, number: int) -> Manifest:
     return manifest
 
 
-@lru_cache(8)
+_LAST: dict[tuple[str, bytes], Manifest] = {}  # that were read or written
+
+
 def _parsed(data: bytes, name: str) -> Manifest:
     """Read a manifest once, as each change asks for the same few several times."""
-    return Manifest.from_bytes(data, name)
+    manifest = _LAST.get((name, data)) or Manifest.from_bytes(data, name)
+    _remember(data, name, manifest)
+    return manifest
+
+
+def _remember(data: bytes, name: str, manifest: Manifest) -> None:
+    _LAST[name, data] = manifest
+    for key in list(_LAST)[:-8]:
+        _LAST.pop(key, None)
 
 
 def newest_manifest(disk: Disk) -> Manifest:
     """Return the newest state.
 
-    Raises ArtefactError where there is none, or it is damaged: an older one never takes
-    its place.
+    Raises ArtefactError where there is none, or it is damaged or of another collection:
+    an older one never takes its place.
     """
-    return read_manifest(disk, newest_number(disk))
+    manifest = read_manifest(disk, newest_number(disk))
+    check_ours(disk, manifest)
+    return manifest
+
+
+def check_ours(disk: Disk, newest: Manifest) -> None:
+    """Refuse a state that names no file that is there, where all of an older one are.
+
+    Its manifest was copied here from elsewhere, or all that its commit wrote is gone.
+    """
+    names, needed = {*disk.names()}, newest.names()
+    if not needed or needed & names:
+        return
+    for number in reversed(manifest_numbers(names)):
+        older = None
+        with contextlib.suppress(ArtefactError, NewerFormatError, OSError):
+            older = read_manifest(disk, number)
+        if older and number < newest.number and names >= older.names() != set():
+            raise ArtefactError(
+                f"{disk.folder / manifest_name(newest.number)} names no file that is "
+                f"there, while all of {manifest_name(number)} are: move it away if it "
+                f"is of another collection; {REPAIR}"
+            )
 
 
 def publish(disk: Disk, manifest: Manifest) -> None:
@@ -481,12 +513,19 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     manifest.check_changeable(disk.folder)
     data = manifest.to_bytes()
     disk.sync_folder()
-    draft = draft_name()
-    write_file(disk, draft, data)
-    disk.publish(draft, manifest_name(manifest.number))
-    disk.sync_folder()
+    name = manifest_name(manifest.number)
+    publish_as(disk, data, name)
+    _remember(data, str(disk.folder / name), manifest)
     with contextlib.suppress(OSError):
         write_file(disk, copy_name(manifest.number), data, sync=False)
+
+
+def publish_as(disk: Disk, data: bytes, name: str) -> None:
+    """Put a file on the disk under a name that there must not be."""
+    draft = draft_name()
+    write_file(disk, draft, data)
+    disk.publish(draft, name)
+    disk.sync_folder()
 
 
 def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
@@ -515,7 +554,8 @@ def collect(
 ) -> None:
     """Remove the files that neither the newest state, a held nor a tagged one names.
 
-    Those that are `new`, for a state to come, stay.
+    Those that are `new`, for a state to come, stay. All do while one that the newest
+    state names is missing.
 
     The caller holds the lock of the store. A file that cannot be removed stays until
     the next time: Windows keeps what is mapped.
@@ -526,7 +566,7 @@ def collect(
     """
     names = disk.names()
     numbers = manifest_numbers(names)
-    if numbers[-1] > newest.number:
+    if numbers[-1] > newest.number or not newest.names() <= {*names}:
         return
     older = numbers[:-1]
     locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}

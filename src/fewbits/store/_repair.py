@@ -15,6 +15,7 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
+    check_ours,
     collect,
     copy_name,
     is_own,
@@ -23,6 +24,7 @@ from fewbits.store._manifest import (
     manifest_numbers,
     new_token,
     publish,
+    publish_as,
     read_manifest,
 )
 from fewbits.store._segment import (
@@ -39,6 +41,7 @@ from fewbits.store._snapshot import Part
 from fewbits.store._sums import (
     FileSums,
     block_sums,
+    facts_of,
     mended_blocks,
     mended_seal,
     parse_sums,
@@ -81,6 +84,8 @@ class RepairReport:
         Deleted rows that are there again, as the file that marked them was damaged.
     n_commits_lost : int
         Commits after the state to which it had to go back.
+    damaged_tags : tuple of str
+        Names of older versions that are still damaged.
     rebuilt : tuple of str
         Files that were made again from others, or removed until they are.
     notes : tuple of str
@@ -96,6 +101,7 @@ class RepairReport:
     damaged_ids: tuple[int | str, ...] = ()
     n_undeleted: int = 0
     n_commits_lost: int = 0
+    damaged_tags: tuple[str, ...] = ()
     rebuilt: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -104,9 +110,9 @@ class RepairReport:
 
     @property
     def is_complete(self) -> bool:
-        """True where nothing was lost and no row is damaged."""
+        """True where nothing was lost and nothing is damaged."""
         lost = self.n_lost or self.n_undeleted or self.n_commits_lost
-        return not (lost or self.n_damaged)
+        return not (lost or self.n_damaged or self.damaged_tags)
 
     def __str__(self) -> str:
         rebuilt = [f"{path}: rebuilt" for path in self.rebuilt]
@@ -128,6 +134,11 @@ class RepairReport:
         if self.n_undeleted:
             lines.append(
                 f"{self.n_undeleted:,} deleted rows are there again: delete them anew"
+            )
+        if self.damaged_tags:
+            lines.append(
+                f"versions that are still damaged: {', '.join(self.damaged_tags)}; put "
+                "back their files from a backup, or take these names away"
             )
         return "\n".join([*lines, *rebuilt, *self.notes])
 
@@ -152,6 +163,9 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
         return RepairReport(report, top, manifest.n_live, rebuilt=rebuilt)
     older = top if manifest is not None else _older_number(disk, drop_rows)
     base = replace(manifest or read_manifest(disk, older), number=top)
+    if manifest is None:
+        base = replace(base, next_id=_next_id(disk, base))
+    put_back = _with_tagged(disk, base)
     n_mended = 0
     damaged: list[SegmentEntry] = []
     segments: list[SegmentEntry] = []
@@ -195,12 +209,7 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
         replaced |= _of_lost_commits(disk, state)
     for tagged in tagged_states(disk, state, Findings()):
         replaced -= tagged.names()
-    if state.tags and not damaged and not verified(disk, state, Findings()).is_intact:
-        notes.append(
-            "a version that has a name is still damaged: untag it, or put back its "
-            "files from a backup"
-        )
-    if _put_aside(disk, replaced):
+    if _put_aside(disk, replaced) or put_back:
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"
@@ -220,7 +229,8 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
             if entry.token in undeleted
         ),
         n_commits_lost=top - older,
-        rebuilt=rebuilt,
+        damaged_tags=_damaged_tags(disk, state),
+        rebuilt=(*put_back, *rebuilt),
         notes=tuple(notes),
     )
 
@@ -236,11 +246,55 @@ def _check_changeable(disk: Disk) -> None:
                 state.check_changeable(disk.folder)
 
 
+def _next_id(disk: Disk, base: Manifest) -> int:
+    """Return the next id after those of a state, and of commits after it that are lost.
+
+    No id is given twice: the files of sums say which ids their segments have.
+    """
+    largest = base.next_id - 1
+    for name in disk.names():
+        if is_own(name) and name.startswith("sum-"):
+            with contextlib.suppress(ArtefactError, OSError, LookupError, ValueError):
+                seal = mended_seal(disk.read(name))
+                ids = None if seal is None else facts_of(seal)["id_range"]
+                largest = max(largest, -1 if ids is None else int(ids[1]))
+    return largest + 1
+
+
+def _with_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
+    """Put back the manifests of versions with names from their copies."""
+    put_back = []
+    for number in sorted({*state.tags.values()} - {state.number}):
+        name, copy = manifest_name(number), copy_name(number)
+        try:
+            read_manifest(disk, number)
+        except (ArtefactError, FileNotFoundError):
+            with contextlib.suppress(ArtefactError, OSError):
+                if manifest_in(disk, copy).number == number:
+                    _put_aside(disk, [name])
+                    publish_as(disk, disk.read(copy), name)
+                    put_back.append(str(disk.folder / name))
+    return tuple(put_back)
+
+
+def _damaged_tags(disk: Disk, state: Manifest) -> tuple[str, ...]:
+    """Return the names of older versions of which a file is damaged."""
+    damaged = []
+    for name, number in sorted(state.tags.items()):
+        if number != state.number:
+            findings = Findings()
+            one = replace(state, segments=(), tags={name: number})
+            report = verified(disk, one, findings)
+            damaged += [] if report.is_intact else [name]
+    return tuple(damaged)
+
+
 def _older_number(disk: Disk, drop_rows: bool) -> int:
     """Return the number of the newest state whose manifest can be read."""
     for number in reversed(manifest_numbers(disk.names())):
         try:
             manifest = read_manifest(disk, number)
+            check_ours(disk, manifest)
         except ArtefactError:
             continue
         if drop_rows:
@@ -248,9 +302,9 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
         names = {*disk.names()}
         there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
         raise ArtefactError(
-            f"{disk.folder}: neither the newest manifest nor its copy can be read; put "
-            "back one of them from a backup, remove the manifest if it is none of this "
-            "collection, or go back to the state of number "
+            f"{disk.folder}: neither the newest manifest nor its copy is of use; put "
+            "back one of them from a backup, move the manifest away if it is of "
+            "another collection, or go back to the state of number "
             f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
             "'fewbits verify --repair --drop-rows'"
         )

@@ -75,7 +75,7 @@ class ArrowFile:
         self._base = buffer.address
         self._batch = only_batch(buffer, schema, n_rows, self.path)
         self._whole: dict[str, Any] = {}  # columns all of whose bytes are checked
-        self._fields: dict[tuple[str, ...], Any] = {}  # schemas of some columns
+        self._some: dict[tuple[str, ...], Any] = {}  # batches of such columns
 
     def column(self, name: str) -> Any:
         """Return a column after checking all of its bytes."""
@@ -119,6 +119,8 @@ class ArrowFile:
         """
         import pyarrow as pa
 
+        if (whole := self._some.get(key := tuple(names))) is not None:
+            return _taken(whole, positions)
         columns = []
         for name in names:
             column = self._whole.get(name)
@@ -127,12 +129,11 @@ class ArrowFile:
                 if column.nbytes <= _SMALL or not self._check_rows(name, positions):
                     column = self.column(name)
             columns.append(column)
-        schema = self._fields.get(key := tuple(names))
-        if schema is None:
-            known = self._batch.schema
-            schema = pa.schema([known.field(name) for name in names])
-            self._fields[key] = schema
-        taken = _taken(pa.RecordBatch.from_arrays(columns, schema=schema), positions)
+        schema = pa.schema([self._batch.schema.field(name) for name in names])
+        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+        if self._whole.keys() >= {*names}:
+            self._some[key] = batch
+        taken = _taken(batch, positions)
         for name, column in zip(names, taken.columns, strict=True):
             if name not in self._whole:
                 self._valid(column)
@@ -311,10 +312,10 @@ def write_segment(
             summed = SummedFile(file)
             with pa.ipc.new_file(summed, schema) as writer:
                 writer.write_batch(batch)
+            n_bytes, sums = summed.finish()
             file.sync()
         finally:
             file.close()
-        n_bytes, sums = summed.finish()
         files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
     ids = one_chunk(table[ID])
     id_range, rises = None, False

@@ -47,6 +47,14 @@ class Part:
 
     Everything is read when it is asked for, and checked before. A position counts the
     rows, deleted ones included.
+
+    Attributes
+    ----------
+    entry : SegmentEntry
+        Facts of the manifest; its `token` names the rows for ever.
+    n_rows, n_live : int
+        Numbers of rows, deleted ones included, and of those that are not.
+    files : SegmentFiles
     """
 
     def __init__(
@@ -56,31 +64,17 @@ class Part:
         entry: SegmentEntry,
         files: SegmentFiles | None = None,
     ) -> None:
-        self._disk, self._manifest, self._entry = disk, manifest, entry
+        self._disk, self._manifest, self.entry = disk, manifest, entry
+        self.n_rows, self.n_live = entry.n_rows, entry.n_live
         self.files = files or SegmentFiles(disk, manifest, entry)
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
 
-    @property
-    def entry(self) -> SegmentEntry:
-        """Facts of the manifest; its `token` names the rows for ever."""
-        return self._entry
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, deleted ones included."""
-        return self._entry.n_rows
-
-    @property
-    def n_live(self) -> int:
-        """Number of rows that are not deleted."""
-        return self._entry.n_live
-
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
-        return read_deletes(self._disk, self._entry)
+        return read_deletes(self._disk, self.entry)
 
     @property
     def live(self) -> NDArray[np.bool_] | None:
@@ -119,7 +113,7 @@ class Part:
     @property
     def rows(self) -> range | IdArray:
         """Permanent numbers of the rows, a range where they count on from the first."""
-        entry = self._entry
+        entry = self.entry
         return (
             range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
         )
@@ -242,14 +236,14 @@ class Part:
     def has_derived(self) -> bool:
         """True if something that was derived from the codes is kept, or seems to be."""
         try:
-            return self._disk.size(self._entry.derived_name) > 0
+            return self._disk.size(self.entry.derived_name) > 0
         except OSError:
             return False
 
     def derived(self) -> memoryview | None:
         """Return what `Writer.keep_derived` has kept, None if it is not as it was."""
         with contextlib.suppress(ArtefactError, OSError):
-            return read_derived(self._disk, self._entry)
+            return read_derived(self._disk, self.entry)
         return None
 
     def find(self, ids: Any) -> IdArray:
@@ -277,12 +271,27 @@ def parts_of(disk: Disk, manifest: Manifest, opened: Opened) -> tuple[Part, ...]
 
 
 class Snapshot:
-    """One state of a collection. `close` it, or let it be garbage-collected."""
+    """One state of a collection. `close` it, or let it be garbage-collected.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        Facts of the state: its segments and their files.
+    number, n_live, n_bits : int
+        Of the manifest, of rows that are not deleted, and of the bits of a code.
+    schema : pyarrow.Schema
+        Of the rows as they are given, ids, codes and vectors included.
+    fingerprint : str
+        Of the encoder that the codes are from.
+    """
 
     def __init__(
         self, disk: Disk, manifest: Manifest, lock: FileLock | None, opened: Opened
     ) -> None:
-        self._manifest = manifest
+        self.manifest = manifest
+        self.number, self.n_live = manifest.number, manifest.n_live
+        self.schema, self.n_bits = manifest.schema, manifest.n_bits
+        self.fingerprint = manifest.fingerprint
         self._lock = lock  # keeps the files from being removed; None for a writer
         self.parts = parts_of(disk, manifest, opened)
 
@@ -294,36 +303,6 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"Snapshot({self.number}: {self.n_live:,} rows)"
-
-    @property
-    def manifest(self) -> Manifest:
-        """Facts of the state: its segments and their files."""
-        return self._manifest
-
-    @property
-    def number(self) -> int:
-        """Number of the manifest."""
-        return self._manifest.number
-
-    @property
-    def n_live(self) -> int:
-        """Number of rows that are not deleted."""
-        return self._manifest.n_live
-
-    @property
-    def schema(self) -> Any:
-        """Schema of the rows as they are given, ids, codes and vectors included."""
-        return self._manifest.schema
-
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the encoder that the codes are from."""
-        return self._manifest.fingerprint
-
-    @property
-    def n_bits(self) -> int:
-        """Bits of a code."""
-        return self._manifest.n_bits
 
     def close(self) -> None:
         """Let writers remove the files; what is mapped already stays readable."""

@@ -23,6 +23,7 @@ from fewbits.store._manifest import (
     KINDS,
     LOCK,
     Manifest,
+    check_ours,
     collect,
     copy_state,
     is_own,
@@ -233,6 +234,8 @@ class Store:
         """Return a state that is locked, or None when its files are gone already."""
         is_newest = number == newest_number(self._disk)
         manifest = read_manifest(self._disk, number)
+        if is_newest:
+            check_ours(self._disk, manifest)
         # What the newest state lacks is damage, which is found when it is read.
         if is_newest or manifest.names() <= set(self._disk.names()):
             return Snapshot(self._disk, manifest, lock, self._opened)

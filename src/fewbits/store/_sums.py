@@ -69,9 +69,9 @@ def is_sealed(data: Any) -> bool:
 
 
 class SummedFile:
-    """File that Arrow writes to: it passes bytes on to another and sums their blocks.
+    """File that Arrow writes to: it passes blocks on to another and sums them.
 
-    The other file is synced and closed by the caller.
+    `finish` passes on the last one. The caller syncs and closes the other file.
     """
 
     closed = False
@@ -82,23 +82,26 @@ class SummedFile:
         self._sums: list[Sums] = []
 
     def write(self, data: Any) -> int:
-        """Write bytes; of those that fill no block, a copy is kept."""
+        """Take bytes, and keep a copy of those that fill no block."""
         view = memoryview(data).cast("B")
         size, start = len(view), 0
         if self._begun:
             start = min(size, BLOCK - len(self._begun))
             self._begun += view[:start]
             if len(self._begun) == BLOCK:
-                self._sums.append(block_sums(self._begun))
+                self._pass_on(self._begun)
                 self._begun = bytearray()
         whole = start + (size - start) // BLOCK * BLOCK
         if whole > start:
-            self._sums.append(block_sums(view[start:whole]))
+            self._pass_on(view[start:whole])
         if whole < size:
             self._begun += view[whole:]
-        self._file.write(view)
         self._size += size
         return size
+
+    def _pass_on(self, blocks: Any) -> None:
+        self._sums.append(block_sums(blocks))
+        self._file.write(blocks)
 
     def tell(self) -> int:
         return self._size
@@ -111,8 +114,9 @@ class SummedFile:
 
     def finish(self) -> tuple[int, Sums]:
         """Return the length of the file, and the sums of its blocks."""
-        rest = [block_sums(self._begun)] if self._begun else []
-        return self._size, np.concatenate([np.empty(0, np.uint32), *self._sums, *rest])
+        if self._begun:
+            self._pass_on(self._begun)
+        return self._size, np.concatenate([np.empty(0, np.uint32), *self._sums])
 
 
 class CheckedBytes:
@@ -212,6 +216,13 @@ def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     text = json.dumps(facts, default=plain_entry).encode()
     data = _MAGIC + len(text).to_bytes(8, "little") + text
     return sealed(data + b"".join(file.to_bytes() for file in files))
+
+
+def facts_of(data: bytes) -> dict[str, Any]:
+    """Return the facts that `sums_bytes` has written, which are sealed."""
+    start = len(_MAGIC) + 8
+    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    return dict(json.loads(data[start:end]))
 
 
 def parse_sums(data: Any, path: str) -> list[FileSums]:

@@ -18,6 +18,7 @@ from fewbits.store._manifest import (
     REPAIR,
     Manifest,
     SegmentEntry,
+    check_ours,
     copy_name,
     has_segments,
     manifest_in,
@@ -197,9 +198,10 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
         path = disk.folder / name
         with findings.reading(path):
             manifest = manifest_in(disk, name)
-            if manifest.number == top:
-                return manifest, findings, top
-            raise ArtefactError(f"{path} is that of number {manifest.number}")
+            if manifest.number != top:
+                raise ArtefactError(f"{path} is that of number {manifest.number}")
+            check_ours(disk, manifest)
+            return manifest, findings, top
     return None, findings, top
 
 

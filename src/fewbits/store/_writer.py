@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import one_chunk, own_memory, typed_table
+from fewbits._arrow import one_chunk, own_table, typed_table
 from fewbits._checks import check_count
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
@@ -576,14 +576,18 @@ class Given(Source):
 
 def _owned(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
-    import pyarrow as pa
 
-    def own(column: Any) -> Any:
+    def changes(column: Any) -> bool:
         buffers = [each for chunk in column.chunks for each in chunk.buffers()]
-        changes = any(each is not None and each.is_mutable for each in buffers)
-        return own_memory(column) if changes else column
+        return any(each is not None and each.is_mutable for each in buffers)
 
-    return pa.table({name: own(table[name]) for name in table.column_names})
+    names = [name for name in table.column_names if changes(table[name])]
+    if names:
+        own = own_table(table.select(names))
+        for name in names:
+            at = table.column_names.index(name)
+            table = table.set_column(at, table.schema.field(at), own[name])
+    return table
 
 
 def _are_joined(before: Source, last: Source) -> bool:

@@ -37,7 +37,7 @@ from fewbits.learners import ITQ, AdditiveCodes, Learner
 from fewbits.learners.fitting import interrupts_passed_on
 from fewbits.report import Drawing
 from fewbits.training._compare_plot import lines_drawing, side_by_side
-from fewbits.training._fit import checked_labels, features_of
+from fewbits.training._fit import check_labelled, checked_labels, features_of
 from fewbits.training._methods import (
     changed_parameters,
     make_learner,
@@ -428,10 +428,24 @@ def compare(
     """
     source = checked_labels(data if isinstance(data, Input) else read(data, columns=()))
     seed = check_seed(random_state)
-    target = _target(recall, bytes, latency)
+    if recall is not None and not 0 < recall <= 1:
+        raise ArgumentError(f"recall lies above 0 and at most 1, got {recall:g}")
+    if bytes is not None:
+        bytes = check_count(bytes, "bytes")
+    if latency is not None and not latency > 0:
+        raise ArgumentError(f"a query takes more than 0 milliseconds, got {latency:g}")
+    bounds = _Target(recall, bytes, latency)
+    target = None if bounds == (None, None, None) else bounds
     named = _usual(target, seed) if learners is None else _named(learners)
-    learners = _learners(named, parameters or {}, seed)
-    planned = list(_planned(learners, _lengths(bits, target), source))
+    names = [method for method in named.values() if isinstance(method, str)]
+    own = own_parameters(names, parameters or {})
+    untrained = {
+        name: method
+        if isinstance(method, Learner)
+        else make_learner(method, None, seed, own[method])
+        for name, method in named.items()
+    }
+    planned = list(_planned(untrained, _lengths(bits, target), source))
     X = features_of(source, backbone, progress)
     for _ in feature_blocks(X):  # refuses a row by its number here, not in a part
         pass
@@ -448,13 +462,15 @@ def compare(
             try:
                 rows += trial.of_learner(name, learner)
             except FewbitsError as error:
-                refused[_with_length(name, learner)] = str(error)
+                n_bits = learner.get_params().get("n_bits")
+                words = name if n_bits is None else f"{name}, {n_bits} bits"
+                refused[words] = str(error)
     except KeyboardInterrupt:
         if all(row.learner is None for row in rows):
             raise
         words = f"interrupted after {done} of {len(planned)} codes"
         warn_user(InterruptedWarning(words, done, len(planned)))
-    order = {name: i for i, name in enumerate(learners)}
+    order = {name: i for i, name in enumerate(untrained)}
     rows.sort(key=lambda row: order.get(row.scores.method, -1))
     choice = None if target is None else trial.choice(rows, refused)
     sizes = len(trial.fit), len(trial.base), len(trial.queries)
@@ -503,19 +519,6 @@ class _Target(NamedTuple):
         return " with ".join([words[0], " and ".join(words[1:])][: len(words)])
 
 
-def _target(
-    recall: float | None, n_bytes: int | None, latency: float | None
-) -> _Target | None:
-    if recall is not None and not 0 < recall <= 1:
-        raise ArgumentError(f"recall lies above 0 and at most 1, got {recall:g}")
-    if n_bytes is not None:
-        n_bytes = check_count(n_bytes, "bytes")
-    if latency is not None and not latency > 0:
-        raise ArgumentError(f"a query takes more than 0 milliseconds, got {latency:g}")
-    target = _Target(recall, n_bytes, latency)
-    return None if target == (None, None, None) else target
-
-
 def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
     """Return what is compared unless methods are named."""
     # Signs of a random rotation find as much as what is learnt, ranked again by scores.
@@ -558,19 +561,6 @@ def _method(method: Any) -> str | Learner:
     )
 
 
-def _learners(
-    methods: Mapping[str, str | Learner], parameters: Mapping[str, Any], seed: int
-) -> dict[str, Learner]:
-    names = [method for method in methods.values() if isinstance(method, str)]
-    own = own_parameters(names, parameters)
-    return {
-        name: method
-        if isinstance(method, Learner)
-        else make_learner(method, None, seed, own[method])
-        for name, method in methods.items()
-    }
-
-
 def _lengths(bits: int | Sequence[int] | None, target: _Target | None) -> list[int]:
     if bits is None and target is None:
         return list(_USUAL_BITS)
@@ -594,11 +584,8 @@ def _planned(
     if not learners or not lengths:
         raise ArgumentError("name at least one method and one number of bits")
     for name, learner in learners.items():
-        if learner.needs_labels and source.labels is None:
-            raise ArgumentError(
-                f"{name} learns from labels, and {source.source} comes without: "
-                f"{source.labels_hint()}"
-            )
+        if learner.needs_labels:
+            check_labelled(source, name)
     choosing = [n for n, one in learners.items() if "n_bits" not in one.get_params()]
     for name in choosing:
         yield name, clone(learners[name])
@@ -606,11 +593,6 @@ def _planned(
         for name, learner in learners.items():
             if name not in choosing:
                 yield name, clone(learner).set_params(n_bits=n_bits)
-
-
-def _with_length(name: str, learner: Learner) -> str:
-    n_bits = learner.get_params().get("n_bits")
-    return name if n_bits is None else f"{name}, {n_bits} bits"
 
 
 class _Row(NamedTuple):
@@ -675,7 +657,9 @@ class _Trial:
         if shortlist is None:
             shortlist = min(_USUAL_SHORTLIST, len(self.base) // _SHORTLIST_SHARE)
         self.shortlist = max(self.k, check_count(shortlist, "shortlist", 0))
-        self.by_labels = _are_telling(self.base_labels, self.query_labels, source)
+        self.by_labels = y is not None and _are_telling(
+            *(self.base_labels, self.query_labels, source)
+        )
         sides = [self.queries, self.others] if target else [self.queries]
         self.sides = [(side, self._neighbours(side, self.base)) for side in sides]
         # Stored in fewer bytes, with what a row takes.
@@ -821,7 +805,25 @@ class _Trial:
         sure = target.recall is None or best.others.low >= target.recall
         in_time = target.latency is None or best.others_ms <= target.latency
         scans = [row.scores for row in rows if row.learner is None]
-        said = self._chosen(best) if reached else self._missed(best)
+        row, least = best.scores, target.recall
+        if reached:
+            said = (
+                f"{row.described()}: recall@{self.k} {best.others} on "
+                f"{len(self.others):,} other queries among {len(self.base):,} items, "
+                f"{_bytes(row.bytes_per_item)} an item, {best.others_ms:.3g} ms of "
+                "processor time a query"
+            )
+        else:
+            interval = Interval(row.recall, row.recall_low, row.recall_high, 0)
+            said = (
+                f"nothing reaches {target.described(self.k)}: the nearest is "
+                f"{row.described()} with a recall@{self.k} of {interval}, "
+                f"{_bytes(row.bytes_per_item)} an item and {row.query_ms:.3g} ms "
+                "a query"
+            )
+            if least is not None and row.recall >= least > row.recall_low:
+                n = len(self.queries)
+                said += f"; {n:,} queries are too few to be sure of it"
         notes = [said]
         if reached and not sure:
             notes.append(
@@ -843,28 +845,6 @@ class _Trial:
             best.others_ms,
             reached and sure and in_time,
             tuple(notes),
-        )
-
-    def _chosen(self, best: _Row) -> str:
-        return (
-            f"{best.scores.described()}: recall@{self.k} {best.others} on "
-            f"{len(self.others):,} other queries among {len(self.base):,} items, "
-            f"{_bytes(best.scores.bytes_per_item)} an item, {best.others_ms:.3g} ms of "
-            "processor time a query"
-        )
-
-    def _missed(self, best: _Row) -> str:
-        assert self.target is not None
-        row, least = best.scores, self.target.recall
-        interval = Interval(row.recall, row.recall_low, row.recall_high, 0)
-        few = ""
-        if least is not None and row.recall >= least > row.recall_low:
-            few = f"; {len(self.queries):,} queries are too few to be sure of it"
-        return (
-            f"nothing reaches {self.target.described(self.k)}: the nearest is "
-            f"{row.described()} with a recall@{self.k} of {interval}, "
-            f"{_bytes(row.bytes_per_item)} an item and {row.query_ms:.3g} ms a "
-            f"query{few}"
         )
 
     def _of_scans(
@@ -937,8 +917,6 @@ def _milliseconds(search: Callable[[NDArray[Any]], Any], X: NDArray[Any]) -> flo
 
 def _are_telling(y: Any, truth: Any, source: Input) -> bool:
     """Return whether labels tell good rankings from bad; warn of those that do not."""
-    if source.labels is None:
-        return False
     labels, name = np.asarray(source.labels), source.source
     if y.ndim > 1:
         shared = bool((y.any(axis=0) & truth.any(axis=0)).any())

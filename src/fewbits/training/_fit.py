@@ -152,8 +152,18 @@ def learn(
     parameters = parameters or {}
     method = learner or "itq"
     if not isinstance(method, str):
-        learner = _own_learner(method, n_bits, parameters)
-        method = method_of(learner)
+        if not isinstance(method, Learner):
+            raise ArgumentError(
+                f"learner must be a learner or the name of one, got {method!r}"
+            )
+        if parameters:
+            raise ArgumentError(
+                "parameters are for a learner that is named: set its own"
+            )
+        copy: Learner = clone(method)
+        if n_bits is not None:
+            copy.set_params(n_bits=n_bits)
+        learner, method = copy, method_of(copy)
     if parameters.get("network.backbone") is not None:
         raise ArgumentError(
             "a collection names its backbone: fit DeepHash or LLC with the module, "
@@ -209,20 +219,6 @@ def learn(
         warn_user(warning)
     _warn_of_codes(learner, features, source.labels if method in SUPERVISED else None)
     return _with_classes(learner, features, source.labels, extractor, facts, groups)
-
-
-def _own_learner(learner: Any, n_bits: int | None, parameters: Any) -> Learner:
-    """Return a copy of a learner that was made by the caller, of a length."""
-    if not isinstance(learner, Learner):
-        raise ArgumentError(
-            f"learner must be a learner or the name of one, got {learner!r}"
-        )
-    if parameters:
-        raise ArgumentError("parameters are for a learner that is named: set its own")
-    copy: Learner = clone(learner)
-    if n_bits is not None:
-        copy.set_params(n_bits=n_bits)
-    return copy
 
 
 def of_fitted(
@@ -306,8 +302,12 @@ def _with_classes(
         several = np.ndim(labels) > 1
         if several:
             facts["several_labels"] = True
-        elif not _is_trained_backbone(inner) and len(np.unique(labels)) > 1:
-            rejection = learn_rejection(features, labels, groups=groups)
+        else:
+            net = inner.network
+            has_backbone = net is not None and net.backbone is not None
+            trained = has_backbone and net.trainable != 0
+            if not trained and len(np.unique(labels)) > 1:
+                rejection = learn_rejection(features, labels, groups=groups)
         if len(held_out):
             scores = learner.encoder_.project(features[held_out])
             if several:
@@ -328,12 +328,6 @@ def _with_classes(
         calibration,
         rejection,
     )
-
-
-def _is_trained_backbone(learner: Any) -> bool:
-    network = learner.network
-    has_backbone = network is not None and network.backbone is not None
-    return bool(has_backbone and network.trainable != 0)
 
 
 def _majorities(learner: Any, features: Any, labels: Any, held_out: Any) -> Codebook:
@@ -419,7 +413,7 @@ def checked_labels(source: Input) -> Input:
     return replace(source, labels=rows)
 
 
-def _check_labelled(source: Input, method: str) -> None:
+def check_labelled(source: Input, method: str) -> None:
     if source.labels is None:
         raise ArgumentError(
             f"{method} learns from labels, and {source.source} comes without: "
@@ -429,7 +423,7 @@ def _check_labelled(source: Input, method: str) -> None:
 
 def _check_classes(source: Input, method: str) -> None:
     """Refuse labels that are not classes; warn of those that hardly are."""
-    _check_labelled(source, method)
+    check_labelled(source, method)
     labels = np.asarray(source.labels)
     if labels.ndim != 1 or labels.dtype.kind not in _CLASSES:
         return  # rows of 0 and 1; learners refuse the others
@@ -561,10 +555,20 @@ def given_codebook(
     # which codes are made that are near each other where paths of classes are alike.
     if method != _TAKES_CODEBOOK:
         raise ArgumentError(f"a codebook is for {_TAKES_CODEBOOK}, not for {method}")
-    _check_labelled(source, method)
+    check_labelled(source, method)
     classes = indicator(source.labels, source.values, method)[0]
     if not isinstance(given, Codebook):
-        return _of_tree(given, classes, n_bits, random_state)
+        from fewbits.learners.deep.centres import hierarchy_vectors, semantic_centres
+
+        labels = [str(name) for name in classes.tolist()]
+        groups = paths_of(read_tree(given), labels)
+        paths = [(*above, name) for above, name in zip(groups, labels, strict=True)]
+        if n_bits is None:
+            n_bits = 2 * max(1, (len(labels) - 1).bit_length())  # as LLC has it
+        centres = semantic_centres(
+            hierarchy_vectors(paths), n_bits, random_state=random_state
+        )
+        return Codebook(pack(np.asarray(centres) > 0), n_bits, classes)
     if n_bits not in (None, given.n_bits):
         raise ArgumentError(f"the class codes have {given.n_bits} bits, not {n_bits}")
     book = _named_alike(given, classes)
@@ -592,20 +596,3 @@ def _named_alike(book: Codebook, classes: Any) -> Codebook:
     if len(set(names)) < len(book):  # "1" and "01"
         return book
     return Codebook(book.codes, book.n_bits, names)
-
-
-def _of_tree(
-    path: str | Path, classes: Any, n_bits: int | None, random_state: int | None
-) -> Codebook:
-    """Return codes that are near each other for classes that share groups."""
-    from fewbits.learners.deep.centres import hierarchy_vectors, semantic_centres
-
-    names = [str(name) for name in classes.tolist()]
-    groups = paths_of(read_tree(path), names)
-    vectors = hierarchy_vectors(
-        [(*above, name) for above, name in zip(groups, names, strict=True)]
-    )
-    if n_bits is None:
-        n_bits = 2 * max(1, (len(names) - 1).bit_length())  # as LLC has it
-    centres = semantic_centres(vectors, n_bits, random_state=random_state)
-    return Codebook(pack(np.asarray(centres) > 0), n_bits, classes)

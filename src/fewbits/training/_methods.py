@@ -129,10 +129,6 @@ SUPERVISED = {
 DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
 
 
-def has_torch() -> bool:
-    return find_spec("torch") is not None
-
-
 def make_learner(
     method: str,
     n_bits: int | None,
@@ -157,9 +153,21 @@ def make_learner(
         settings.setdefault("random_state", random_state)
         if settings["random_state"] is not None:
             settings["random_state"] = check_seed(settings["random_state"])
-    composed = _composed(method, settings)
-    grouped = {n.replace(".", "__"): v for n, v in composed.items() if "." in n}
-    own = {n: v for n, v in composed.items() if "." not in n}
+    # A loss and a control are built from their own parameters.
+    for part, kinds in parts_of(method).items():
+        prefix = f"{part}."
+        names = [name for name in settings if name.startswith(prefix)]
+        if not names:
+            continue
+        kind = settings.get(part, method if part == "loss" else None)
+        if not isinstance(kind, str) or kind not in kinds:
+            named = " or ".join(f"{part}={each}" for each in kinds)
+            raise ArgumentError(f"{min(names)} needs {named}, got {part}={kind}")
+        _check_known(f"{part}={kind}", names, _dotted(part, kinds[kind]))
+        options = {name.removeprefix(prefix): settings.pop(name) for name in names}
+        settings[part] = kinds[kind](**options)
+    grouped = {n.replace(".", "__"): v for n, v in settings.items() if "." in n}
+    own = {n: v for n, v in settings.items() if "." not in n}
     learner: Learner = make(**own).set_params(**grouped)
     return learner
 
@@ -195,23 +203,6 @@ def _constructor(method: str) -> Callable[..., Learner]:
     return partial(deep.DeepHash, loss=method)
 
 
-def _composed(method: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with a loss and a control built from their parameters."""
-    for part, kinds in parts_of(method).items():
-        prefix = f"{part}."
-        names = [name for name in settings if name.startswith(prefix)]
-        if not names:
-            continue
-        kind = settings.get(part, method if part == "loss" else None)
-        if not isinstance(kind, str) or kind not in kinds:
-            named = " or ".join(f"{part}={each}" for each in kinds)
-            raise ArgumentError(f"{min(names)} needs {named}, got {part}={kind}")
-        _check_known(f"{part}={kind}", names, _dotted(part, kinds[kind]))
-        options = {name.removeprefix(prefix): settings.pop(name) for name in names}
-        settings[part] = kinds[kind](**options)
-    return settings
-
-
 def decomposed(method: str, learner: Learner) -> dict[str, Any]:
     """Return the parameters of a learner as they are typed."""
     groups = learner.configs
@@ -221,20 +212,16 @@ def decomposed(method: str, learner: Learner) -> dict[str, Any]:
         if name not in groups
     }
     for part, kinds in parts_of(method).items():
-        made = parameters.get(part)
+        made: Any = parameters.get(part)
         name = next((name for name, make in kinds.items() if type(made) is make), None)
         if name is not None:
-            parameters |= {part: name, **_spelled(part, made)}
+            from fewbits.learners.deep.losses import changed_options
+
+            options = changed_options(made).items()
+            parameters |= {part: name, **{f"{part}.{n}": v for n, v in options}}
         if part == "loss" and parameters.get(part) == method:
             del parameters[part]
     return parameters
-
-
-def _spelled(part: str, made: Any) -> dict[str, Any]:
-    """Return the options of a part that are not the default, as ``loss.gamma``."""
-    from fewbits.learners.deep.losses import changed_options
-
-    return {f"{part}.{name}": v for name, v in changed_options(made).items()}
 
 
 def parts_of(method: str) -> dict[str, dict[str, Callable[..., Any]]]:
@@ -291,10 +278,6 @@ def method_of(learner: Learner) -> str:
     names_of_classes = {known: name for name, known in _DEEP_CLASSES.items()}
     name = names_of_classes.get(name, name)
     return name.lower() if name.lower() in DEEP_METHODS else name
-
-
-def decides_length(method: str) -> bool:
-    return "n_bits" not in parameters_of(method)
 
 
 def parameters_of(method: str) -> list[str]:
@@ -408,7 +391,7 @@ def describe(method: str) -> Description:
     if method == PACKED:
         return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
     deep = method in DEEP_METHODS
-    known = not deep or has_torch()
+    known = not deep or find_spec("torch") is not None
     # Refuses names that are not known.
     summary = _summary(method) if known else f"Needs torch: {install_hint('deep')}"
     return Description(
@@ -433,29 +416,21 @@ def _summary(method: str) -> str:
 
 
 def _settings(method: str) -> Iterator[Setting]:
-    own = _documented(what_makes(method))
-    known = {**_of_deep(method), **{n: text for n, text in own.items() if text[0]}}
-    for group, kind in what_makes(method).configs.items():
-        in_group = _documented(kind)
-        known |= {f"{group}.{name}": text for name, text in in_group.items()}
+    made = what_makes(method)
+    known: dict[str, tuple[str, str]] = {}
+    if method in DEEP_METHODS:  # what its name implies
+        from fewbits.learners.deep import DeepHash
+
+        known = _documented(DeepHash)
+    known |= {name: text for name, text in _documented(made).items() if text[0]}
+    parts: list[tuple[str, Any]] = list(made.configs.items())
     for part, kinds in parts_of(method).items():
-        for made in reversed(kinds.values()):
-            of_part = _documented(made)
-            known |= {
-                f"{part}.{name}": documented for name, documented in of_part.items()
-            }
+        parts += [(part, kind) for kind in reversed(kinds.values())]
+    for part, kind in parts:
+        known |= {f"{part}.{name}": text for name, text in _documented(kind).items()}
     for name in parameters_of(method):
         if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
             yield Setting(name, *known.get(name, ("", "")))
-
-
-def _of_deep(method: str) -> dict[str, tuple[str, str]]:
-    """Return settings that are implied by the name of a deep method."""
-    if method not in DEEP_METHODS:
-        return {}
-    from fewbits.learners.deep import DeepHash
-
-    return _documented(DeepHash)
 
 
 def _documented(made: Any) -> dict[str, tuple[str, str]]:

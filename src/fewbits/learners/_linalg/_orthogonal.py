@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from fewbits._typing import FeatureArray
 from fewbits.errors import FeatureError
-from fewbits.learners._core._device import Matrix, current_backend, product
+from fewbits.learners._core._device import current_backend, product
 from fewbits.learners._core._iterative import cached_step
 from fewbits.learners._core._rows import (
     LARGE,
@@ -171,16 +171,28 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
     X = place.put(C.astype(dtype))
     eps, least = np.finfo(dtype).eps, _LEAST[np.dtype(dtype)]
     gram = X @ X.T
-    largest = _largest_eigenvalue(gram)
+    # A little more than the largest eigenvalue.
+    v = gram.sum(1)
+    for _ in range(_POWER_STEPS):
+        length = float((v @ v) ** 0.5)
+        if not 0 < length < np.inf:
+            return None
+        v = gram @ (v / length)
+    largest = 1.2 * float((v @ v) ** 0.5)
     if not 0 < largest < np.inf:
         return None
     X /= largest**0.5
     gram /= largest
     for _ in range(_MAX_STEPS):
-        a, b, c = _halley_weights(least)
+        s = least**2
+        d = np.cbrt(4 * (1 - s) / s**2)
+        a = np.sqrt(1 + d)
+        a = float(a + np.sqrt(8 - 4 * d + 8 * (2 - s) / (s * np.sqrt(1 + d))) / 2)
+        b = (a - 1) ** 2 / 4
+        c = a + b - 1
         least = min(1.0, least * (a + b * least**2) / (1 + c * least**2))
         gram *= c
-        diagonal = _diagonal(gram)
+        diagonal = gram.reshape(-1)[:: len(gram) + 1]
         diagonal += 1
         try:
             moved = place.solve(gram, X)
@@ -192,42 +204,13 @@ def _polar_by_products(C: FeatureArray, dtype: DTypeLike) -> FeatureArray | None
         X += moved
         del moved
         gram = X @ X.T
-        error = _distance_to_identity(gram)
+        # The root mean square of the lengths of the rows of ``gram - I``.
+        diagonal = gram.reshape(-1)[:: len(gram) + 1]
+        diagonal -= 1
+        error = float((gram.reshape(-1) @ gram.reshape(-1) / len(gram)) ** 0.5)
+        diagonal += 1
         if error < 100 * eps:
             return place.get(X)
         if not np.isfinite(error):
             return None
     return None
-
-
-def _halley_weights(least: float) -> tuple[float, float, float]:
-    s = least**2
-    d = np.cbrt(4 * (1 - s) / s**2)
-    a = np.sqrt(1 + d) + np.sqrt(8 - 4 * d + 8 * (2 - s) / (s * np.sqrt(1 + d))) / 2
-    b = (a - 1) ** 2 / 4
-    return float(a), float(b), float(a + b - 1)
-
-
-def _largest_eigenvalue(gram: Matrix) -> float:
-    """Return a little more than the largest eigenvalue."""
-    v = gram.sum(1)
-    for _ in range(_POWER_STEPS):
-        length = float((v @ v) ** 0.5)
-        if not 0 < length < np.inf:
-            return length
-        v = gram @ (v / length)
-    return 1.2 * float((v @ v) ** 0.5)
-
-
-def _distance_to_identity(gram: Matrix) -> float:
-    """Return the root mean square of the lengths of the rows of ``gram - I``."""
-    diagonal = _diagonal(gram)
-    diagonal -= 1
-    entries = gram.reshape(-1)
-    square = float(entries @ entries)
-    diagonal += 1
-    return float((square / len(gram)) ** 0.5)
-
-
-def _diagonal(gram: Matrix) -> Matrix:
-    return gram.reshape(-1)[:: len(gram) + 1]

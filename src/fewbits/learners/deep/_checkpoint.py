@@ -74,8 +74,17 @@ def identity_of(parameters: dict[str, Any]) -> dict[str, Any]:
     }
     backbone = parameters["network__backbone"]
     if backbone is not None:
-        trainable = parameters["network__trainable"]
-        identity["network.backbone"] = _described_backbone(backbone, trainable)
+        # Whether it has been trained or not: the shapes of all parameters, and the
+        # values of those that stay as they are.
+        frozen = frozen_layers(backbone, parameters["network__trainable"])
+        still = still_modules(backbone, parameters["network__trainable"])
+        kept = [
+            *(p for m in frozen for p in m.parameters(False)),
+            *(b for m in still for b in m.buffers(False)),
+        ]
+        shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
+        values = [_described(tensor) for tensor in kept]
+        identity["network.backbone"] = [*_described(backbone), shapes, values]
     return identity
 
 
@@ -99,19 +108,6 @@ def _described(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_described(item) for item in value]
     return value if isinstance(value, bool | int | float | str) else repr(value)
-
-
-def _described_backbone(backbone: nn.Module, trainable: int | None) -> Any:
-    """Return what distinguishes two backbones, whether they have been trained or not.
-
-    That is the shapes of all parameters, and the values of those that stay as they are.
-    """
-    shapes = [[name, list(p.shape)] for name, p in backbone.named_parameters()]
-    kept = [
-        *(p for m in frozen_layers(backbone, trainable) for p in m.parameters(False)),
-        *(b for m in still_modules(backbone, trainable) for b in m.buffers(False)),
-    ]
-    return [*_described(backbone), shapes, [_described(tensor) for tensor in kept]]
 
 
 def checksum(X: Array, labels: NDArray[Any]) -> str:

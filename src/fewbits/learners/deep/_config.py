@@ -195,10 +195,7 @@ class NetworkConfig(Config):
         return list(self.hidden)
 
     def drop_rate(self, usual: float | None = None) -> float:
-        """Return which share of a layer's inputs is left out of a step.
-
-        The `usual` one is that of a loss which has its own.
-        """
+        """Return the share of inputs that a step leaves out; losses have a `usual`."""
         if self.dropout is not None:
             return self.dropout
         return (_DROPOUT if usual is None else usual) if self.widths else 0.0

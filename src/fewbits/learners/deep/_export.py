@@ -93,7 +93,19 @@ def export_backbone(
     expected = _features(served, images)
     network = _as_onnx(served, size)
     backbone = OnnxImages(network)
-    _compare(backbone, images, expected)
+    # One image at a time.
+    if backbone.n_features != expected.shape[1]:
+        raise FeatureError(
+            f"the module has {expected.shape[1]} features in torch, but "
+            f"{backbone.n_features} in ONNX"
+        )
+    largest = np.abs(expected).max(initial=0)
+    gap = np.abs(backbone.extract(images) - expected).max(initial=0)
+    if not gap <= _TOLERANCE * largest:  # also when either is not a number
+        raise FeatureError(
+            f"the features of the module differ by {gap:.2g} between torch and ONNX, "
+            f"where the largest is {largest:.2g}"
+        )
     keep_network(network)
     return backbone.id
 
@@ -188,24 +200,6 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(level)
-
-
-def _compare(
-    backbone: OnnxImages, images: list[NDArray[np.uint8]], expected: NDArray[Any]
-) -> None:
-    """Refuse a network whose features, one image at a time, are not torch's."""
-    if backbone.n_features != expected.shape[1]:
-        raise FeatureError(
-            f"the module has {expected.shape[1]} features in torch, but "
-            f"{backbone.n_features} in ONNX"
-        )
-    largest = np.abs(expected).max(initial=0)
-    gap = np.abs(backbone.extract(images) - expected).max(initial=0)
-    if not gap <= _TOLERANCE * largest:  # also when either is not a number
-        raise FeatureError(
-            f"the features of the module differ by {gap:.2g} between torch and ONNX, "
-            f"where the largest is {largest:.2g}"
-        )
 
 
 def _shown(error: BaseException) -> str:

@@ -262,7 +262,15 @@ class PosteriorControl(Control):
             self.values.copy_(self._values(self._blocks(self.centres)))
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        blocks, centres = self._blocks(scores), self._centres_of(batch)
+        blocks = self._blocks(scores)
+        if batch.classes is not None:
+            centres = ClassTargets.one_each(self.values[:, batch.classes])
+        else:
+            most = max(1, int(batch.labels.sum(dim=1).max()))
+            weights, classes = batch.labels.topk(most, dim=1)
+            if self.reduction == "mean":
+                weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
+            centres = ClassTargets(self.values[:, classes], weights)
         own, learns = None, self.train_surrogate and self.training
         if learns and not self.n_flips:
             own = ClassTargets.one_each(self._values(blocks))
@@ -290,17 +298,6 @@ class PosteriorControl(Control):
         """
         log_p: Tensor = self.surrogate(self._blocks(scores))
         return log_p.transpose(0, 1)
-
-    def _centres_of(self, batch: Batch) -> ClassTargets:
-        """Return the values of the blocks of each item's centres."""
-        if batch.classes is not None:
-            return ClassTargets.one_each(self.values[:, batch.classes])
-        labels = batch.labels
-        most = max(1, int(labels.sum(dim=1).max()))
-        weights, classes = labels.topk(most, dim=1)
-        if self.reduction == "mean":
-            weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
-        return ClassTargets(self.values[:, classes], weights)
 
     def _blocks(self, scores: Tensor) -> Tensor:
         """Return scores by blocks, (n_blocks, b, block), 0 where one is shorter."""
@@ -428,9 +425,14 @@ class _Losses(torch.autograd.Function):
         ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
         # The logarithm of the sum that softmax divides by, from the likeliest value.
         log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
-        return tuple(
-            _unlikeliness(logits, log_sum, targets) for targets in (codes, own)
-        )
+        losses = []
+        for targets in (codes, own):
+            loss = logits.new_zeros(())
+            if targets is not None:
+                log_p = logits.gather(2, targets.values) - log_sum
+                loss = -(log_p * targets.weights).sum() / logits.shape[1]
+            losses.append(loss)
+        return tuple(losses)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
@@ -461,16 +463,6 @@ class _Losses(torch.autograd.Function):
         residuals = residuals.scatter_add_(2, own.values, less)
         dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
         return dx, dW1, db1, dW2, None, db2, *[None] * 3
-
-
-def _unlikeliness(
-    logits: Tensor, log_sum: Tensor, targets: ClassTargets | None
-) -> Tensor:
-    """Return minus the mean over items of the log-probabilities of their values."""
-    if targets is None:
-        return logits.new_zeros(())
-    log_p = logits.gather(2, targets.values) - log_sum
-    return -(log_p * targets.weights).sum() / logits.shape[1]
 
 
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:

@@ -165,33 +165,21 @@ def cca_codebook(
     values, E = np.linalg.eigh(S)
     whiten = E / np.sqrt(np.maximum(values, 0) + max(reg, _LEAST) * values.mean())
     if labels is None:
-        return _cca_of_one_label(M, p / p.sum(), whiten, n_bits)
+        # One-hot labels have covariance diag(p) - p p'; centred means need no more.
+        p = p / p.sum()
+        most, root = min(len(M) - 1, len(whiten)), np.sqrt(p)[:, None]
+        n_bits = check_directions(n_bits, most, "cross-covariance")
+        U, _, _ = np.linalg.svd(root * ((M - p @ M) @ whiten), full_matrices=False)
+        return _signed(U[:, :n_bits] / root)
     Y = check_matrix("labels", check_binary(labels))
     if Y.shape[1] != len(M):
         raise ArgumentError(f"{len(M)} classes need as many labels, got {Y.shape}")
-    return _cca_of_several(M, Y, whiten, n_bits)
-
-
-def _cca_of_one_label(
-    M: Matrix, p: Matrix, whiten: Matrix, n_bits: int | None
-) -> Matrix:
-    n_bits = check_directions(n_bits, min(len(M) - 1, len(whiten)), "cross-covariance")
-    centred = M - p @ M
-    # One-hot labels have covariance diag(p) - p p'; centred means need no more of it.
-    U, _, _ = np.linalg.svd(
-        np.sqrt(p)[:, None] * (centred @ whiten), full_matrices=False
-    )
-    return _signed(U[:, :n_bits] / np.sqrt(p)[:, None])
-
-
-def _cca_of_several(M: Matrix, Y: Matrix, whiten: Matrix, n_bits: int | None) -> Matrix:
     p = Y.mean(axis=0)
     values, V = np.linalg.eigh(np.atleast_2d(np.cov(Y, rowvar=False, bias=True)))
     real = values > _LEAST * values[-1]
     root = V[:, real] / np.sqrt(values[real])
-    n_bits = check_directions(
-        n_bits, min(root.shape[1], len(whiten)), "cross-covariance"
-    )
+    most = min(root.shape[1], len(whiten))
+    n_bits = check_directions(n_bits, most, "cross-covariance")
     U, _, _ = np.linalg.svd(root.T @ (p[:, None] * M) @ whiten, full_matrices=False)
     A = root @ U[:, :n_bits]
     return _signed(A - p @ A)  # an item of one label, less the mean of all

@@ -6,7 +6,7 @@ import numpy as np
 
 from fewbits._arrow import python_values
 from fewbits._typing import IdArray
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError
 from fewbits.store import CODE
 
@@ -55,11 +55,11 @@ def affordable(most: int, n_bits: int, usual: int, power: int) -> int:
 
 def records(collection: Collection, positions: IdArray) -> list[dict[str, Any]]:
     """Return ``id`` and ``columns`` of the items at some positions."""
-    return records_of(collection.take(positions))
+    return records_of(tools.take(collection, positions))
 
 
 def records_of(table: Any) -> list[dict[str, Any]]:
-    """Return the items of `Collection.take` as plain values, with ``code`` if there."""
+    """Return the items of `tools.take` as plain values, with ``code`` if there."""
     id_name, *names = [name for name in table.column_names if name != CODE]
     ids = table[id_name].to_pylist()
     values = [python_values(table[name]) for name in names]

@@ -7,7 +7,7 @@ import numpy as np
 
 from fewbits._typing import IdArray
 from fewbits.codes import pair_distances
-from fewbits.collection import Collection, DuplicateGroups
+from fewbits.collection import Collection, DuplicateGroups, tools
 from fewbits.server.explore._items import records
 from fewbits.store import ID
 
@@ -87,7 +87,7 @@ def duplicate_list(
     ([0, 2], ['remove', 'keep'])
     """
     # Before the first table is asked for, so that an unknown id is refused.
-    kept = collection.positions_of(keep) if len(keep) else np.empty(0, np.int64)
+    kept = tools.positions_of(collection, keep) if len(keep) else np.empty(0, np.int64)
     parts = _largest_first(groups)
     ends = np.cumsum([0, *map(len, parts)])
 
@@ -119,7 +119,7 @@ def _table(
     codes = collection.codes
     origins = np.repeat(positions[is_kept], sizes)
     differing = np.bitwise_count(codes[positions] ^ codes[origins])
-    items = collection.take(positions)
+    items = tools.take(collection, positions)
     table = pa.table(
         {
             ID: items[collection.id_name],

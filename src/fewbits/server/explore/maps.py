@@ -25,7 +25,7 @@ from fewbits.analysis.maps import (
     map_trust,
 )
 from fewbits.codes import check_unused, hamming_distances
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError
 from fewbits.server._queries import as_codes
 from fewbits.server.explore._items import records
@@ -151,8 +151,10 @@ class CollectionMap:
         )
 
     def _by_class(self, name: str) -> Colours:
-        numbers = self.collection.group_numbers(name, self.positions)
-        column = self.collection.take(self.positions, [name])[name].combine_chunks()
+        numbers = tools.group_numbers(self.collection, name, self.positions)
+        column = tools.take(self.collection, self.positions, [name])[
+            name
+        ].combine_chunks()
         counts = np.bincount(numbers)
         first = np.unique(numbers, return_index=True)[1]
         labels = column.take(first).to_pylist()
@@ -206,7 +208,7 @@ class CollectionMap:
         if (row is None) == (id is None):
             raise ArgumentError("give exactly one of row and id")
         if row is None:
-            row = int(self.collection.positions_of([id])[0])
+            row = int(tools.positions_of(self.collection, [id])[0])
         n = len(self.collection)
         if not 0 <= row < n:
             raise ArgumentError(f"rows are from 0 to {n - 1}, got {row}")
@@ -224,7 +226,7 @@ class CollectionMap:
         """Return positions and distances of the k nearest others of some items."""
         col = self.collection
         hits = col.search(codes=col.codes[positions], k=k + 1, columns=())
-        near = col.positions_of(hits.ids.ravel()).reshape(hits.ids.shape)
+        near = tools.positions_of(col, hits.ids.ravel()).reshape(hits.ids.shape)
         # The item itself is among them, unless more than k others have its code.
         is_itself = near == positions[:, None]
         others = np.argsort(is_itself, axis=1, kind="stable")[:, :k]
@@ -310,8 +312,8 @@ class CollectionMap:
     ) -> tuple[IntArray, IntArray, dict[int, Any]]:
         """Return numbers of classes, -1 of items without one, and the class of each."""
         every, inverse = np.unique(np.append(positions, near), return_inverse=True)
-        numbers = self.collection.group_numbers(label, every).astype(np.int64)
-        column = self.collection.take(every, [label])[label].combine_chunks()
+        numbers = tools.group_numbers(self.collection, label, every).astype(np.int64)
+        column = tools.take(self.collection, every, [label])[label].combine_chunks()
         numbers[column.is_null().to_numpy(zero_copy_only=False)] = -1
         kinds, first = np.unique(numbers, return_index=True)
         values = dict(zip(kinds.tolist(), column.take(first).to_pylist(), strict=True))
@@ -337,7 +339,7 @@ class CollectionMap:
         if positions.size and not (positions.min() >= 0 and positions.max() < n):
             raise ArgumentError(f"rows are from 0 to {n - 1}")
         points = self.points_of(positions)
-        items = self.collection.take(positions)
+        items = tools.take(self.collection, positions)
         table = pa.table({ID: items[self.collection.id_name]})
         for i, name in enumerate(("_x", "_y")):
             values = self.places[points.clip(0), i]
@@ -351,7 +353,7 @@ class CollectionMap:
                 )
             k = min(n_neighbours, n - 1)
             near, distances = self._nearest(positions, k)
-            ids = self.collection.take(near.ravel(), ())[self.collection.id_name]
+            ids = tools.take(self.collection, near.ravel(), ())[self.collection.id_name]
             ends = pa.array(np.arange(len(positions) + 1) * k, pa.int32())
             for name, values in (
                 ("_neighbours", ids.combine_chunks()),
@@ -444,7 +446,9 @@ def map_collection(
         if name is not None and _is_nested(collection.schema.field(name).type):
             name = None  # several of an item
         name = label or name
-        classes = None if name is None else collection.group_numbers(name, positions)
+        classes = (
+            None if name is None else tools.group_numbers(collection, name, positions)
+        )
         layout = fit_layout(
             codes,
             classes=classes,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fewbits._intervals import mean_limits
 from fewbits._typing import IdArray
 from fewbits.codes import hamming_distances
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.errors import ArgumentError
 from fewbits.server.explore._items import check_filled, sampled
 
@@ -59,7 +59,7 @@ def novelty(
     tried = sampled(len(others), n_samples)  # places among the others
     classes = None
     if label is not None:
-        classes = collection.group_numbers(label, others)
+        classes = tools.group_numbers(collection, label, others)
         if classes.min() == classes.max():
             raise ArgumentError(
                 f"column {label!r} has one class only, and none can be left out"

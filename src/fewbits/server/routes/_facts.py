@@ -8,7 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from fewbits._arrow import is_text
 from fewbits._version import __version__
-from fewbits.collection import Collection
+from fewbits.collection import Collection, tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json, also, answers
@@ -98,6 +98,8 @@ async def facts(served: Current) -> Json:
                 served.service.live.set_damage(str(error))
                 unreadable.append(name)
             columns.append({"is_class": name == collection.label_column, **fact})
+        texts = collection.kind == "texts" and collection.item_column is not None
+        keeps = collection.kind != "codes" and collection.vector_dtype is not None
         answer = {
             "name": served.service.live.name,
             "version": __version__,
@@ -123,7 +125,7 @@ async def facts(served: Current) -> Json:
             "id_column": collection.facts.id_column,
             "id_type": "string" if collection.has_text_ids else "integer",
             "vectors": collection.vector_dtype is not None,
-            "item_features": collection.has_features,
+            "item_features": texts or keeps,
             "n_classes": None if book is None else len(book),
             "novelty_radius": collection.facts.novelty_radius,
             "limits": settings.limits(),
@@ -148,7 +150,7 @@ def _distinct(collection: Collection, name: str) -> dict[str, Any]:
         return {}
     n = min(len(collection), _SAMPLE)
     positions = np.linspace(0, len(collection) - 1, n).astype(np.int64)
-    n_distinct = len(collection.take(positions, [name])[name].unique())
+    n_distinct = len(tools.take(collection, positions, [name])[name].unique())
     most = _MOST_CLASSES if is_text(kind) else _MOST_NUMBERS
     is_class = name == collection.label_column or (
         n_distinct <= min(most, n / 2) and name != collection.item_column

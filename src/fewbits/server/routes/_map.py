@@ -7,6 +7,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from fewbits.client.wire import ARROW, BYTES, JSON
+from fewbits.collection import tools
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import MapExportBody, body_of, reads
 from fewbits.server._errors import ApiError
@@ -159,7 +160,7 @@ def _exported(
         return table_reply(table, request)
     if positions.max() >= len(collection):
         raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
-    items = collection.take(positions, codes=True)
+    items = tools.take(collection, positions, codes=True)
     check_bytes(items)
     return Json({"items": records_of(items)})
 
@@ -189,6 +190,6 @@ def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap
 def _id(served: Served, id: str | None) -> Any:
     """Return an id as the collection has it."""
     try:
-        return None if id is None else served.collection.parse_id(id)
+        return None if id is None else tools.parse_id(served.collection, id)
     except ArgumentError as error:
         raise ApiError(404, "not_found", str(error)) from None

@@ -12,7 +12,7 @@ from fewbits._json import to_json
 from fewbits.classify.decoders import decoder_of
 from fewbits.client.wire import ARROW, BYTES
 from fewbits.codes import hamming_distances
-from fewbits.collection import KINDS, Collection, Hits
+from fewbits.collection import KINDS, Collection, Hits, tools
 from fewbits.errors import ArgumentError, FeatureError, FewbitsError
 from fewbits.server._bodies import (
     Body,
@@ -206,9 +206,13 @@ async def explain(
         check_hits(len(query), k, collection, settings)
         answer = found(served, body, query).to_dict()
         codes = collection.encode(**query.arguments(collection, settings))
-        mask = collection.mask(filter=body.filter, allowed=body.allowed)
+        mask = tools.mask(collection, filter=body.filter, allowed=body.allowed)
         n_bits, histograms = collection.encoder.n_bits, []
-        items = collection.positions_of(query.values) if query.kind == "ids" else None
+        items = (
+            tools.positions_of(collection, query.values)
+            if query.kind == "ids"
+            else None
+        )
         for i, code in enumerate(codes):
             apart = hamming_distances(code[None], collection.codes)[0]
             some = apart if mask is None else apart[mask]
@@ -379,15 +383,17 @@ async def items(
             raise ArgumentError(f"at most {most:,} items, got {count}")
         positions = np.array(body.positions or (), np.int64)
         if body.ids is not None:
-            positions = collection.positions_of(body.ids, missing_ok=body.missing_ok)
+            positions = tools.positions_of(
+                collection, body.ids, missing_ok=body.missing_ok
+            )
         elif len(positions) and positions.max() >= len(collection):
             raise ArgumentError(f"positions must be from 0 to {len(collection) - 1}")
-        mask = collection.mask(body.filter)
+        mask = tools.mask(collection, body.filter)
         if mask is not None:
             positions = positions[mask[positions]]
         if len(np.unique(positions)) < len(positions):
             raise ArgumentError("ask for each item once")
-        table = collection.take(positions, body.columns, codes=True)
+        table = tools.take(collection, positions, body.columns, codes=True)
         if any(accepts(request, kind) for kind in (CSV, PARQUET, ARROW)):
             return table_reply(table, request)
         if len(positions) > _FEW:
@@ -413,7 +419,7 @@ async def image(id: str, served: Current) -> Response:
 
     def thumbnail() -> Response:
         try:
-            record = collection.get([collection.parse_id(id)], [column])[0]
+            record = collection.get([tools.parse_id(collection, id)], [column])[0]
         except ArgumentError as error:
             raise ApiError(404, "not_found", str(error)) from None
         path = Path(str(record[column]))

@@ -70,43 +70,30 @@ def separated_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> 
 
 def _linear_code(dimension: int, n_bits: int, rng: RandomState) -> Words:
     """Return the ``2**dimension`` words of a code with a large minimum distance."""
-    simplex = _simplex_code(dimension, n_bits)
+    # Words whose bits are all parities of their numbers, again and again.
+    units = 1 << np.arange(dimension)
+    parities = [*units, *np.setdiff1d(np.arange(1, 2**dimension), units)]
+    numbers = np.arange(2**dimension)[:, None]
+    simplex = _packed(np.bitwise_count(numbers & np.resize(parities, n_bits)) & 1)
     least = int(np.bitwise_count(simplex[1:]).sum(axis=1).min(initial=n_bits))
     most = n_bits  # down to what Griesmer's bound leaves open
     while sum(-(-most // 2**i) for i in range(dimension)) > n_bits:
         most -= 1
     for distance in range(max(1, most), max(least, 2) - 1, -1):
-        words = _greedy(dimension, n_bits, distance, rng)
-        if words is not None:
+        words = _packed(np.zeros((1, n_bits)))
+        for _ in range(dimension):
+            word = _far_from(words, n_bits, distance, rng)
+            if word is None:  # the candidates do not do
+                break
+            words = np.concatenate([words, words ^ word])
+        else:
             return words
     return simplex
-
-
-def _simplex_code(dimension: int, n_bits: int) -> Words:
-    """Return words whose bits are all parities of their numbers, again and again."""
-    units = 1 << np.arange(dimension)
-    parities = [*units, *np.setdiff1d(np.arange(1, 2**dimension), units)]
-    columns = np.resize(parities, n_bits)
-    numbers = np.arange(2**dimension)
-    return _packed(np.bitwise_count(numbers[:, None] & columns) & 1)
 
 
 def _packed(bits: NDArray[Any]) -> Words:
     packed = np.packbits(bits.astype(np.uint8), axis=1)
     return np.pad(packed, [(0, 0), (0, -packed.shape[1] % 8)]).view(np.uint64)
-
-
-def _greedy(
-    dimension: int, n_bits: int, distance: int, rng: RandomState
-) -> Words | None:
-    """Return a code with this distance, or None when the candidates do not do."""
-    words = _packed(np.zeros((1, n_bits)))
-    for _ in range(dimension):
-        word = _far_from(words, n_bits, distance, rng)
-        if word is None:
-            return None
-        words = np.concatenate([words, words ^ word])
-    return words
 
 
 def _far_from(

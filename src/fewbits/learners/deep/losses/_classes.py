@@ -53,7 +53,11 @@ class GreedyHash(Loss):
         self.quantization = quantization
 
     def start(self, context: LossContext) -> None:
-        self.layer = linear_classifier(context)
+        self.layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
+        bound = context.n_bits**-0.5
+        with torch.no_grad():
+            weights = self.layer.weight
+            weights.uniform_(-bound, bound, generator=context.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         logits = self.layer(straight_through(scores))
@@ -189,14 +193,6 @@ class ClassLoss(Loss):
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(scores, batch)
-
-
-def linear_classifier(context: LossContext) -> nn.Linear:
-    layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
-    bound = context.n_bits**-0.5
-    with torch.no_grad():
-        layer.weight.uniform_(-bound, bound, generator=context.generator())
-    return layer
 
 
 def class_loss(logits: Tensor, batch: Batch, label_smoothing: float = 0.0) -> Tensor:

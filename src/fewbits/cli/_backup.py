@@ -1,0 +1,35 @@
+"""``fewbits backup``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewbits.cli import _options as opt
+from fewbits.cli._printing import print_json
+
+
+def backup(
+    collection: opt.CollectionPath,
+    to: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="The new folder.", show_default=False),
+    ],
+    at: opt.At = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Copy a version of COLLECTION to a new folder, while others may change it.
+
+    On one file system files are shared by hard links, which take no time and no space;
+    a copy on another disk is one that survives this one. Changes of either folder leave
+    the other as it is.
+
+    Example: fewbits backup my-collection /mnt/backups/monday
+    """
+    opened = opt.opened(collection, at)
+    opened.backup(to)
+    if as_json:
+        facts = {"version": opened.version, "n_items": len(opened)}
+        print_json({"collection": str(collection), "backup": str(to), **facts})
+        return
+    typer.echo(f"{to}: {len(opened):,} items of version {opened.version:,}")

@@ -1,0 +1,230 @@
+"""What commands, the server and the explorer ask of a collection beside its methods."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewbits._checks import check_choice
+from fewbits._typing import IdArray
+from fewbits.collection._folder import check_target, unused_files
+from fewbits.collection._model import Facts, Progress, check_same_classes
+from fewbits.collection._rows import INDEXES, Mask
+from fewbits.collection._table import FORMS, check_known, fixed_binary, id_column
+from fewbits.collection.collection import Collection
+from fewbits.errors import ArgumentError
+from fewbits.inputs import Input
+from fewbits.store import CODE, ID
+
+__all__ = [
+    "add_missing",
+    "check_same_codes",
+    "check_target",
+    "disk_bytes",
+    "file_names",
+    "group_numbers",
+    "mask",
+    "parse_id",
+    "positions_of",
+    "read_items",
+    "take",
+    "unused_files",
+    "vectors_at",
+    "warm",
+    "with_facts",
+]
+
+# Items that are added, and their ids.
+
+
+def read_items(
+    collection: Collection, data: Any, *, types: Any = None, **options: Any
+) -> Input:
+    """Return items as `Collection.add` reads them, which takes this, too.
+
+    Parameters
+    ----------
+    collection : Collection
+    data : object
+    types : dict of str to str, or pyarrow.Schema, default=None
+        Those of first rows, as of `Collection.create`.
+    **options
+        As of `Collection.add`.
+
+    Raises
+    ------
+    ArgumentError
+        When items cannot be read, or are not of the kind that the collection takes.
+    """
+    return collection._read(data, types, **options)
+
+
+def add_missing(
+    collection: Collection,
+    items: Input,
+    *,
+    keep_vectors: str | None = None,
+    index: str | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Add the items whose ids are not there yet; return how many.
+
+    Parameters
+    ----------
+    collection : Collection
+    items : Input
+        Of `read_items`. Without ids, all are added.
+    keep_vectors, index : str, default=None
+        As of `Collection.create`, where these are the first rows; else what it has
+        already.
+    timeout, progress
+        As of `Collection.add`, and so are errors, but for ids that are there.
+    """
+    check_choice(index or "auto", "index", INDEXES)
+    check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
+    options = {"keep_vectors": keep_vectors, "index": index}
+    chosen = {name: value for name, value in options.items() if value is not None}
+    return collection._append(items, timeout, progress, passes_over=True, chosen=chosen)
+
+
+def parse_id(collection: Collection, text: str) -> Any:
+    """Return an id that was written as text, as the collection has it."""
+    if collection.has_text_ids:
+        return text
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < 20):
+        raise ArgumentError(f"ids of this collection are integers, got {text!r}")
+    return int(text)
+
+
+# The encoder, the index and the files.
+
+
+def with_facts(collection: Collection, **facts: Any) -> Collection:
+    """Return this version with further facts, which `summary` tells, to be saved.
+
+    With rows it can only be read.
+    """
+    version = collection._version
+    values = {**version.model.facts.to_dict(), **facts}
+    model = replace(version.model, facts=Facts.of(values))
+    frozen = version.rows is not None
+    return Collection(replace(version, model=model), None, frozen=frozen)
+
+
+def check_same_codes(first: Collection, second: Collection) -> None:
+    """Refuse two collections whose codes do not mean the same.
+
+    So texts find images, or the other way round, where both were learnt by LLC with one
+    codebook: ``images.search(codes=texts.encode(["a red flower"]))``.
+
+    Raises ArgumentError where lengths differ, no class is in both codebooks, or one has
+    two codes.
+    """
+    if first.encoder.fingerprint != second.encoder.fingerprint:
+        check_same_classes(first.codebook, second.codebook)
+
+
+def warm(collection: Collection) -> None:
+    """Make the index, which the first search would make."""
+    rows = collection._version.rows
+    if rows is not None:
+        rows.index(collection.facts.index or "auto")
+
+
+def file_names(collection: Collection) -> set[str]:
+    """Return the names of the files that this version needs; none in memory."""
+    rows, folder = collection._version.rows, collection.path
+    if folder is None:
+        return set()
+    names = set() if rows is None else set(rows.snapshot.manifest.names())
+    return names | {path.name for path in folder.glob("*-*.*")}
+
+
+def disk_bytes(collection: Collection, kind: str | None = None) -> int:
+    """Return the bytes that the rows take on the disk; 0 in memory.
+
+    All of them, or those of one kind, see `fewbits.store.Store.bytes_by_kind`.
+    """
+    rows = collection._version.rows
+    if rows is None or collection.path is None:
+        return 0
+    sizes = rows.store.bytes_by_kind()
+    return sum(sizes.values()) if kind is None else sizes[kind]
+
+
+# Items by their positions: their numbers in the order of the items, from 0 on.
+
+
+def take(
+    collection: Collection,
+    positions: IdArray,
+    columns: Any = None,
+    *,
+    codes: bool = False,
+) -> Any:
+    """Return the items at some positions, which may repeat, as an Arrow table.
+
+    The ids, by `Collection.id_name`, with `codes` then these, as ``_code``, and the
+    columns: all, or those of a list of names.
+    """
+    import pyarrow as pa
+
+    rows = collection._version.filled
+    names = rows.column_names(columns)
+    numbers = rows.row_numbers[np.asarray(positions, np.int64)]
+    kind = rows.schema.field(ID).type
+    table = {collection.id_name: pa.array(rows.ids_at(numbers), kind)}
+    if codes:
+        table[CODE] = fixed_binary(rows.codes_at(numbers))
+    user = rows.table_at(numbers, names)
+    return pa.table({**table, **{name: user[name] for name in names}})
+
+
+def positions_of(
+    collection: Collection, ids: Any, *, missing_ok: bool = False
+) -> IdArray:
+    """Return the positions of items by their ids, without those that are not there.
+
+    Raises ArgumentError where an id is not there, and they may not be missing.
+    """
+    rows = collection._version.filled
+    column = id_column(ids, rows.has_text_ids)
+    numbers = rows.find(column)
+    if missing_ok:
+        numbers = numbers[numbers >= 0]
+    else:
+        check_known(column, numbers >= 0)
+    return rows.positions_of(numbers)
+
+
+def mask(
+    collection: Collection, filter: Any = None, allowed: Any = None
+) -> Mask | None:
+    """Return which items meet a filter and are allowed, as of `Collection.search`.
+
+    A bool for each item in their order; None for all.
+    """
+    return collection._version.mask(filter, allowed)
+
+
+def vectors_at(collection: Collection, positions: IdArray) -> NDArray[Any] | None:
+    """Return the kept vectors at some positions as floats; None without any."""
+    rows = collection._version.filled
+    if rows.vector_dtype is None:
+        return None
+    return rows.vectors_at(rows.row_numbers[positions])
+
+
+def group_numbers(
+    collection: Collection, name: str, positions: IdArray
+) -> NDArray[np.int32]:
+    """Return a number for the value of a column at some positions; null is one.
+
+    From 0 on by first appearance. Raises ArgumentError where there is no such column,
+    or its values cannot be compared.
+    """
+    rows = collection._version.filled
+    return rows.group_numbers(name, rows.row_numbers[positions])
