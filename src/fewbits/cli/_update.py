@@ -15,7 +15,8 @@ def update(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl.",
+            help="Ids and the columns to change: .parquet, .arrow, .csv, .tsv, .jsonl, "
+            ".json; - is standard input.",
         ),
     ],
     id: opt.Id = None,

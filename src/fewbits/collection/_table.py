@@ -76,6 +76,7 @@ def kept_vectors(
     """Return features in the form in which they are kept; None keeps none."""
     if form is None:
         return None
+    features = features[:]  # dense, of a sparse matrix
     if form == "int8":
         return Int8Vectors.from_vectors(features)
     with np.errstate(over="ignore"):

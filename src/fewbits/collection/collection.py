@@ -251,8 +251,10 @@ class Collection:
         data : object, default=None
             What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
             or of vectors, a folder of images, a pattern; a data frame of pandas or
-            polars, a table, reader or dataset of Arrow; an array of vectors; a list of
-            texts or of images. None for `codes` that are an array, or a `schema`.
+            polars, a table, reader or dataset of Arrow; an array of vectors, or a
+            sparse matrix of SciPy; a list of texts or of images, or of rows with names
+            (dicts, named tuples, Series). None for `codes` that are an array, or a
+            `schema`.
         column : str or sequence of str, default=None
             The column of a table with texts or vectors, or several columns of numbers.
             Without it the only one that can be it is taken.
@@ -262,7 +264,8 @@ class Collection:
             Codes that exist already, a column of the table or an array. Nothing is
             learnt from them; with an `encoder`, they are what it has made.
         id : str, default=None
-            The column of a table with unique ids: whole numbers or texts.
+            The column of a table with unique ids: whole numbers or texts; for vectors
+            in a .npy file, or lines of a .txt file, another such file with an id each.
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
