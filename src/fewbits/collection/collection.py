@@ -1112,6 +1112,7 @@ skip_unreadable, progress
                     rows = Rows(rows.store, pending, rows)
                 mask = replace(self._version, rows=rows).mask(filter, chosen)
                 chosen = filtered(rows.id_column, mask).combine_chunks()
+                del rows, pending  # which hold the files of this version
             return int(writer.delete(chosen))
 
     @contextmanager
