@@ -57,7 +57,13 @@ def as_features(X: ArrayLike, n_features: int | None = None) -> NDArray[Any]:
 
 
 class SparseRows:
-    """The rows of a sparse matrix of SciPy, which are dense where they are read."""
+    """The rows of a sparse matrix of SciPy, which are dense where they are read.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array of SciPy, of shape (n, n_features)
+        Of real numbers, in any format.
+    """
 
     ndim = 2
 
@@ -77,6 +83,13 @@ class SparseRows:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[Any]:
         dense: NDArray[Any] = self.matrix[rows].toarray()
         return dense
+
+    def take(self, rows: NDArray[np.intp]) -> "SparseRows":
+        """Return some rows, sparse as well."""
+        return SparseRows(self.matrix[rows])
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        raise FeatureError("they are sparse; give X.toarray()")
 
 
 def as_rows(X: Any, n_features: int, names: Sequence[str] | None = None) -> Any:

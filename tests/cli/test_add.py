@@ -92,6 +92,10 @@ def test_update_changes_columns_alone(built, tmp_path):
     np.testing.assert_array_equal(opened.codes, codes)
     run("update", built, tmp_path / "u.csv", "--id", "sku")
     assert Collection.open(built)["s3"] == {"year": 1999, "price": 2.5}
+    for content in ("sku,year\ns1,1066\n", '[{"sku": "s1", "year": 1066}]'):
+        assert "1 updated" in run("update", built, "-", "--id", "sku", input=content)
+        assert Collection.open(built)["s1"]["year"] == 1066
+        run("update", built, tmp_path / "u.csv", "--columns", "year")
     (tmp_path / "u.csv").write_text("sku,year\ns99,1999\n")
     assert "no item with id 's99'" in fail("update", built, tmp_path / "u.csv")
     np.save(tmp_path / "u.npy", X)

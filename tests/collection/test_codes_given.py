@@ -38,3 +38,14 @@ def test_codes_that_do_not_fit_are_refused(made):
     keeping = Collection.create(None, X, encoder=encoder, keep_vectors="int8")
     with pytest.raises(ArgumentError, match="more of its items"):
         keeping.add(codes=codes)
+
+
+def test_codes_are_given_as_bytes():
+    packed = np.random.default_rng(0).integers(0, 256, (5, 4), np.uint8)
+    packed[:, -1] = 0  # which NumPy would drop of bytes
+    col = Collection.create(None, codes=[row.tobytes() for row in packed])
+    np.testing.assert_array_equal(col.codes, packed)
+    found = col.search(codes=[packed[2].tobytes()], k=1)
+    assert (found.ids.tolist(), found.distances.tolist()) == ([[2]], [[0]])
+    with pytest.raises(CodeError, match="bytes"):
+        col.search(codes=[b"abc"])

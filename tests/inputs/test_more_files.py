@@ -3,6 +3,7 @@
 import json
 import lzma
 
+import ml_dtypes
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,10 +12,12 @@ import pytest
 from safetensors.numpy import save_file
 
 from fewbits import Collection
+from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError, FewbitsError
 from fewbits.inputs import read, read_ids
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
+ENCODER = LinearEncoder(np.eye(3), np.zeros(3))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +46,44 @@ def test_safetensors(tmp_path):
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(FewbitsError, match=r"not a \.safetensors file"):
         read(path, column="x")
+
+
+def test_bfloat16_of_safetensors(tmp_path):
+    path = tmp_path / "x.safetensors"
+    halves = X.astype(ml_dtypes.bfloat16)
+    save_file({"x": halves, "id": np.arange(4)}, path)
+    items = read(path, column="x", id="id")
+    np.testing.assert_array_equal(items.values, halves.astype(np.float32))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".txt"])
+def test_ids_of_vectors_in_a_file_of_their_own(suffix, tmp_path):
+    def written(name, ids):
+        if suffix == ".npy":
+            np.save(tmp_path / f"{name}.npy", ids)
+        else:
+            (tmp_path / f"{name}.txt").write_text("\n".join(map(str, ids)) + "\n")
+        return str(tmp_path / f"{name}{suffix}")
+
+    vectors = tmp_path / "x.npy"
+    np.save(vectors, X)
+    numbers, texts = written("n", [7, 5, 9, 8]), written("t", ["7", "a", "b", "c"])
+    col = Collection.create(tmp_path / "n", vectors, id=numbers, encoder=ENCODER)
+    assert col.ids.tolist() == [7, 5, 9, 8]
+    with pytest.raises(ArgumentError, match="already"):
+        col.add(vectors, id=numbers)
+    col.add(vectors)  # by the next numbers: the file is that of the first vectors alone
+    assert col.ids[4:].tolist() == [10, 11, 12, 13]
+    col = Collection.create(tmp_path / "t", vectors, id=texts, encoder=ENCODER)
+    assert col.ids.tolist() == ["7", "a", "b", "c"]
+    if suffix == ".txt":  # lines of digits are texts where ids are texts
+        col.add(vectors, id=written("more", [70, 71, 72, 73]))
+        assert col.ids[4:].tolist() == ["70", "71", "72", "73"]
+    for ids, words in (([1, 2, 3], "3 ids"), ([1, 1, 2, 3], "1' in 2 rows")):
+        with pytest.raises(ArgumentError, match=words):
+            read(vectors, id=written("bad", ids))
+    with pytest.raises(FileNotFoundError, match="none"):
+        read(vectors, id=f"none{suffix}")
 
 
 ROWS = [{"text": "red shoe", "n": 1}, {"text": "blue hat", "n": 2.5}]

@@ -98,11 +98,12 @@ def test_compressed_arrays_are_not_guessed(tmp_path):
         PLAIN[".csv"].replace(b",", b";").replace(b"one;", b"one,"),
         PLAIN[".tsv"],
         PLAIN[".jsonl"],
+        b"[" + PLAIN[".jsonl"].strip().replace(b"\n", b",\n ") + b"]",
         _bytes(lambda file: parquet.write_table(TABLE, file)),
         _bytes(lambda file: feather.write_feather(TABLE, file)),
         _bytes(lambda file: pa.ipc.new_stream(file, TABLE.schema).write_table(TABLE)),
     ],
-    ids=["csv", "semicolon", "tsv", "json", "parquet", "feather", "stream"],
+    ids=["csv", "semicolon", "tsv", "lines", "json", "parquet", "feather", "stream"],
 )
 def test_tables_from_standard_input(piped, content, packing, slowly):
     piped(packed(content, packing) if packing else content, slowly)
@@ -139,7 +140,7 @@ def test_columns_that_a_bundle_knows_by_name(piped):
         (b"x,y\n0.1,0.2\n0.3,0.4\n", "looks like a table of 2 columns"),
         (b"id;text\n1;red shoe\n2;blue hat\n", "looks like a table of 2 columns"),
         (b'{\n "text": "a"\n}\n', "begins as JSON, but its first line is not an obj"),
-        (b'[{"text": "a"}]', "begins as JSON, but its first line is not an obj"),
+        (b'[{"text": "a"}', "standard input is not JSON"),
         (b"%PDF-1.7\n...", "standard input is a PDF file"),
         (b"<!DOCTYPE html>\n<p>", "standard input is a web page"),
         (

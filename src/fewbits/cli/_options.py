@@ -90,8 +90,9 @@ Id = Annotated[
     str | None,
     typer.Option(
         "--id",
-        help="Column of a table with unique ids: whole numbers or texts. Default: the "
-        "one that the collection has, or row numbers.",
+        help="Column of a table with unique ids: whole numbers or texts; for a .npy or "
+        ".txt file, another such file with an id per item. Default: the column that "
+        "the collection has, or row numbers.",
     ),
 ]
 NoFeature = Annotated[

@@ -27,7 +27,16 @@ from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.inputs import Input, are_texts, as_items, check_several, hex_codes, read
+from fewbits.inputs import (
+    Input,
+    are_bytes,
+    are_texts,
+    as_items,
+    check_several,
+    hex_codes,
+    packed_codes,
+    read,
+)
 from fewbits.store import CODE, ID, RESERVED, VECTOR
 
 
@@ -47,6 +56,8 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
     if takes == "codes":
         return "vectors", vector_column(as_codes(as_array(items, "codes")))
     check_several(items)
+    if hasattr(items, "tocsr"):
+        items = items.toarray()
     learnt, items = facts["feature_names"], as_frame(items)
     if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
         items = read(items, names=learnt, kind="vectors").values
@@ -86,6 +97,8 @@ def code_column(codes: Any, n_bits: int) -> Any:
 
     if are_texts(codes):
         codes = hex_codes(codes, n_bits)
+    elif are_bytes(codes):
+        codes, _ = packed_codes(as_column(codes), "the codes")
     codes = np.ascontiguousarray(codes, np.uint8)
     return pa.array([code.tobytes() for code in codes], pa.binary())
 
@@ -139,6 +152,8 @@ def rows_table(
     if codes is not None and not isinstance(codes, str):
         if data is not None:
             raise ArgumentError("give codes as an array, or data, not both")
+        if are_bytes(codes):
+            codes, _ = packed_codes(as_column(codes), "the codes")
         data, options["codes"] = Input("codes", as_codes(codes), None, "codes"), None
     if is_frame(data) or isinstance(data, str | Path):
         if ids is not None or isinstance(columns, Mapping):

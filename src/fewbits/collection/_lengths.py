@@ -20,7 +20,7 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[Any]:
     Squares are added up in the order of the features, so that the result is the same
     on every machine.
     """
-    vectors = np.asarray(vectors)
+    vectors = np.asarray(vectors[:])  # dense, of a sparse matrix
     dtype = np.float64 if vectors.dtype.itemsize > 4 else np.float32
     made = np.empty(vectors.shape, dtype)
     for span in spans(len(vectors), _ROWS):

@@ -17,6 +17,7 @@ from fewbits._arrow import (
     is_text,
     typed_table,
 )
+from fewbits._features import SparseRows
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
@@ -38,6 +39,7 @@ from fewbits.encoders import Encoder, PackedEncoder
 from fewbits.errors import ArgumentError
 from fewbits.inputs import (
     Input,
+    are_bytes,
     are_texts,
     packed_codes,
     read,
@@ -111,7 +113,7 @@ def read_rows(
         what = f"the {type(data).__name__}"
         return with_beside(Input(model.kind, model.items(data), None, what), **beside)
     what, n_bits = "the codes", None
-    if are_texts(data):
+    if are_texts(data) or are_bytes(data):
         values, n_bits = packed_codes(as_column(data), what)
     else:
         values = as_codes(as_array(data, "codes"))
@@ -139,8 +141,10 @@ def encode_rows(
         features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
-        with unreadable_named(source):
-            features = model.features(source.values, progress=progress)
+        features = source.values
+        if not isinstance(features, SparseRows) or model.facts.normalize:
+            with unreadable_named(source):
+                features = model.features(features, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
     labels = source.labels
@@ -492,7 +496,7 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option})"
+                f"line {option}), or make the collection anew with overwrite"
             )
 
 

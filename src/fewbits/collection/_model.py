@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fewbits import backbones
 from fewbits._arrow import (
     as_array,
+    as_column,
     as_frame,
     frame_names,
     is_frame,
@@ -19,7 +20,7 @@ from fewbits._arrow import (
     plain_type,
     typed_columns,
 )
-from fewbits._features import in_order
+from fewbits._features import SparseRows, as_rows, in_order
 from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
 from fewbits._typing import CodeArray
@@ -30,10 +31,12 @@ from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import (
     Input,
+    are_bytes,
     are_texts,
     as_items,
     check_several,
     hex_codes,
+    packed_codes,
     read,
 )
 from fewbits.ood import Rejection
@@ -218,12 +221,10 @@ class Model:
             return as_features(as_array(items, "vectors"), self.encoder.n_features)
         items = self.items(items)
         if self.backbone is None:
-            return np.asarray(items)
+            return np.asarray(items[:])  # dense, of a sparse matrix
         return backbones.features(self.extractor, items, progress=progress)
 
-    def encode(
-        self, features: NDArray[Any], progress: Progress | None = None
-    ) -> CodeArray:
+    def encode(self, features: Any, progress: Progress | None = None) -> CodeArray:
         # A backbone has reported already, and takes nearly all of the time.
         report = progress if self.backbone is None else None
         return self.encoder.encode(features, progress=report)
@@ -234,6 +235,8 @@ class Model:
             if isinstance(self.encoder, PackedEncoder):
                 return checked_codes(items, self.encoder.input_bits)
             return as_features(items, self.encoder.n_features)
+        if hasattr(items, "tocsr") and self.kind == "vectors":
+            return as_rows(items, self.encoder.n_features)
         items = as_frame(items)
         if type(items) is not list and self._has_more(items):
             items = read(items, names=self.column_names, kind=self.kind)
@@ -243,6 +246,8 @@ class Model:
             return checked_codes(items, self.encoder.input_bits)
         if self.backbone is not None:
             return as_items(items, self.kind)
+        if isinstance(items, SparseRows):
+            return as_rows(items, self.encoder.n_features)
         check_several(items)
         array, names = named_array(items)
         if names is not None and self.facts.feature_names is not None:
@@ -335,6 +340,8 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
     """Return packed codes of `n_bits` bits, given as such or in hexadecimal digits."""
     if are_texts(codes):
         codes = hex_codes(codes, n_bits)
+    elif are_bytes(codes):
+        codes, _ = packed_codes(as_column(codes), "the codes")
     array = as_codes(as_array(codes, "codes"), n_bits=n_bits)
     check_unused(array, n_bits, "codes")
     return array

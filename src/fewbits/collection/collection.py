@@ -251,8 +251,10 @@ class Collection:
         data : object, default=None
             What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
             or of vectors, a folder of images, a pattern; a data frame of pandas or
-            polars, a table, reader or dataset of Arrow; an array of vectors; a list of
-            texts or of images. None for `codes` that are an array, or a `schema`.
+            polars, a table, reader or dataset of Arrow; an array of vectors, or a
+            sparse matrix of SciPy; a list of texts or of images, or of rows with names
+            (dicts, named tuples, Series). None for `codes` that are an array, or a
+            `schema`.
         column : str or sequence of str, default=None
             The column of a table with texts or vectors, or several columns of numbers.
             Without it the only one that can be it is taken.
@@ -262,7 +264,8 @@ class Collection:
             Codes that exist already, a column of the table or an array. Nothing is
             learnt from them; with an `encoder`, they are what it has made.
         id : str, default=None
-            The column of a table with unique ids: whole numbers or texts.
+            The column of a table with unique ids: whole numbers or texts; for vectors
+            in a .npy file, or lines of a .txt file, another such file with an id each.
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
@@ -1112,11 +1115,11 @@ skip_unreadable, progress
                     rows = Rows(rows.store, pending, rows)
                 mask = replace(self._version, rows=rows).mask(filter, chosen)
                 chosen = filtered(rows.id_column, mask).combine_chunks()
-                del rows, pending  # which hold the files of this version
+                del rows, pending  # which hold the files that become of no use
             return int(writer.delete(chosen))
 
     @contextmanager
-    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+    def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
 
         Others see them at once when the block ends. An error in it, or a crash, leaves
@@ -1150,7 +1153,7 @@ skip_unreadable, progress
         with self._alone(), self._writing(timeout) as writer:
             self._writer = writer
             try:
-                yield
+                yield self
             finally:
                 self._writer = None
 

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 from fewbits._lazy import lazy_names
 from fewbits.inputs._images import unreadable_named
 from fewbits.inputs._input import Input, Texts, check_several, check_texts
-from fewbits.inputs._objects import are_texts, as_items, as_texts, warn_of_index
+from fewbits.inputs._objects import (
+    are_bytes,
+    are_texts,
+    as_items,
+    as_texts,
+    warn_of_index,
+)
 from fewbits.inputs._written import hex_codes, packed_codes
 
 if TYPE_CHECKING:

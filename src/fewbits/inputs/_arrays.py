@@ -1,6 +1,7 @@
 """Arrays in files: NumPy's own, HDF5, those of the ANN field, and labels apart."""
 
 import errno
+import json
 import os
 import warnings
 import zlib
@@ -14,10 +15,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import as_column, known_names
+from fewbits._arrow import as_column, is_integer, known_names
 from fewbits._extras import missing_extra
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
+from fewbits.inputs._csv import as_typed
 from fewbits.inputs._input import Input, Options, check_ids, checked_vectors
 from fewbits.inputs._written import checked_codes
 
@@ -150,10 +152,25 @@ def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arr
     try:
         with safe_open(path, "numpy") as archive:
             chosen = _only_array(path, [*archive.keys()], name, beside)
-            arrays = [None if x is None else archive.get_tensor(x) for x in beside]
-            return archive.get_tensor(chosen), *arrays
+            is_short = archive.get_slice(chosen).get_dtype() == "BF16"
+            labels, ids = (None if x is None else archive.get_tensor(x) for x in beside)
+            if is_short:  # which NumPy has not
+                return _bfloat16(path, chosen), labels, ids
+            return archive.get_tensor(chosen), labels, ids
     except SafetensorError as error:
         raise ValueError(one_line(error)) from None
+
+
+def _bfloat16(path: Path, name: str) -> NDArray[np.float32]:
+    """Return bfloat16 as the same float32, of whose bits it has the upper half."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(size))[name]
+        start, end = entry["data_offsets"]
+        file.seek(8 + size + start)
+        halves = np.frombuffer(file.read(end - start), "<u2")
+    bits = halves.astype("<u4") << 16
+    return bits.view("<f4").reshape(entry["shape"])
 
 
 def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
@@ -295,29 +312,46 @@ def _check_numbers(vectors: NDArray[np.uint8], path: Path) -> None:
         raise ArtefactError(f"{path} holds {held}; name it {right}")
 
 
-# Labels in a file of their own
+# Labels and ids in a file of their own
 
-LABEL_FILES = (".npy", ".txt")
+BESIDE = (".npy", ".txt")
 
 
 def read_labels(path: Path, source: str) -> NDArray[Any]:
     """Read a label for each item of `source`, or a row of 0 and 1, from a file."""
-    suffix, damage = path.suffix.lower(), f"{path} holds no labels"
-    if suffix not in LABEL_FILES:
+    return as_label_names(_beside(path, "label"), f"labels {path.name!r} of {source}")
+
+
+def read_id_file(path: Path, source: str, as_text: bool) -> Any:
+    """Read an id for each item of `source`: lines are numbers if all are such."""
+    array, what = _beside(path, "id"), f"{path.name!r} with the ids of {source}"
+    if array.ndim != 1:
+        raise ArgumentError(f"{what} holds an array of shape {array.shape}")
+    ids = as_column(array)
+    if path.suffix.lower() == ".txt" and not as_text:
+        numbers = as_typed(ids, dates=False)
+        ids = numbers if is_integer(numbers.type) else ids
+    check_ids(ids, what)
+    return ids
+
+
+def _beside(path: Path, what: str) -> NDArray[Any]:
+    suffix, damage = path.suffix.lower(), f"{path} holds no {what}s"
+    if suffix not in BESIDE:
         raise ArgumentError(
-            f"cannot read labels from {path}; known are {' and '.join(LABEL_FILES)}, "
-            "with a label for each item"
+            f"cannot read {what}s from {path}; known are {' and '.join(BESIDE)}, "
+            f"with one {what} for each item"
         )
     if suffix == ".txt":
         try:
             text = path.read_text("utf-8").removeprefix("\ufeff").rstrip()
         except UnicodeDecodeError as error:
             raise ArtefactError(f"{damage}: {one_line(error)}") from error
-        labels: Any = np.array([line.strip() for line in text.split("\n") if text])
+        array: Any = np.array([line.strip() for line in text.split("\n") if text])
     else:
-        labels = load_array(path, damage)
-    if not isinstance(labels, np.ndarray):
-        raise ArtefactError(f"{path} is an archive, not a .npy file of labels")
-    if not labels.size:
+        array = load_array(path, damage)
+    if not isinstance(array, np.ndarray):
+        raise ArtefactError(f"{path} is an archive, not a .npy file of {what}s")
+    if not array.size:
         raise ArtefactError(damage)
-    return as_label_names(labels, f"labels {path.name!r} of {source}")
+    return array

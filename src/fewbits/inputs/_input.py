@@ -150,8 +150,8 @@ class Input:
     ----------
     kind : {"vectors", "texts", "images", "codes"}
     values : ndarray of shape (n, n_features), or sequence of str or Path
-        Vectors of a .npy file are a memory map. Codes are packed, of shape (n, n_bytes)
-        and dtype uint8, the first bit highest.
+        Vectors of a .npy file are a memory map, those of a sparse matrix its rows.
+        Codes are packed, of shape (n, n_bytes) and dtype uint8, the first bit highest.
     labels : ndarray of str, of shape (n,), or None
         Or a matrix of 0 and 1, shape (n, n_classes) and dtype uint8, where an item may
         have several labels.
@@ -263,7 +263,7 @@ def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     return [column[int(row)] for row in rows]
 
 
-def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
+def checked_vectors(array: Any, source: str) -> Any:
     """Return a matrix of finite real numbers; memory maps stay memory maps.
 
     Encoders check this too, but cannot say which file it was.
@@ -279,13 +279,14 @@ def checked_vectors(array: NDArray[Any], source: str) -> NDArray[Any]:
         )
     if array.dtype.kind != "f":
         return array
-    n_rows = max(1, _BLOCK_BYTES // (array.itemsize * max(1, array.shape[1])))
+    n_rows = max(1, _BLOCK_BYTES // (array.dtype.itemsize * max(1, array.shape[1])))
     for start in range(0, len(array), n_rows):
-        finite = np.isfinite(array[start : start + n_rows])
+        block = array[start : start + n_rows]
+        finite = np.isfinite(block)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ArgumentError(
-                f"{source} holds {array[start + row, column]} in row {start + row}, "
+                f"{source} holds {block[row, column]} in row {start + row}, "
                 f"column {column}; vectors must be finite"
             )
     return array

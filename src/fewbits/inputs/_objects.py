@@ -22,6 +22,7 @@ from fewbits._arrow import (
     typed_columns,
     with_index,
 )
+from fewbits._features import SparseRows
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError, a_kind
 from fewbits.inputs._arrays import array_input
@@ -33,6 +34,7 @@ from fewbits.inputs._input import (
     check_full,
     check_several,
     check_texts,
+    checked_vectors,
 )
 from fewbits.inputs._tables import Table
 from fewbits.inputs._written import (
@@ -108,6 +110,12 @@ def read_object(items: Any, options: Options) -> Input:
         return Input("texts", as_texts(items, are_meant=False), None, what)
     if _holds_images(items):
         return Input("images", list(items), None, what)
+    if hasattr(items, "tocsr"):
+        try:
+            rows = SparseRows(items)
+        except FeatureError as error:
+            raise ArgumentError(str(error)) from None
+        return Input("vectors", checked_vectors(rows, what), None, what)
     try:
         array = as_array(items, "vectors")
     except FeatureError as error:
@@ -244,6 +252,13 @@ def are_texts(items: Any) -> bool:
         objects = items.dtype.kind == "O" and items.ndim == 1
         return items.dtype.kind in "UT" or (objects and isinstance(_first(items), str))
     return _is_list(items) and isinstance(_first(items), str)
+
+
+def are_bytes(items: Any) -> bool:
+    """Return whether items are a column or a list of bytes, as packed codes may be."""
+    if is_column(items):
+        return "binary" in str(as_column(items).type)
+    return _is_list(items) and isinstance(_first(items), bytes)
 
 
 def _holds_images(items: Any) -> bool:

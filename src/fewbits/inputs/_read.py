@@ -4,6 +4,7 @@ import glob
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,13 @@ from fewbits._checks import check_choice
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, one_line
 from fewbits.inputs._arrays import (
+    BESIDE,
     BINARY,
-    LABEL_FILES,
     array_input,
     load_array,
     read_archive,
     read_binary,
+    read_id_file,
     read_labels,
     read_npy,
     read_texmex,
@@ -121,7 +123,8 @@ def read(
         Column or array of labels; those of a .npy or .txt file may be in another file
         of these kinds.
     id : str, default=None
-        Column of unique ids, integers from 0 on or texts; or the array of an archive.
+        Column of unique ids, integers from 0 on or texts; or the array of an archive;
+        those of a .npy or .txt file may be in another file of these kinds.
     ids : array-like of int or str, default=None
         Ids of items that are not a table.
     columns : sequence of str, mapping or data frame, default=None
@@ -356,7 +359,7 @@ def _lines_file(path: Path, options: Options) -> Input:
     with open_bytes(path) as file, peekable(file) as lines:
         if has_word_vectors(lines.peek(HEAD)):
             return read_table(word_vectors(lines, str(path)), options, str(path))
-        return _with_label_file(
+        return _with_files_beside(
             path, options, lambda: read_lines(lines, str(path), options.kind)
         )
 
@@ -366,7 +369,7 @@ def _array_file(path: Path, options: Options) -> Input:
     read_array = read_npy if kind == ".npy" else read_texmex
     if kind in BINARY:
         read_array = read_binary
-    return _with_label_file(
+    return _with_files_beside(
         path, options, lambda: array_input(read_array(path), str(path), options.kind)
     )
 
@@ -376,19 +379,26 @@ def _image_file(path: Path, options: Options) -> Input:
     return Input("images", [path], None, str(path))
 
 
-def _with_label_file(
+def _with_files_beside(
     path: Path, options: Options, reader: Callable[[], Input]
 ) -> Input:
-    """Read a file without columns, and its labels from another one."""
-    labels = None if options.label is None else Path(options.label)
-    if labels is not None and labels.suffix in LABEL_FILES and not labels.exists():
-        raise FileNotFoundError(f"there is no {labels}")
-    if labels is None or not labels.is_file():
-        hint = f"; labels may lie in a file of their own, {' or '.join(LABEL_FILES)}"
-        options.refuse_columns(str(path), hint)
-        return reader()
-    replace(options, label=None).refuse_columns(str(path))
-    return replace(reader(), labels=read_labels(labels, str(path)))
+    """Read a file without columns, and its labels and ids from others."""
+    beside = {"label": options.label, "id": options.id}
+    files = {option: Path(name) for option, name in beside.items() if name is not None}
+    for file in files.values():
+        if file.suffix in BESIDE and not file.exists():
+            raise FileNotFoundError(f"there is no {file}")
+    files = {option: file for option, file in files.items() if file.is_file()}
+    hint = f"; labels and ids may lie in a file of their own, {' or '.join(BESIDE)}"
+    others = {option: None for option in files}
+    replace(options, **others).refuse_columns(str(path), hint)  # type: ignore[arg-type]
+    items, source = reader(), str(path)
+    if "label" in files:
+        items = replace(items, labels=read_labels(files["label"], source))
+    if "id" in files:
+        as_text = options.stays_text(str(options.id))
+        items = replace(items, ids=read_id_file(files["id"], source, as_text))
+    return items
 
 
 _TABLES = PARQUET | ARROW | {".csv", ".tsv", ".jsonl", ".ndjson", ".json"}
@@ -412,13 +422,15 @@ _COMPRESSED = {
     **{f"BZh{level}1AY".encode(): ".bz2" for level in range(1, 10)},
 }
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+_JSON_ROWS = re.compile(rb"\s*\[\s*\{")
 
 
 def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
-    """Read NumPy's format, Parquet, Arrow, JSON lines, CSV, or a text per line.
+    """Read NumPy's format, Parquet, Arrow, JSON, CSV, or a text per line.
 
-    JSON lines begin with an object. Of other text, CSV is what is asked for a column,
-    or names one that a collection was learnt from; anything else is a text per line.
+    JSON begins with an object, or a list of such. Of other text, CSV is what is asked
+    for a column, or names one that a collection was learnt from; anything else is a
+    text per line.
     """
     with peekable(raw) as file:
         head = file.peek(HEAD)
@@ -433,18 +445,38 @@ def _read_pipe(raw: IO[bytes], options: Options, source: str) -> Input:
             content = io.BytesIO(file.read())
             array = load_array(content, f"{source} is not an array of numbers")
             return array_input(array, source, options.kind)
-        if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
-            table = Table.of(_arrow_table(file.read(), source))
-        elif _is_json(head):
-            table = Table.of(read_json_lines(file, source))
-        elif has_word_vectors(head):
-            table = word_vectors(file, source)
-        elif options.named() or has_names(head, options.names):
+        if (table := _piped_table(file, head, source)) is not None:
+            return read_table(table, options, source)
+        if has_word_vectors(head):
+            return read_table(word_vectors(file, source), options, source)
+        if options.named() or has_names(head, options.names):
             table = Table.of(read_csv(file, source, options))
-        else:
-            _check_lines(head, source)
-            return read_lines(file, source, options.kind)
-        return read_table(table, options, source)
+            return read_table(table, options, source)
+        _check_lines(head, source)
+        return read_lines(file, source, options.kind)
+
+
+def _piped_table(file: IO[bytes], head: bytes, source: str) -> Table | None:
+    """Return the table of Parquet, Arrow or JSON; None of what may be CSV."""
+    if head.startswith((b"PAR1", b"ARROW1", _ARROW_STREAM)):
+        return Table.of(_arrow_table(file.read(), source))
+    if _JSON_ROWS.match(head.removeprefix(b"\xef\xbb\xbf")):
+        return Table.of(read_json(file, source))
+    return Table.of(read_json_lines(file, source)) if _is_json(head) else None
+
+
+def _table_pipe(raw: IO[bytes], options: Options, source: str) -> Table:
+    """Return what is sure to be a table: what is nothing else is CSV."""
+    with peekable(raw) as file:
+        head = file.peek(HEAD)
+        for magic, suffix in _COMPRESSED.items():
+            if head.startswith(magic):
+                with decompressed(file, suffix, source) as plain:
+                    return _table_pipe(plain, options, source)
+        if is_utf_16(head):
+            return _table_pipe(in_utf_8(file, source), options, source)
+        table = _piped_table(file, head, source)
+        return Table.of(read_csv(file, source, options)) if table is None else table
 
 
 def _arrow_table(content: bytes, source: str) -> Any:
@@ -478,7 +510,7 @@ def _check_lines(head: bytes, source: str) -> None:
     """Refuse what would lose its form as a text per line."""
     check_known(head, source)
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if first.startswith((b'{"', b"{\n", b"{\r", b"[{")):
+    if first.startswith((b'{"', b"{\n", b"{\r")):
         raise ArgumentError(
             f"{source} begins as JSON, but its first line is not an object: write one "
             "object on each line"
@@ -500,7 +532,7 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
     Parameters
     ----------
     source : str or Path
-        A table, as `read` takes them.
+        A table, as `read` takes them; ``-`` is standard input.
     as_text : sequence of str, default=()
         As of `read`.
 
@@ -515,12 +547,15 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
     """
     import pyarrow as pa
 
-    path = Path(source)
-    if kind_of(path) not in _TABLES:
+    path, options = Path(source), Options(as_text=tuple(as_text))
+    if str(source) == "-":
+        table = _table_pipe(standard_input(), options, "standard input")
+    elif kind_of(path) not in _TABLES:
         raise ArgumentError(
             f"{path} is no table; known are {', '.join(sorted(_TABLES))}"
         )
-    table = _open_table(path, Options(as_text=tuple(as_text)))
+    else:
+        table = _open_table(path, options)
     columns = {name: table.kept(i) for i, name in enumerate(table.names)}
     return pa.table(columns)
 

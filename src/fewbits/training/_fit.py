@@ -207,8 +207,9 @@ def learn(
     features = source.values
     if extractor is not None:
         features = backbones.features(extractor, source.values, progress=progress)
+    sparse = getattr(features, "matrix", None)  # which some learners take, others not
     try:
-        learner.fit(features, source.labels)
+        learner.fit(features if sparse is None else sparse, source.labels)
     except ArithmeticError as error:  # diverged: the last good encoder, if there is one
         if not hasattr(learner, "encoder_"):
             raise
