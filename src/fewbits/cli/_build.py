@@ -206,7 +206,7 @@ def build(
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
         if items.endswith(".npz"):
-            column = source.column
+            column = None if source.column is None else [source.column]
     if source.kind == "texts":
         then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
