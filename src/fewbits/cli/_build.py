@@ -205,11 +205,8 @@ def build(
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
-        if items.endswith(".npz") and id is not None:
-            import numpy as np
-
-            with np.load(items) as arrays:
-                column = [name for name in arrays.files if name not in (id, label)]
+        if items.endswith(".npz"):
+            column = None if source.column is None else [source.column]
     if source.kind == "texts":
         then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
