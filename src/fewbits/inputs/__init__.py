@@ -27,6 +27,7 @@ else:  # who searches reads no files
 __all__ = [
     "Input",
     "Texts",
+    "are_bytes",
     "are_texts",
     "as_items",
     "as_texts",
