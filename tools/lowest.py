@@ -2,8 +2,8 @@
 
 Installs the lower bound of every dependency in an environment of its own, beside the
 newest versions of what these need, and runs the tests of the command line and of what
-reads files there. Torch is left out, because of its size. Takes two minutes, and needs
-the network.
+reads files there. Torch is left out, because of its size. Takes a few minutes,
+each step a quarter of an hour at most, and needs the network.
 """
 
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "lowest"
 EXTRAS = ("text", "onnx", "vision", "classic", "hdf5", "plot", "serve")
+LONGEST = 900  # seconds of each step
 #: What the tests need, at any version that suits the others.
 TOOLS = ("pytest", "pytest-xdist", "hypothesis", "pandas", "polars", "duckdb")
 #: Tests without torch, of what other packages do for fewbits.
@@ -44,16 +45,18 @@ def main() -> None:
     subprocess.run(
         [*uv, "venv", "--quiet", "--clear", "--python", sys.executable, FOLDER],
         check=True,
+        timeout=LONGEST,
     )
     python = FOLDER / "bin" / "python"
     pip, wheels = [*uv, "pip"], ["--quiet", "--only-binary", ":all:"]
     there, frozen = ["--python", python], FOLDER / "frozen.txt"
     lowest = ["--resolution", "lowest-direct", *requirements()]
-    subprocess.run([*pip, "install", *there, *wheels, *lowest], check=True)
+    install = [*pip, "install", *there, *wheels]
+    subprocess.run([*install, *lowest], check=True, timeout=LONGEST)
     with frozen.open("w") as file:
         subprocess.run([*pip, "freeze", *there], check=True, stdout=file)
     beside = ["--constraint", frozen, *TOOLS]
-    subprocess.run([*pip, "install", *there, *wheels, *beside], check=True)
+    subprocess.run([*install, *beside], check=True, timeout=LONGEST)
     # The compiled kernels do not depend on versions: those of this checkout will do.
     (packages,) = FOLDER.glob("lib/python*/site-packages")
     (packages / "source.pth").write_text(f"{ROOT / 'src'}\n")
@@ -63,7 +66,8 @@ def main() -> None:
     options += ["-m", "not slow", "-k", WITHOUT]
     tests = sys.argv[1:] or TESTS
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([*pytest, *options, *tests], cwd=ROOT, env=env, check=False)
+    command = [*pytest, *options, *tests]
+    done = subprocess.run(command, cwd=ROOT, env=env, check=False, timeout=LONGEST)
     sys.exit(done.returncode)
 
 

@@ -887,3 +887,28 @@ def test_versions_are_those_with_rows(home):
     assert first not in col.versions()
     with pytest.raises(ArgumentError, match="is gone"):
         col.at(first)
+
+
+def test_others_wait_while_rows_are_replaced(tmp_path):
+    X, n_calls = np.eye(4, dtype=np.float32), 0
+    encoder, another = (LinearEncoder(x * np.eye(4), np.zeros(4)) for x in (1, -1))
+    path = tmp_path / "c"
+    col = Collection.create(path, X, encoder=encoder, keep_vectors="float32")
+    other = Collection.open(path)
+
+    def meanwhile(*_):
+        nonlocal n_calls
+        n_calls += 1
+        for change in (
+            lambda: other.delete([0], timeout=0),
+            lambda: other.add(X[:1], timeout=0),
+        ):
+            with pytest.raises(LockedError):
+                change()
+
+    col.reencode(another, progress=meanwhile)
+    assert n_calls > 0
+    assert other.refresh()
+    assert other.delete([0]) == 1
+    assert col.refresh()
+    assert col.ids.tolist() == [1, 2, 3]

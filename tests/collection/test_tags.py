@@ -1,6 +1,7 @@
 """Versions that have a name stay until it is taken from them."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,6 +165,10 @@ def test_a_damaged_manifest_of_a_named_version_takes_no_rows_with_it(tmp_path):
     assert content(col.at("a")) == before
 
 
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-3])
+
+
 def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path):
     col = made(tmp_path / "c")
     before, number = content(col), col.tag("a")
@@ -179,11 +184,8 @@ def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path
     assert content(Collection.open(col.path).at("a")) == before
     manifest = path.parent / f"manifest-{number:06d}.json"
     copy = path.parent / f"copy-{number:06d}.json"
-    for hurt in (
-        lambda: manifest.write_bytes(manifest.read_bytes()[:-3]),
-        manifest.unlink,
-    ):
-        hurt()
+    for hurt in (cut, cut, Path.unlink):
+        hurt(manifest)
         assert [manifest.name in x.file for x in col.verify().damages] == [True]
         version = col.version
         report = col.repair()  # from its copy, without a commit
@@ -194,7 +196,7 @@ def test_verify_reads_named_versions_and_repair_leaves_them_their_files(tmp_path
         assert (col.version, col.verify().is_intact) == (version, True)
         assert content(Collection.open(col.path).at("a")) == before
     copy.unlink()
-    manifest.write_bytes(manifest.read_bytes()[:-3])
+    cut(manifest)
     assert col.repair().damaged_tags == ("a",)
     col.untag("a")
     churn(col)

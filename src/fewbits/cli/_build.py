@@ -1,8 +1,9 @@
 """``fewbits build``."""
 
+import re
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,11 @@ from fewbits.cli._add import print_change
 from fewbits.cli._fit import Learning
 from fewbits.cli._printing import counted, print_json, progress_bar, say
 from fewbits.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fewbits.collection import Collection
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def build(
@@ -191,11 +197,16 @@ def build(
     typer.echo(f"{collection}: {len(source):,} items of {built.encoder.n_bits} bits")
     if learning.options():
         learning.tell(built)
+    for name in _dates_as_texts(built):
+        option = shlex.join(["--types", f"{name}=date32"])
+        say(f"note: {name} holds dates as texts; {option} reads them as dates")
     if source.likely_id:
         option = shlex.join(["--id", source.likely_id])
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
+        if items.endswith(".npz"):
+            column = source.column
     if source.kind == "texts":
         then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
@@ -208,3 +219,21 @@ def build(
         options = {"--input": items, "--column": column, "-k": 3}
         then = opt.command_line("search", collection, **options)
     typer.echo(f"next: {then}")
+
+
+def _dates_as_texts(built: "Collection") -> list[str]:
+    """Return the columns whose first texts are all days, as 2026-01-31."""
+    from fewbits._arrow import is_text
+
+    item = built.facts.item_column
+    names = [name for name in built.columns if name != item]
+    texts = [x.name for x in built.schema if x.name in names and is_text(x.type)]
+    if not texts or not len(built):
+        return []
+    first = next(built.batches(texts)).slice(0, 1000)
+    days = {name: [x for x in first[name].to_pylist() if x] for name in texts}
+    return [
+        name
+        for name, values in days.items()
+        if values and all(_DAY.fullmatch(value) for value in values)
+    ]

@@ -6,6 +6,7 @@ import typer
 
 from fewbits.cli import _options as opt
 from fewbits.cli._add import print_change
+from fewbits.cli._printing import say
 
 
 def update(
@@ -35,5 +36,8 @@ def update(
     from fewbits.collection import Collection
 
     opened = Collection.open(collection)
+    before = set(opened.columns)
     n = opened.update(table, id=id, columns=columns or None, timeout=timeout)
+    if new := [name for name in opened.columns if name not in before]:
+        say(f"note: the collection had no column {', '.join(new)}: added")
     print_change(collection, opened, as_json, updated=n)

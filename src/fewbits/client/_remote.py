@@ -291,7 +291,7 @@ class RemoteCollection:
         return self._change("delete", **_fields(arguments))
 
     @contextmanager
-    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+    def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
 
         They are sent when the block ends, in one request of at most what a server takes
@@ -301,7 +301,7 @@ class RemoteCollection:
         changes: list[dict[str, Any]] = []
         self._of_thread.changes = changes
         try:
-            yield
+            yield self
         finally:
             self._of_thread.changes = None
         if changes:

@@ -181,9 +181,13 @@ class Duplicates:
     def __iter__(self) -> Iterator[DuplicatePairs]:
         pairs = self._index.pairs_within(self._radius, allowed=self._mask, ordered=True)
         for distances, rows in pairs:
-            confirmed = self._confirmed(distances, rows)
-            if len(confirmed):
-                yield confirmed
+            between = None
+            if self._farthest is not None:
+                between = self._vector_distances(rows)
+                near = between <= self._farthest
+                rows, distances, between = rows[near], distances[near], between[near]
+            if len(rows):
+                yield DuplicatePairs(self._rows.ids_at(rows), distances, between)
 
     def to_list(self) -> list[dict[str, Any]]:
         """Return all pairs as a list of dicts, see `DuplicatePairs.to_list`."""
@@ -230,28 +234,16 @@ class Duplicates:
         -------
         DuplicateGroups
         """
+        confirm = None
+        if (farthest := self._farthest) is not None:
+            confirm = lambda rows: self._vector_distances(rows) <= farthest  # noqa: E731
         groups = self._index.groups_within(
-            self._radius,
-            allowed=self._mask,
-            confirm=None if self._farthest is None else self._confirms,
-            max_pairs=max_pairs,
+            self._radius, allowed=self._mask, confirm=confirm, max_pairs=max_pairs
         )
         ids = self._rows.ids_at(groups.members)
         return DuplicateGroups(
             ids, groups.offsets, groups.n_pairs, self._rows, groups.members
         )
-
-    def _confirms(self, rows: IdArray) -> NDArray[np.bool_]:
-        assert self._farthest is not None
-        return np.asarray(self._vector_distances(rows) <= self._farthest)
-
-    def _confirmed(self, distances: NDArray[np.int32], rows: IdArray) -> DuplicatePairs:
-        between = None
-        if self._farthest is not None:
-            between = self._vector_distances(rows)
-            near = between <= self._farthest
-            rows, distances, between = rows[near], distances[near], between[near]
-        return DuplicatePairs(self._rows.ids_at(rows), distances, between)
 
     def _vector_distances(self, rows: IdArray) -> NDArray[np.float64]:
         distances = np.empty(len(rows))

@@ -342,9 +342,9 @@ def backup(
     rows : (Store, Snapshot) or None
         The state that is copied.
     """
-    check_target(target, overwrite=False)
+    _check_new(target)
     with _replacing(target):
-        check_target(target, overwrite=False)  # others may have been first
+        _check_new(target)  # others may have been first
         manifest = _changeable_manifest(folder)
         paths = {entry["path"] for entry in manifest["files"].values()}
         try:
@@ -371,6 +371,14 @@ def backup(
                     "collection, or open it again"
                 ) from error
             raise
+
+
+def _check_new(target: Path) -> None:
+    if (target / MANIFEST).exists():
+        raise ArtefactError(
+            f"{target} holds a collection already: choose another folder"
+        )
+    check_target(target, overwrite=False)
 
 
 def _write(
@@ -751,8 +759,15 @@ def verified(
         if report.is_intact or digest == _digest_of(folder):
             break
     result = Verification(report, at, time.perf_counter() - began)
-    if record and rows:
-        _note(folder, digest, result)
+    if not (record and rows):
+        return result
+    with contextlib.suppress(NewerFormatError, OSError, UnicodeError):
+        check_writable(folder)
+        note = result.report.to_dict()
+        note["damages"] = note["damages"][:_MOST_DAMAGES]
+        content = {"collection": digest, "at": result.at, "seconds": result.seconds}
+        with atomic_write(folder / VERIFIED) as file:
+            file.write(sealed({**content, "report": note}))
     return result
 
 
@@ -764,21 +779,6 @@ def last_verified(folder: str | Path) -> Verification | None:
             report = Report.from_dict(note["report"])
             return Verification(report, note["at"], note["seconds"])
     return None
-
-
-def _note(folder: Path, digest: str | None, result: Verification) -> None:
-    try:
-        check_writable(folder)
-    except NewerFormatError:
-        return
-    report = result.report.to_dict()
-    report["damages"] = report["damages"][:_MOST_DAMAGES]
-    content = {"collection": digest, "at": result.at, "seconds": result.seconds}
-    with (
-        contextlib.suppress(OSError, UnicodeError),
-        atomic_write(folder / VERIFIED) as file,
-    ):
-        file.write(sealed({**content, "report": report}))
 
 
 def _digest_of(folder: Path) -> str | None:

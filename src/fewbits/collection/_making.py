@@ -496,7 +496,7 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
             raise ArgumentError(
                 f"the rows of this collection were made with {name}="
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
-                f"line {option})"
+                f"line {option}), or make the collection anew with overwrite"
             )
 
 

@@ -179,7 +179,15 @@ def _sample(
         own = _drawn(rng, len(stored), n_queries or _N_ROWS)
         vectors = stored.at(own)
         if model.kind != "codes":
-            _check_same(model, stored.rows.codes[own], vectors)
+            codes = stored.rows.codes[own]
+            different = np.bitwise_count(model.encoder.encode(vectors) ^ codes)
+            n_different = different.sum(dtype=np.int64)
+            if n_different > _OTHERS * len(codes) * model.encoder.n_bits:
+                raise ArgumentError(
+                    "vectors are not those of the items, in their order: "
+                    f"{n_different / len(codes):.1f} of {model.encoder.n_bits} bits of "
+                    "their codes differ"
+                )
         return vectors, own
     if model.kind == "codes":
         raise ArgumentError(
@@ -195,17 +203,6 @@ def _sample(
 def _drawn(rng: np.random.Generator, n: int, size: int) -> IdArray:
     """Return at most `size` of `n` positions, in their order."""
     return np.sort(rng.choice(n, min(n, size), replace=False, shuffle=False))
-
-
-def _check_same(model: Model, codes: NDArray[np.uint8], vectors: NDArray[Any]) -> None:
-    different = np.bitwise_count(model.encoder.encode(vectors) ^ codes)
-    n_different = different.sum(dtype=np.int64)
-    if n_different > _OTHERS * len(codes) * model.encoder.n_bits:
-        raise ArgumentError(
-            "vectors are not those of the items, in their order: "
-            f"{n_different / len(codes):.1f} of {model.encoder.n_bits} bits of their "
-            "codes differ"
-        )
 
 
 def _nearest(

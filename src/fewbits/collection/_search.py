@@ -1,6 +1,5 @@
 """Nearest rows of queries, best of each group, and within a radius."""
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -81,8 +80,24 @@ class Query:
     @property
     def features(self) -> NDArray[Any]:
         """Features (n, n_features); refused where they cannot be known."""
-        if self._features is None:
-            self._features = self._stored_features()
+        if self._features is not None:
+            return self._features
+        if self.stored is None:
+            raise ArgumentError(
+                "codes have no scores or vectors: give the items themselves"
+            )
+        assert self._rows is not None
+        if self._keeps_vectors:
+            self._features = self._rows.vectors_at(self.stored)
+        elif self._keeps_texts:
+            texts = self._rows.column(str(self._model.facts.item_column), self.stored)
+            self._features = self._model.features(list(texts))
+        else:
+            raise ArgumentError(
+                "scores of stored items are those of their vectors, and this "
+                "collection keeps none: give the items, or build it with keep_vectors "
+                "(on the command line --keep-vectors float16)"
+            )
         return self._features
 
     @property
@@ -100,23 +115,6 @@ class Query:
     def _keeps_texts(self) -> bool:
         name, rows = self._model.facts.item_column, self._rows
         return self._model.kind == "texts" and rows is not None and name in rows.columns
-
-    def _stored_features(self) -> NDArray[Any]:
-        if self.stored is None:
-            raise ArgumentError(
-                "codes have no scores or vectors: give the items themselves"
-            )
-        assert self._rows is not None
-        if self._keeps_vectors:
-            return self._rows.vectors_at(self.stored)
-        if self._keeps_texts:
-            texts = self._rows.column(str(self._model.facts.item_column), self.stored)
-            return self._model.features(list(texts))
-        raise ArgumentError(
-            "scores of stored items are those of their vectors, and this collection "
-            "keeps none: give the items, or build it with keep_vectors (on the command "
-            "line --keep-vectors float16)"
-        )
 
 
 class Search:
@@ -351,23 +349,19 @@ class _Groups:
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
         """Search without the rows of the groups that were found, again and again."""
         while queries.size:
-            for alike in self._with_equal_groups(queries):
+            alike: dict[tuple[int, ...], list[int]] = {}  # queries, by their groups
+            for query in queries.tolist():
+                groups = self._number_of(self._rows[query, : self._counts[query]])
+                alike.setdefault(tuple(sorted(groups.tolist())), []).append(query)
+            for there, numbers in alike.items():
                 other = np.ones(int(self._numbers.max()) + 1, np.bool_)
-                first = alike[0]
-                other[self._number_of(self._rows[first, : self._counts[first]])] = False
-                self._look(alike, n_items, self._allowed(other[self._numbers]))
+                other[np.array(there, np.int64)] = False
+                mask = self._allowed(other[self._numbers])
+                self._look(np.array(numbers, np.int64), n_items, mask)
             queries = self._lacking(queries)
 
     def _allowed(self, mask: Mask) -> Mask:
         return mask if self._mask is None else mask & self._mask
-
-    def _with_equal_groups(self, queries: IdArray) -> Iterator[IdArray]:
-        """Yield queries that have found the same groups, together."""
-        alike: dict[bytes, list[int]] = {}
-        for query in queries.tolist():
-            numbers = self._number_of(self._rows[query, : self._counts[query]])
-            alike.setdefault(np.sort(numbers).tobytes(), []).append(query)
-        return (np.array(numbers, np.int64) for numbers in alike.values())
 
 
 def offsets_of(model: Model, rows: Rows) -> Any:

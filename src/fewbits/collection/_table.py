@@ -285,7 +285,8 @@ def aligned(
                 f"collection has; they have {known_names(names) or 'none'}"
             )
         listed = known_names(repr(field.name) for field in missing)
-        warn_user(f"the new rows have no column {listed}: they get null there")
+        noun = "column" if len(missing) == 1 else "columns"
+        warn_user(f"the new rows have no {noun} {listed}: they get null there")
         for field in missing:
             table = table.append_column(field.name, pa.nulls(len(table), field.type))
     if extra := [name for name in names if name not in schema.names]:

@@ -258,7 +258,12 @@ def _by_votes(
     has no vote on itself, and one without a label on none.
     """
     if rows.vector_dtype is not None and query.has_features:
-        voters = _voters(model, rows, query, labelled, k)
+        search = Search(model, rows, query, rerank=True, mask=labelled)
+        distances, numbers = search.nearest(min(k, max(1, len(rows))))
+        positions = rows.positions_of(np.maximum(numbers, 0))
+        if labelled is not None:  # among those with a label
+            positions = np.cumsum(labelled)[positions] - 1
+        voters = Neighbours(distances, np.where(numbers < 0, -1, positions))
         if classes.ndim > 1:
             return _ranked([*label_votes(voters, classes, k)], _HALF)
         best = vote(voters, classes, k)
@@ -303,19 +308,6 @@ def _queries(
         for span in spans(len(numbers), max(1, step)):
             some = numbers[span]
             yield some, places[some] if votes[some[0]] else None
-
-
-def _voters(
-    model: Model, rows: Rows, query: Query, labelled: Mask | None, k: int
-) -> Neighbours:
-    """Return re-ranked neighbours, with positions among those with a label as ids."""
-    k = min(k, max(1, len(rows)))
-    search = Search(model, rows, query, rerank=True, mask=labelled)
-    distances, numbers = search.nearest(k)
-    positions = rows.positions_of(np.maximum(numbers, 0))
-    if labelled is not None:
-        positions = np.cumsum(labelled)[positions] - 1
-    return Neighbours(distances, np.where(numbers < 0, -1, positions))
 
 
 def _by_linear_models(

@@ -1115,10 +1115,11 @@ skip_unreadable, progress
                     rows = Rows(rows.store, pending, rows)
                 mask = replace(self._version, rows=rows).mask(filter, chosen)
                 chosen = filtered(rows.id_column, mask).combine_chunks()
+                del rows, pending  # which hold the files that become of no use
             return int(writer.delete(chosen))
 
     @contextmanager
-    def transaction(self, *, timeout: float | None = None) -> Iterator[None]:
+    def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
         """Make the changes in a ``with`` block one commit: all of them, or none.
 
         Others see them at once when the block ends. An error in it, or a crash, leaves
@@ -1152,7 +1153,7 @@ skip_unreadable, progress
         with self._alone(), self._writing(timeout) as writer:
             self._writer = writer
             try:
-                yield
+                yield self
             finally:
                 self._writer = None
 

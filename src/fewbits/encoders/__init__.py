@@ -2,10 +2,7 @@
 
 from fewbits._features import as_features, feature_blocks
 from fewbits.encoders._additive import AdditiveEncoder
-from fewbits.encoders._base import (
-    Encoder,
-    NotFiniteError,
-)
+from fewbits.encoders._base import Encoder, NotFiniteError
 from fewbits.encoders._eigenfunction import EigenfunctionEncoder
 from fewbits.encoders._io import load
 from fewbits.encoders._kernel_maps import (

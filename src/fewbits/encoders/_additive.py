@@ -11,11 +11,7 @@ from fewbits._features import as_rows
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.codes import pack, unpack
 from fewbits.encoders._base import Encoder, NotFiniteError, Tensors, frozen
-from fewbits.encoders._linear import (
-    LinearEncoder,
-    as_query_encoder,
-    query_tensors,
-)
+from fewbits.encoders._linear import LinearEncoder, as_query_encoder, query_tensors
 from fewbits.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -53,9 +49,8 @@ class AdditiveEncoder(Encoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features, n_vectors), dtype float32
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_vectors,), dtype float32
+    weights, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------

@@ -39,10 +39,8 @@ class EigenfunctionEncoder(Encoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features, n_axes), dtype float32
-        Read-only, as are `axes`, `modes` and `bias`.
-    axes, modes : ndarray of shape (n_bits,), dtype int32
-    bias : ndarray of shape (n_bits,), dtype float32
+    weights, axes, modes, bias : ndarray, dtype float32, int32, int32 and float32
+        Read-only.
 
     Raises
     ------
@@ -86,7 +84,21 @@ class EigenfunctionEncoder(Encoder):
         self.weights, self.bias = frozen(weights), frozen(bias)
         self.axes, self.modes = frozen(axes, np.int32), frozen(modes, np.int32)
         self.zero_bit = as_zero_bit(zero_bit)
-        self._check()
+        weights, axes, modes, bias = self.weights, self.axes, self.modes, self.bias
+        shapes = weights.shape, axes.shape, modes.shape, bias.shape
+        if [len(shape) for shape in shapes] != [2, 1, 1, 1] or len(set(shapes[1:])) > 1:
+            raise ArgumentError(
+                "need weights (n_features, n_axes) and one axis, mode and bias per "
+                "bit, got weights {}, axes {}, modes {} and bias {}".format(*shapes)
+            )
+        check_affine((len(weights), len(bias)), weights, bias)
+        n_axes = weights.shape[1]
+        if not n_axes or axes.min() < 0 or axes.max() >= n_axes:
+            raise ArgumentError(
+                f"each of axes must be one of {n_axes} columns, from 0 on"
+            )
+        if modes.min() < 1:
+            raise ArgumentError(f"modes must be 1 or more, got {modes.min()}")
 
     @property
     def n_features(self) -> int:
@@ -142,23 +154,6 @@ class EigenfunctionEncoder(Encoder):
             self.bias[:n_bits],
             zero_bit=self.zero_bit,
         )
-
-    def _check(self) -> None:
-        weights, axes, modes, bias = self.weights, self.axes, self.modes, self.bias
-        shapes = weights.shape, axes.shape, modes.shape, bias.shape
-        if [len(shape) for shape in shapes] != [2, 1, 1, 1] or len(set(shapes[1:])) > 1:
-            raise ArgumentError(
-                "need weights (n_features, n_axes) and one axis, mode and bias per "
-                "bit, got weights {}, axes {}, modes {} and bias {}".format(*shapes)
-            )
-        check_affine((len(weights), len(bias)), weights, bias)
-        n_axes = weights.shape[1]
-        if not n_axes or axes.min() < 0 or axes.max() >= n_axes:
-            raise ArgumentError(
-                f"each of axes must be one of {n_axes} columns, from 0 on"
-            )
-        if modes.min() < 1:
-            raise ArgumentError(f"modes must be 1 or more, got {modes.min()}")
 
 
 def _reduced(angles: NDArray[np.float64]) -> NDArray[np.float64]:

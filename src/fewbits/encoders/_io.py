@@ -52,9 +52,7 @@ _PLAIN_KINDS: dict[str, Any] = {
     MLPEncoder.kind: MLPEncoder.from_tensors,
     PackedEncoder.kind: PackedEncoder.from_tensors,
 }
-_INNER_KINDS = _PLAIN_KINDS | {
-    AnchorEncoder.kind: _behind(AnchorEncoder, _PLAIN_KINDS),
-}
+_INNER_KINDS = _PLAIN_KINDS | {AnchorEncoder.kind: _behind(AnchorEncoder, _PLAIN_KINDS)}
 _KINDS = _INNER_KINDS | {KernelMapEncoder.kind: _behind(KernelMapEncoder, _INNER_KINDS)}
 _FORMAT = "fewbits-encoder-1"
 

@@ -24,13 +24,7 @@ from fewbits.encoders._base import (
     inner_tensors,
     word_of,
 )
-from fewbits.encoders._elementary import (
-    Float64Array,
-    cosine_and_sine,
-    exp,
-    log2,
-    power,
-)
+from fewbits.encoders._elementary import cosine_and_sine, exp, log2, power
 from fewbits.errors import ArgumentError, FeatureError
 
 _MAX_ORDER = 100
@@ -109,8 +103,12 @@ class KernelMap:
         self.check_signs(X)
         n, d = X.shape
         mapped = np.empty((n, self.n_values, d), np.float32)
-        for rows, columns in _chunks(n, d):
-            self._fill(X[rows, columns], mapped[rows, :, columns])
+        height = max(1, _CHUNK_ENTRIES // max(1, d))
+        for row in range(0, n, height):
+            for column in range(0, d, _CHUNK_ENTRIES):
+                rows = slice(row, row + height)
+                columns = slice(column, column + _CHUNK_ENTRIES)
+                self._fill(X[rows, columns], mapped[rows, :, columns])
         return mapped.reshape(n, self.n_values * d)
 
     def blocks(
@@ -145,8 +143,15 @@ class KernelMap:
         if self.signed:
             np.copysign(root, X, out=root)
         mapped[:, 0] = self.amplitudes[0] * root
-        waves = _waves(_LOG_2 / math.pi * self.interval * log2(x), self.order)
-        for j, (cosine, sine) in enumerate(waves, 1):
+        first = cosine, sine = cosine_and_sine(
+            _LOG_2 / math.pi * self.interval * log2(x)
+        )
+        for j in range(1, self.order + 1):
+            if j > 1:  # cos(j pi w) and sin(j pi w)
+                cosine, sine = (
+                    cosine * first[0] - sine * first[1],
+                    sine * first[0] + cosine * first[1],
+                )
             scaled = self.amplitudes[j] * root
             mapped[:, 2 * j - 1] = scaled * cosine
             mapped[:, 2 * j] = scaled * sine
@@ -193,7 +198,11 @@ def kernel_map(
         raise ArgumentError(f"signed must be True or False, got {signed!r}")
     gamma = _positive("gamma", gamma, _MAX_GAMMA)
     if interval is None:
-        interval = _default_interval(kernel, order)
+        # Near the best for features spread over decades: the mean error over sqrt(ab),
+        # for a and b log-uniform in [0.001, 1], is at most a fifth above the least that
+        # any interval reaches, up to order 10.
+        _, first, offset = KERNELS[kernel]
+        interval = first * ((1 + offset) / (math.sqrt(order) + offset))
     interval = _positive("interval", interval, _MAX_INTERVAL)
     found = KernelMap(kernel, order, gamma, interval, bool(signed))
     largest = float(np.finfo(np.float32).max)
@@ -212,36 +221,6 @@ def _positive(name: str, value: Any, high: float) -> float:
             f"{name} must be a number above 0 and at most {high:g}, got {value!r}"
         )
     return float(value)
-
-
-def _chunks(n: int, d: int) -> Iterator[tuple[slice, slice]]:
-    """Cut a matrix into pieces of some `_CHUNK_ENTRIES`."""
-    height = max(1, _CHUNK_ENTRIES // max(1, d))
-    for row in range(0, n, height):
-        for column in range(0, d, _CHUNK_ENTRIES):
-            yield slice(row, row + height), slice(column, column + _CHUNK_ENTRIES)
-
-
-def _waves(w: Float64Array, order: int) -> Iterator[tuple[Float64Array, Float64Array]]:
-    """Yield cos(j pi w) and sin(j pi w) for j = 1 to `order`; overwrites `w`."""
-    first_cosine, first_sine = cosine, sine = cosine_and_sine(w)
-    yield cosine, sine
-    for _ in range(1, order):
-        cosine, sine = (
-            cosine * first_cosine - sine * first_sine,
-            sine * first_cosine + cosine * first_sine,
-        )
-        yield cosine, sine
-
-
-def _default_interval(kernel: str, order: int) -> float:
-    """Return an interval that is near the best for features spread over decades.
-
-    The mean error over sqrt(ab), for a and b log-uniform in [0.001, 1], is at most a
-    fifth above the least that any interval reaches, up to order 10.
-    """
-    _, first, offset = KERNELS[kernel]
-    return first * ((1 + offset) / (math.sqrt(order) + offset))
 
 
 @final
@@ -433,7 +412,20 @@ class AnchorEncoder(OuterEncoder):
         if number.size != 1 or not 0 <= number.item() < np.inf:
             raise ArgumentError(f"gamma must be a number of at least 0, got {gamma!r}")
         self.gamma = float(number.item())
-        self._check()
+        anchors, mean, n_inputs = self.anchors, self.mean, self.inner.n_features
+        shapes = anchors.shape, mean.shape
+        if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
+            raise ArgumentError(
+                "need anchors (n_anchors, n_features) and a mean of as many features, "
+                "got {} and {}".format(*shapes)
+            )
+        if n_inputs != len(anchors):
+            raise ArgumentError(
+                f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
+                "numbers"
+            )
+        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
+            raise NotFiniteError("anchors and mean must be finite in float32")
         # -gamma |a|^2 + 2 gamma a'x, of which the last has no part for |x|^2.
         double = self.anchors.astype(np.float64)
         self._weights = frozen(2 * self.gamma * double.T)
@@ -464,40 +456,21 @@ class AnchorEncoder(OuterEncoder):
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         step = max(1, _ANCHOR_ENTRIES // max(self.anchors.shape))
         for span in spans(len(X), step):
-            yield span, self._kernels_of(X[span])
-
-    def _kernels_of(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            centred = X - self.mean
-            scores = np.empty((len(X), len(self.anchors)), np.float32)
-            _kernels.linear_scores(
-                centred, self._weights, self._bias, scores, _kernels.num_threads()
-            )
-            squares = _squares(centred.astype(np.float64))
-            exponents = scores - self.gamma * squares[:, None]
-        exponents[~np.isfinite(scores)] = -np.inf
-        # Rounding may leave a little above 0.
-        return exp(np.minimum(exponents, 0)).astype(np.float32)
+            with np.errstate(over="ignore", invalid="ignore"):
+                centred = X[span] - self.mean
+                scores = np.empty((len(centred), len(self.anchors)), np.float32)
+                _kernels.linear_scores(
+                    centred, self._weights, self._bias, scores, _kernels.num_threads()
+                )
+                squares = _squares(centred.astype(np.float64))
+                exponents = scores - self.gamma * squares[:, None]
+            exponents[~np.isfinite(scores)] = -np.inf
+            # Rounding may leave a little above 0.
+            yield span, exp(np.minimum(exponents, 0)).astype(np.float32)
 
     def _prefix(self, n_bits: int) -> Self:
         inner = self.inner.prefix(n_bits)
         return type(self)(inner, self.anchors, self.mean, self.gamma)
-
-    def _check(self) -> None:
-        anchors, mean, n_inputs = self.anchors, self.mean, self.inner.n_features
-        shapes = anchors.shape, mean.shape
-        if anchors.ndim != 2 or not anchors.size or mean.shape != anchors.shape[1:]:
-            raise ArgumentError(
-                "need anchors (n_anchors, n_features) and a mean of as many features, "
-                "got {} and {}".format(*shapes)
-            )
-        if n_inputs != len(anchors):
-            raise ArgumentError(
-                f"{len(anchors)} anchors, but the inner encoder takes {n_inputs} "
-                "numbers"
-            )
-        if not (np.isfinite(anchors).all() and np.isfinite(mean).all()):
-            raise NotFiniteError("anchors and mean must be finite in float32")
 
 
 def _squares(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -43,9 +43,8 @@ class LinearEncoder(Encoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features, n_bits), dtype float32
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_bits,), dtype float32
+    weights, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------

@@ -90,7 +90,18 @@ class MLPEncoder(Encoder):
         self.weights: Layers = tuple(map(frozen, weights))
         self.biases: Layers = tuple(map(frozen, biases))
         self.zero_bit = as_zero_bit(zero_bit)
-        self._check()
+        layers = zip(self.weights, self.biases, strict=True)
+        for number, (matrix, bias) in enumerate(layers, 1):
+            try:
+                check_affine(matrix.shape, matrix, bias)
+            except ArgumentError as error:
+                raise ArgumentError(f"layer {number}: {error}") from None
+        for number, (before, after) in enumerate(pairwise(self.weights), 1):
+            if before.shape[1] != len(after):
+                raise ArgumentError(
+                    f"layer {number} gives {before.shape[1]} values, but layer "
+                    f"{number + 1} takes {len(after)}"
+                )
 
     @classmethod
     def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
@@ -155,7 +166,18 @@ class MLPEncoder(Encoder):
             span = slice(start, min(start + step, len(X)))
             values = X[span]
             for number, (weights, bias) in enumerate(hidden, 1):
-                values = _activations(values, weights, bias, number)
+                outputs = np.empty((len(values), len(bias)), np.float32)
+                threads = _kernels.num_threads()
+                _kernels.linear_scores(values, weights, bias, outputs, threads)
+                # Below, infinity times zero would be NaN.
+                if not np.isfinite(outputs).all():
+                    raise FeatureError(
+                        f"hidden layer {number} overflows float32 for a row of these "
+                        "features; scale them as those that the encoder was trained on"
+                    )
+                # The larger of 0 and -0 differs between processors: it becomes 0.
+                values = np.maximum(outputs, 0, out=outputs)
+                values += 0
             yield span, values
 
     def _prefix(self, n_bits: int) -> Self:
@@ -164,37 +186,3 @@ class MLPEncoder(Encoder):
             [*self.biases[:-1], self.biases[-1][:n_bits]],
             zero_bit=self.zero_bit,
         )
-
-    def _check(self) -> None:
-        layers = zip(self.weights, self.biases, strict=True)
-        for number, (matrix, bias) in enumerate(layers, 1):
-            try:
-                check_affine(matrix.shape, matrix, bias)
-            except ArgumentError as error:
-                raise ArgumentError(f"layer {number}: {error}") from None
-        for number, (before, after) in enumerate(pairwise(self.weights), 1):
-            if before.shape[1] != len(after):
-                raise ArgumentError(
-                    f"layer {number} gives {before.shape[1]} values, but layer "
-                    f"{number + 1} takes {len(after)}"
-                )
-
-
-def _activations(
-    X: NDArray[np.float32],
-    weights: NDArray[np.float32],
-    bias: NDArray[np.float32],
-    number: int,
-) -> NDArray[np.float32]:
-    """Return the output of hidden layer `number`, from 1 on, for a finite block."""
-    values = np.empty((len(X), len(bias)), np.float32)
-    _kernels.linear_scores(X, weights, bias, values, _kernels.num_threads())
-    # Below, infinity times zero would be NaN.
-    if not np.isfinite(values).all():
-        raise FeatureError(
-            f"hidden layer {number} overflows float32 for a row of these features; "
-            "scale them as those that the encoder was trained on"
-        )
-    np.maximum(values, 0, out=values)
-    values += 0  # Makes 0 of -0, which may be the larger of the two: processors differ.
-    return values

@@ -45,7 +45,22 @@ class RoundsEncoder(SizedEncoder):
 
     def __init__(self, bias: ArrayLike, n_features: ArrayLike, zero_bit: int) -> None:
         super().__init__(bias, n_features, zero_bit)
-        self._check_shapes()
+        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
+        if bias.ndim != 1:
+            raise ArgumentError(
+                f"need one bias for each bit, got an array of shape {bias.shape}"
+            )
+        if not np.isfinite(bias).all():
+            raise NotFiniteError("bias must be finite in float32")
+        n_bytes(len(bias))
+        n_series, tails = -(-len(bias) // size), self._tails(size)
+        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
+        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
+            named = " or ".join(", ".join(map(str, tail)) for tail in tails)
+            raise ArgumentError(
+                f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
+                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
+            )
 
     @property
     @abstractmethod
@@ -88,24 +103,6 @@ class RoundsEncoder(SizedEncoder):
             "zero_bit": self.zero_bit,
         }
         return type(self)(**parts)
-
-    def _check_shapes(self) -> None:
-        size, bias, found = padded_size(self.n_features), self.bias, self._stored.shape
-        if bias.ndim != 1:
-            raise ArgumentError(
-                f"need one bias for each bit, got an array of shape {bias.shape}"
-            )
-        if not np.isfinite(bias).all():
-            raise NotFiniteError("bias must be finite in float32")
-        n_bytes(len(bias))
-        n_series, tails = -(-len(bias) // size), self._tails(size)
-        fits = len(found) > 2 and found[0] == n_series and found[2:] in tails
-        if not (fits and 1 <= found[1] <= MAX_ROUNDS):
-            named = " or ".join(", ".join(map(str, tail)) for tail in tails)
-            raise ArgumentError(
-                f"{len(bias)} bits of {self.n_features} features need {self.stored} of "
-                f"shape ({n_series}, 1 to {MAX_ROUNDS} rounds, {named}), got {found}"
-            )
 
 
 def padded_size(n_features: int) -> int:
@@ -160,9 +157,8 @@ class HadamardEncoder(RoundsEncoder):
 
     Attributes
     ----------
-    signs : ndarray of shape (n_blocks, n_rounds, size / 8), dtype uint8
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_bits,), dtype float32
+    signs, bias : ndarray, dtype uint8 and float32
+        Read-only.
 
     Raises
     ------
@@ -244,9 +240,8 @@ class BlockHadamardEncoder(RoundsEncoder):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_series, n_rounds, size, width), dtype float32
-        Read-only, as is `bias`.
-    bias : ndarray of shape (n_bits,), dtype float32
+    weights, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------
@@ -319,10 +314,8 @@ class CirculantEncoder(Encoder):
 
     Attributes
     ----------
-    columns : ndarray of shape (n_blocks, n_features), dtype float32
-        Read-only, as are `signs` and `bias`.
-    signs : ndarray of shape (ceil(n_features / 8),), dtype uint8
-    bias : ndarray of shape (n_bits,), dtype float32
+    columns, signs, bias : ndarray, dtype float32, uint8 and float32
+        Read-only.
 
     Raises
     ------
@@ -364,7 +357,23 @@ class CirculantEncoder(Encoder):
         self.columns, self.bias = frozen(columns), frozen(bias)
         self.signs = frozen(signs, np.uint8)
         self.zero_bit = as_zero_bit(zero_bit)
-        self._check()
+        columns, signs, bias = self.columns, self.signs, self.bias
+        if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
+            raise ArgumentError(
+                "need columns (n_blocks, n_features) and one bias for each bit, got "
+                f"columns {columns.shape} and bias {bias.shape}"
+            )
+        n_bytes(len(bias))
+        d = columns.shape[1]
+        padded_size(d)
+        if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
+            raise ArgumentError(
+                f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns "
+                f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
+                f"{signs.shape}"
+            )
+        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
+            raise NotFiniteError("columns and bias must be finite in float32")
 
     @property
     def n_features(self) -> int:
@@ -418,25 +427,6 @@ class CirculantEncoder(Encoder):
             zero_bit=self.zero_bit,
         )
 
-    def _check(self) -> None:
-        columns, signs, bias = self.columns, self.signs, self.bias
-        if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
-            raise ArgumentError(
-                "need columns (n_blocks, n_features) and one bias for each bit, got "
-                f"columns {columns.shape} and bias {bias.shape}"
-            )
-        n_bytes(len(bias))
-        d = columns.shape[1]
-        padded_size(d)
-        if len(columns) != -(-len(bias) // d) or signs.shape != (-(-d // 8),):
-            raise ArgumentError(
-                f"{len(bias)} bits of {d} features need {-(-len(bias) // d)} columns "
-                f"and {-(-d // 8)} bytes of signs, got {len(columns)} and shape "
-                f"{signs.shape}"
-            )
-        if not (np.isfinite(columns).all() and np.isfinite(bias).all()):
-            raise NotFiniteError("columns and bias must be finite in float32")
-
 
 def _roots(size: int) -> NDArray[np.float64]:
     return np.stack(cosine_and_sine(ring.turns(size)))
@@ -469,10 +459,8 @@ class BilinearEncoder(SizedEncoder):
 
     Attributes
     ----------
-    left : ndarray of shape (d1, b1), dtype float32
-        Read-only, as are `right` and `bias`.
-    right : ndarray of shape (d2, b2), dtype float32
-    bias : ndarray of shape (n_bits,), dtype float32
+    left, right, bias : ndarray, dtype float32
+        Read-only.
 
     Raises
     ------
@@ -511,36 +499,6 @@ class BilinearEncoder(SizedEncoder):
     ) -> None:
         super().__init__(bias, n_features, zero_bit)
         self.left, self.right = frozen(left), frozen(right)
-        self._check()
-
-    def tensors(self) -> Tensors:
-        return {
-            "left": self.left,
-            "right": self.right,
-            **super().tensors(),
-        }
-
-    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
-        threads = _kernels.num_threads()
-        _kernels.bilinear_scores(X, self.left, self.right, self.bias, scores, threads)
-
-    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
-        _kernels.bilinear_encode(
-            *(X, self.left, self.right, self.bias, self.zero_bit),
-            *(codes, _kernels.num_threads()),
-        )
-
-    def _prefix(self, n_bits: int) -> Self:
-        b2 = -(-n_bits // self.left.shape[1])
-        return type(self)(
-            self.left,
-            self.right[:, :b2],
-            self.bias[:n_bits],
-            self.n_features,
-            zero_bit=self.zero_bit,
-        )
-
-    def _check(self) -> None:
         left, right, bias = self.left, self.right, self.bias
         if left.ndim != 2 or right.ndim != 2 or bias.ndim != 1 or not left.size:
             raise ArgumentError(
@@ -562,3 +520,26 @@ class BilinearEncoder(SizedEncoder):
             )
         if not all(np.isfinite(array).all() for array in (left, right, bias)):
             raise NotFiniteError("matrices and bias must be finite in float32")
+
+    def tensors(self) -> Tensors:
+        return {"left": self.left, "right": self.right, **super().tensors()}
+
+    def _project(self, X: Float32Array, scores: ScoreArray) -> None:
+        threads = _kernels.num_threads()
+        _kernels.bilinear_scores(X, self.left, self.right, self.bias, scores, threads)
+
+    def _encode(self, X: Float32Array, codes: CodeArray) -> None:
+        _kernels.bilinear_encode(
+            *(X, self.left, self.right, self.bias, self.zero_bit),
+            *(codes, _kernels.num_threads()),
+        )
+
+    def _prefix(self, n_bits: int) -> Self:
+        b2 = -(-n_bits // self.left.shape[1])
+        return type(self)(
+            self.left,
+            self.right[:, :b2],
+            self.bias[:n_bits],
+            self.n_features,
+            zero_bit=self.zero_bit,
+        )

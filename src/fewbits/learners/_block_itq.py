@@ -69,8 +69,7 @@ class BlockITQ(IterativeLearner):
     variance are kept, of whichever group; where they are more, groups share the rest
     evenly, and their rotations are rectangular.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the rotations reached,
-    with a warning.
+    A score of exactly 0 is encoded as 1.
 
     References
     ----------

@@ -96,10 +96,9 @@ class BRE(IterativeLearner):
     rows need not be scaled to be encoded. With 'rbf' a vector is compared with all rows
     that are some bit's anchor, `n_train` at most.
 
-    The scores of a bit have a mean square of 1 for the rows that it was learnt from
-    (of unit length, with the linear kernel), as searches weigh bits by the query's.
-    A score of exactly 0 gives a 0. An interrupt keeps the weights reached, with a
-    warning.
+    The scores of a bit have a mean square of 1 for the rows that it was learnt from (of
+    unit length, with the linear kernel), as searches weigh bits by the query's. A score
+    of exactly 0 gives a 0.
 
     References
     ----------

@@ -122,7 +122,13 @@ class Classemes(Learner):
         P = axes.directions * np.sqrt(len(X) / axes.scatter.sum())
         rows = np.concatenate(list(Rows(X, axes.mean, P)))
         planes = [self._machines(rows, numbers, seed)]
-        self.objective_ = np.array([self._objective(rows, numbers, *planes[0])])
+        A, a0 = planes[0]
+        scores, positive = rows @ A.T + a0, numbers[:, None] == np.arange(K)
+        slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
+        if self.class_weight is not None:
+            n, counts = len(positive), positive.sum(axis=0)
+            slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
+        self.objective_ = np.array([0.5 * np.sum(A**2) + self.C * slack.sum()])
         while K * len(planes) < n_bits:
             drawn = bootstrap(numbers, rng)
             planes.append(self._machines(rows[drawn], numbers[drawn], seed))
@@ -150,22 +156,6 @@ class Classemes(Learner):
         labels = [numbers == k for k in range(len(self.classes_))]
         balanced = self.class_weight is not None
         return hinge_svms(rows, labels, self.C, balanced=balanced, seed=seed)
-
-    def _objective(
-        self,
-        rows: Float64Array,
-        numbers: NDArray[np.int64],
-        A: Float64Array,
-        a0: Float64Array,
-    ) -> float:
-        scores = rows @ A.T + a0
-        positive = numbers[:, None] == np.arange(len(A))
-        slack = np.maximum(0, 1 - np.where(positive, scores, -scores))
-        if self.class_weight is not None:
-            n = len(positive)
-            counts = positive.sum(axis=0)
-            slack *= np.where(positive, n / (2 * counts), n / (2 * (n - counts)))
-        return float(0.5 * np.sum(A**2) + self.C * slack.sum())
 
 
 def bootstrap(numbers: NDArray[np.int64], rng: RandomState) -> NDArray[np.int64]:

@@ -138,17 +138,6 @@ class DBC(IterativeLearner):
     n_iter_ : int
     n_features_in_ : int
 
-    Raises
-    ------
-    ArgumentError
-        When y is missing, is not a label per row, or holds a single class.
-
-    Warns
-    -----
-    UserWarning
-        When bits are constant, when many are the same, or after an interrupt, which
-        keeps the iterations reached.
-
     Notes
     -----
     Eq. (1) adds up numbers of very different size. Here, for each bit, the pairs within

@@ -88,16 +88,8 @@ class FastNeighbourCodes(NeighbourLearner):
     ----------
     encoder_ : BlockHadamardEncoder
         The learnt encoder; save this, not the learner.
-    objective_ : ndarray of shape (n_iter_,)
-        Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
-        over the batches of each iteration: an estimate, so it falls with noise.
-    recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the nearest of the held-out rows that codes find, at the start and
-        after each iteration, a mean over all lengths; empty where none are held out.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_iter_ : int
-    n_features_in_ : int
+    objective_, recalls_, n_dead_bits_, n_iter_, n_features_in_
+        As in `NeighbourCodes`.
 
     Notes
     -----
@@ -108,8 +100,7 @@ class FastNeighbourCodes(NeighbourLearner):
     or more, blocks of 16 are pulled back to rotations before every ten batches, as
     `tightness` does for `NeighbourCodes`; shorter codes would lose by it.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
-    with a warning. The rows that take part are held in float32.
+    A score of exactly 0 is encoded as 1. The rows that take part are held in float32.
 
     References
     ----------
@@ -147,10 +138,6 @@ class FastNeighbourCodes(NeighbourLearner):
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": FastNeighbourTraining}
     #: On ICD-10, 100 held-out rows saw gains of .08 where later rows lost .03.
     _fewest: ClassVar[int] = 1000
-
-    @property
-    def _training(self) -> NeighbourTraining:
-        return self._config("training", FastNeighbourTraining)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

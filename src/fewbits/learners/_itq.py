@@ -116,8 +116,7 @@ class ITQ(RotationLearner):
     rotated into `n_bits` dimensions, and no bit is wasted on the others. Where there is
     one direction only, all bits are equal or opposite, and a warning says so.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the rotation reached,
-    with a warning.
+    A score of exactly 0 is encoded as 1.
 
     References
     ----------

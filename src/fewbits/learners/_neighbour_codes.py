@@ -34,10 +34,7 @@ from fewbits.learners._core._parameters import (
     Interval,
     check_integers,
 )
-from fewbits.learners._core._rows import (
-    ChosenRows,
-    Readable,
-)
+from fewbits.learners._core._rows import ChosenRows, Readable
 from fewbits.learners._itq import ITQ
 from fewbits.learners._linalg._query_weights import (
     Added,
@@ -131,9 +128,10 @@ class NeighbourLearner(IterativeLearner):
     nested_bits: Sequence[int]
 
     @property
-    @abstractmethod
     def _training(self) -> NeighbourTraining:
-        """Settings of the training."""
+        settings = self._config("training", self.configs["training"])
+        assert isinstance(settings, NeighbourTraining)
+        return settings
 
     @abstractmethod
     def _frame(self, X: Readable) -> Frame:
@@ -217,11 +215,7 @@ class NeighbourLearner(IterativeLearner):
         return frame, ValidationSplit(V[n_held:], V[:n_held])
 
     def _states(
-        self,
-        training: Training,
-        anchors: IntArray,
-        seeds: IntArray,
-        start: Arrays,
+        self, training: Training, anchors: IntArray, seeds: IntArray, start: Arrays
     ) -> Iterator[tuple[Arrays, float]]:
         """Yield the states after the iterations that follow `start`."""
         training.restore(start)
@@ -314,8 +308,7 @@ class NeighbourCodes(NeighbourLearner):
     scores. Gradients pass the signs straight through, with the derivative of tanh.
     Batches hold rows that are near each other, mined before; the start is ITQ.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the last map reached,
-    with a warning.
+    A score of exactly 0 is encoded as 1.
 
     As of 1,000 rows, a linear map gets a second one for queries, trained to rank
     shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds
@@ -356,10 +349,6 @@ class NeighbourCodes(NeighbourLearner):
         "tightness": [Interval(float, 0, 0.5)],
     }
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
-
-    @property
-    def _training(self) -> NeighbourTraining:
-        return self._config("training", NeighbourTraining)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -349,8 +349,7 @@ def learn_classifiers(problem: Problem, state: State) -> State:
     new = state._replace(W=W, b=b)
     better = _class_objectives(problem, new) < _class_objectives(problem, state)
     return state._replace(
-        W=np.where(better[:, None], W, state.W),
-        b=np.where(better, b, state.b),
+        W=np.where(better[:, None], W, state.W), b=np.where(better, b, state.b)
     )
 
 
@@ -517,9 +516,7 @@ class RelaxedPiCoDes(PiCoDesLearner):
     training : RelaxedTraining or None, default=None
         The sigmoid's temperatures, and the steps; None takes the defaults.
     class_weight : {'balanced', None}, default=None
-        'balanced' lets the examples of a class weigh as much as all others together in
-        its classifier, which the paper does not. With many classes and few bits, plain
-        classifiers say no to everything, and there is nothing to learn from.
+        'balanced' lets the examples of a class weigh as much as all others together.
     C : float, default=100
         Weight of the errors of the hyperplanes that ``init='classes'`` starts from.
     init : {'itq', 'pca', 'random', 'classes'}, default='itq'
@@ -546,22 +543,10 @@ class RelaxedPiCoDes(PiCoDesLearner):
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) of the bits, not of the sigmoids, at the end of each epoch, with
         classifiers trained on the bits as `PiCoDes` does. It may rise.
-    classes_ : ndarray of shape (n_classes,)
-    n_idle_classes_ : int
-        Classes whose classifier ignores the code; more than 0 gives a warning.
-    n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning is given if any.
-    n_different_bits_ : int
-        Bits of which none is another one, or its opposite, on the training rows; a
-        warning is given if they are half of the bits, or fewer.
     n_iter_ : int
         Number of epochs done.
-    n_features_in_ : int
-
-    Raises
-    ------
-    ArgumentError
-        When y is missing, is not a label per row, or holds a single class.
+    classes_, n_idle_classes_, n_dead_bits_, n_different_bits_, n_features_in_
+        As in `PiCoDes`.
 
     Notes
     -----

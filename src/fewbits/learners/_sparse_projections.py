@@ -118,12 +118,6 @@ class SparseProjections(IterativeLearner):
     ArgumentError
         From `fit`, as of all learners, and when `n_nonzero` exceeds the weights.
 
-    Warns
-    -----
-    UserWarning
-        When bits are constant because none of their weights was kept, or after an
-        interrupt, which keeps the iterations reached.
-
     Notes
     -----
     The order of the steps is the paper's: B from the dense matrix, then the dense

@@ -175,9 +175,8 @@ class CBE(IterativeLearner):
     last have targets of 0, as in the paper, unless they are free. Both steps are exact,
     each frequency for itself, so that any number of features does.
 
-    A score of exactly 0 is encoded as 1. An interrupt keeps the matrix reached, with a
-    warning. A longer code of random matrices begins with the shorter one of the same
-    seed.
+    A score of exactly 0 is encoded as 1. A longer code of random matrices begins with
+    the shorter one of the same seed.
 
     References
     ----------
@@ -362,7 +361,7 @@ class BilinearProjections(IterativeLearner):
     features gets orthonormal rows in place of columns, as in `ITQ`.
 
     Rows are centred, and scaled to unit length for learning. A score of exactly 0 gives
-    a 1. An interrupt keeps the rotations reached, with a warning.
+    a 1.
 
     References
     ----------

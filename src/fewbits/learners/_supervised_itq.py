@@ -74,13 +74,8 @@ class CCAITQ(RotationLearner):
         Number of directions that correlate with the labels at all: at most the number
         of classes less one. More bits than this are rotations of the same directions.
     classes_ : ndarray of shape (n_classes,)
-    objective_ : ndarray of shape (n_iter_,)
-        Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises; with `batch_size` it is a batch's, and may.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
+    objective_, n_iter_, n_dead_bits_, n_features_in_
+        As in `ITQ`.
 
     Notes
     -----
@@ -93,7 +88,7 @@ class CCAITQ(RotationLearner):
 
     Where no feature correlates with the labels, there is no direction: all bits are
     constant, with a warning. Classes may be of any size, even one row. A score of
-    exactly 0 is encoded as 1. An interrupt keeps the rotation reached, with a warning.
+    exactly 0 is encoded as 1.
 
     References
     ----------
@@ -236,13 +231,8 @@ class SupervisedITQ(RotationLearner):
     validation_ : SupervisionScores or None
         What was measured for each share; None unless it was chosen.
     classes_ : ndarray of shape (n_classes,)
-    objective_ : ndarray of shape (n_iter_,)
-        Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises; with `batch_size` it is a batch's, and may.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
+    objective_, n_iter_, n_dead_bits_, n_features_in_
+        As in `ITQ`.
 
     Raises
     ------

@@ -489,8 +489,12 @@ def check_ours(disk: Disk, newest: Manifest) -> None:
 
     Its manifest was copied here from elsewhere, or all that its commit wrote is gone.
     """
-    names, needed = {*disk.names()}, newest.names()
-    if not needed or needed & names:
+    needed = newest.names()
+    with contextlib.suppress(OSError):
+        if not needed or disk.size(min(needed)) >= 0:
+            return
+    names = {*disk.names()}
+    if needed & names:
         return
     for number in reversed(manifest_numbers(names)):
         older = None
@@ -514,18 +518,13 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     data = manifest.to_bytes()
     disk.sync_folder()
     name = manifest_name(manifest.number)
-    publish_as(disk, data, name)
-    _remember(data, str(disk.folder / name), manifest)
-    with contextlib.suppress(OSError):
-        write_file(disk, copy_name(manifest.number), data, sync=False)
-
-
-def publish_as(disk: Disk, data: bytes, name: str) -> None:
-    """Put a file on the disk under a name that there must not be."""
     draft = draft_name()
     write_file(disk, draft, data)
     disk.publish(draft, name)
     disk.sync_folder()
+    _remember(data, str(disk.folder / name), manifest)
+    with contextlib.suppress(OSError):
+        write_file(disk, copy_name(manifest.number), data, sync=False)
 
 
 def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:

@@ -18,13 +18,13 @@ from fewbits.store._manifest import (
     check_ours,
     collect,
     copy_name,
+    draft_name,
     is_own,
     manifest_in,
     manifest_name,
     manifest_numbers,
     new_token,
     publish,
-    publish_as,
     read_manifest,
 )
 from fewbits.store._segment import (
@@ -209,7 +209,7 @@ def repaired(disk: Disk, drop_rows: bool) -> RepairReport:
         replaced |= _of_lost_commits(disk, state)
     for tagged in tagged_states(disk, state, Findings()):
         replaced -= tagged.names()
-    if _put_aside(disk, replaced) or put_back:
+    if _put_aside(disk, replaced):
         notes.append(
             "what was replaced or dropped stays in the files damaged-*, for other "
             "tools to try; delete them once you no longer need them"
@@ -271,8 +271,12 @@ def _with_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
         except (ArtefactError, FileNotFoundError):
             with contextlib.suppress(ArtefactError, OSError):
                 if manifest_in(disk, copy).number == number:
-                    _put_aside(disk, [name])
-                    publish_as(disk, disk.read(copy), name)
+                    draft = draft_name()
+                    write_file(disk, draft, disk.read(copy))
+                    with contextlib.suppress(FileNotFoundError):
+                        disk.remove(name)
+                    disk.publish(draft, name)
+                    disk.sync_folder()
                     put_back.append(str(disk.folder / name))
     return tuple(put_back)
 

@@ -275,25 +275,21 @@ class MethodComparison:
         """
         if metric is not None:
             check_choice(metric, "metric", COMPARED_METRICS)
-        panels = {}
+        panels = []
         for name in COMPARED_METRICS if metric is None else (metric,):
-            if lines := self._lines(name):
-                panels[name] = lines_drawing(lines, "bits", _TITLES[name])
+            rerank = "scores" if name == "recall_reranked" else None
+            lines: dict[str, list[tuple[float, float]]] = {}  # of each method
+            for row in self.scores:
+                value = getattr(row, "recall" if rerank else name)
+                at = row.n_bits
+                if at is not None and row.rerank == rerank and value is not None:
+                    lines.setdefault(row.method, []).append((at, value))
+            if lines:
+                panels.append(lines_drawing(lines, "bits", _TITLES[name]))
         if not panels:
             why = "no codes were learnt" if metric is None else "it needs labels"
             raise ArgumentError(f"there is no {metric or 'metric'} to draw: {why}")
-        return side_by_side(list(panels.values()))
-
-    def _lines(self, metric: str) -> dict[str, list[tuple[float, float]]]:
-        """Return the points of each method; none where there are no labels."""
-        rerank = "scores" if metric == "recall_reranked" else None
-        name = "recall" if rerank else metric
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for row in self.scores:
-            value = getattr(row, name)
-            if row.n_bits is not None and row.rerank == rerank and value is not None:
-                lines.setdefault(row.method, []).append((row.n_bits, value))
-        return lines
+        return side_by_side(panels)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -457,8 +453,13 @@ def compare(
                 notes(name)
             if progress is not None:
                 progress(done, len(planned))
-            if bits is None and _too_long(learner, rows, target):
-                continue
+            # A code that cannot be the cheapest any more.
+            if bits is None and target is not None and target.recall is not None:
+                size = n_bytes(learner.get_params().get("n_bits", 1))
+                codes = [row.scores for row in rows if row.learner is not None]
+                reached = [row for row in codes if target.excess(row) <= 1]
+                if any(size > row.bytes_per_item for row in reached):
+                    continue
             try:
                 rows += trial.of_learner(name, learner)
             except FewbitsError as error:
@@ -600,18 +601,6 @@ class _Row(NamedTuple):
     learner: Learner | None
     others: Interval | None
     others_ms: float
-
-
-def _too_long(learner: Learner, rows: list[_Row], target: _Target | None) -> bool:
-    """Return whether a code cannot be the cheapest any more."""
-    if target is None or target.recall is None:
-        return False
-    n_bits = learner.get_params().get("n_bits", 1)
-    return any(
-        n_bytes(n_bits) > row.scores.bytes_per_item and target.excess(row.scores) <= 1
-        for row in rows
-        if row.learner is not None
-    )
 
 
 class _Trial:

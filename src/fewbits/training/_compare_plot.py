@@ -29,7 +29,11 @@ def lines_drawing(lines: Mapping[str, Points], x: str, y: str) -> Drawing:
             [(spot(point), point) for point in sorted(line)], f"class-{i % 10}"
         )
     ends = {name: spot(max(line))[1] for name, line in lines.items()}
-    parts += [_text(name, end + 10, place) for name, place in _apart(ends).items()]
+    # Names from the top down, none on top of another.
+    least = -math.inf
+    for name in sorted(ends, key=lambda each: ends[each]):
+        least = max(ends[name], least + _LEAST)
+        parts.append(_text(name, end + 10, least))
     path = f"M{_LEFT - 8} {_TOP}V{base + 8}H{end}"
     ticks = [
         (spot((bits, low))[0], f"{bits:g}") for bits in sorted({p[0] for p in points})
@@ -80,16 +84,6 @@ def _line(
     ]
     stroke = f"stroke: var(--{css})"
     return [element("polyline", points=path, class_="branch", style=stroke), *dots]
-
-
-def _apart(places: Mapping[str, float]) -> dict[str, float]:
-    """Return places of names from the top down, none on top of another."""
-    found: dict[str, float] = {}
-    least = -math.inf
-    for name in sorted(places, key=lambda each: places[each]):
-        least = max(places[name], least + _LEAST)
-        found[name] = least
-    return found
 
 
 def _text(words: str, x: float, y: float, anchor: str = "start") -> Html:

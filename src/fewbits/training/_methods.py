@@ -50,10 +50,7 @@ _SHALLOW: dict[str, tuple[type[Learner], str]] = {
         learners.SpectralHashing,
         "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
     ),
-    "bre": (
-        learners.BRE,
-        "Binary reconstructive embeddings (Kulis and Darrell, 2009)",
-    ),
+    "bre": (learners.BRE, "Binary reconstructive embeddings (Kulis and Darrell, 2009)"),
     "additive": (
         learners.AdditiveCodes,
         "Additive codes (of fewbits, after additive quantization, 2014)",
@@ -141,7 +138,7 @@ def make_learner(
     if n_bits is not None:
         if "n_bits" not in allowed:
             raise ArgumentError(
-                f"{method} chooses the number of bits itself: leave {n_bits} bits out"
+                f"{method} chooses the number of bits itself: leave out bits={n_bits}"
             )
         if "n_bits" in settings:
             raise ArgumentError(
@@ -392,8 +389,10 @@ def describe(method: str) -> Description:
         return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
     deep = method in DEEP_METHODS
     known = not deep or find_spec("torch") is not None
-    # Refuses names that are not known.
-    summary = _summary(method) if known else f"Needs torch: {install_hint('deep')}"
+    summary = f"Needs torch: {install_hint('deep')}"
+    if known:  # or refused
+        made = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+        summary = inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
     return Description(
         method,
         _NAMES[method],
@@ -408,11 +407,6 @@ def describe_all() -> list[Description]:
     """Describe every method, those that need no labels first."""
     names = [*METHODS, PACKED, *DEEP_METHODS]
     return [describe(name) for name in sorted(names, key=SUPERVISED.__contains__)]
-
-
-def _summary(method: str) -> str:
-    documented = parts_of(method).get("loss", {}).get(method) or what_makes(method)
-    return inspect.cleandoc(documented.__doc__ or "").partition("\n")[0]
 
 
 def _settings(method: str) -> Iterator[Setting]:

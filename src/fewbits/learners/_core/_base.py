@@ -103,9 +103,7 @@ class Learner(
     encoder_: Encoder
     objective_: NDArray[np.float64]
     needs_labels = False  #: Whether `fit` requires y.
-    is_nested = (
-        False  #: Whether a shorter code is identical to a prefix of a longer one.
-    )
+    is_nested = False  #: Whether a shorter code is a prefix of a longer one.
     uses_device = False  #: Whether `on_device` takes over work at any size.
     takes_sparse = False  #: Whether `fit` takes a sparse matrix of SciPy.
     #: What each parameter may be.
@@ -146,7 +144,8 @@ class Learner(
         Raises
         ------
         ArgumentError
-            When a parameter is out of range.
+            When a parameter is out of range, or y is missing, is not a label per row or
+            holds a single class, where labels are learnt from.
         FeatureError
             When X holds NaN, infinity or what float32 cannot hold, has gaps (a masked
             array), is not a matrix of at least two rows, or all rows that are learnt
@@ -159,6 +158,12 @@ class Learner(
         ArtefactError, OSError
             When a checkpoint belongs to another fit or is damaged, or cannot be read
             or written; of methods that have one.
+
+        Warns
+        -----
+        InterruptedWarning
+            After Ctrl-C, in methods that iterate: what the last iteration reached is
+            kept. In the first iteration it is passed on.
         """
         with self._running():
             self._check()

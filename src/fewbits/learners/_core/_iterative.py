@@ -18,14 +18,7 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from fewbits._files import atomic_write, check_writable, remove_leftovers
-from fewbits._runtime import (
-    Found,
-    Listener,
-    Notes,
-    Progress,
-    changed,
-    current_runtime,
-)
+from fewbits._runtime import Found, Listener, Notes, Progress, changed, current_runtime
 from fewbits._typing import Array
 from fewbits._version import __version__
 from fewbits._warnings import warn_user
@@ -341,13 +334,7 @@ def check_repeatable(checkpoint: Any, random_state: Any) -> None:
 
 
 def report(
-    name: str,
-    done: int,
-    total: int,
-    objective: float,
-    *,
-    verbose: bool,
-    note: str = "",
+    name: str, done: int, total: int, objective: float, *, verbose: bool, note: str = ""
 ) -> None:
     """Report to the listener, if any, and to standard error if `verbose`."""
     progress = current_runtime().progress

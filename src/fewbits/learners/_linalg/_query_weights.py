@@ -114,7 +114,13 @@ class Shortlists:
         itself = ids == self.asking[:, None]
         itself[~itself.any(axis=1), -1] = True
         self.rows: IntArray = ids[~itself].reshape(-1, length)
-        self.distances = self._distances()
+        distances = np.empty(self.rows.shape, np.float32)
+        for some in spans(len(distances), _ENTRIES // (length * V.shape[1])):
+            asking, rows = self.asking[some], self.rows[some]
+            products = np.matmul(V[rows], V[asking][:, :, None])[:, :, 0]
+            sums = self.squares[rows] + self.squares[asking, None]
+            distances[some] = sums - 2 * products
+        self.distances: Float32Array = distances.clip(min=0)
         nearest = np.partition(self.distances, NEAREST, axis=1)[:, NEAREST]
         # Of rows that are there many times, all distances may be 0.
         nearest = np.maximum(nearest, max(1e-3 * float(nearest.mean()), _LEAST))
@@ -128,16 +134,6 @@ class Shortlists:
     def signs(self, rows: IntArray) -> Float32Array:
         bits = unpack(self.codes[rows.ravel()], self.n_bits).astype(np.float32)
         return (2 * bits - 1).reshape(*rows.shape, self.n_bits)
-
-    def _distances(self) -> Float32Array:
-        distances = np.empty(self.rows.shape, np.float32)
-        (_, length), (_, width) = self.rows.shape, self.V.shape
-        for some in spans(len(distances), _ENTRIES // (length * width)):
-            asking, rows = self.asking[some], self.rows[some]
-            products = np.matmul(self.V[rows], self.V[asking][:, :, None])[:, :, 0]
-            sums = self.squares[rows] + self.squares[asking, None]
-            distances[some] = sums - 2 * products
-        return distances.clip(min=0)
 
 
 def fitted_scale(of: Shortlists, start: QueryWeights) -> float:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits._extras import missing_extra
@@ -90,7 +89,15 @@ def export_backbone(
     served = _Served(module, _channels("mean", mean), _channels("std", std, least=0))
     rng = np.random.default_rng(0)
     images = list(rng.integers(0, 256, (_N_CHECKED, size, size, 3), np.uint8))
-    expected = _features(served, images)
+    batch = torch.from_numpy(pixels(images, size)).float() / 255
+    try:
+        with torch.inference_mode():
+            expected = served(batch).numpy()
+    except Exception as error:  # whatever the user's module raises
+        raise FeatureError(
+            f"the module makes no features of images {tuple(batch.shape)}: "
+            f"{_shown(error)}"
+        ) from error
     network = _as_onnx(served, size)
     backbone = OnnxImages(network)
     # One image at a time.
@@ -138,19 +145,6 @@ def _channels(name: str, values: Any, least: float = -np.inf) -> Tensor:
         above = "" if np.isinf(least) else f" and above {least:g}"
         raise ArgumentError(f"{must}{above}, got {values!r}")
     return torch.from_numpy(array).reshape(1, 3, 1, 1)
-
-
-def _features(served: nn.Module, images: list[NDArray[np.uint8]]) -> NDArray[Any]:
-    batch = torch.from_numpy(pixels(images, len(images[0]))).float() / 255
-    try:
-        with torch.inference_mode():
-            features: Tensor = served(batch)
-    except Exception as error:  # whatever the user's module raises
-        raise FeatureError(
-            f"the module makes no features of images {tuple(batch.shape)}: "
-            f"{_shown(error)}"
-        ) from error
-    return features.numpy()
 
 
 def _as_onnx(served: nn.Module, size: int) -> bytes:

@@ -20,11 +20,7 @@ from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_integers
 from fewbits.learners.deep import codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
-from fewbits.learners.deep._config import (
-    CodebookConfig,
-    NetworkConfig,
-    TrainingConfig,
-)
+from fewbits.learners.deep._config import CodebookConfig, NetworkConfig, TrainingConfig
 from fewbits.learners.deep._network import HashNetwork
 from fewbits.learners.deep.centres._unique import check_sizes
 from fewbits.learners.deep.losses import LossContext
@@ -226,7 +222,18 @@ class LLC(DeepLearner):
             codebooks.check_directions(n_bits, most, "classifier")
         self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
-        self.codebook_ = self._codebook(problem, network)
+        if not isinstance(self.codebook, str):
+            self.codebook_ = self._given(problem)
+        else:
+            if self.codebook == "learnt":  # which trains the network, too
+                C = self._learnt(problem, network)
+            elif self.codebook == "random":
+                C = codebooks.random_codebook(
+                    n_classes, n_bits, random_state=problem.seed
+                )
+            else:
+                C = self._made(problem, self.codebook, n_bits)
+            self.codebook_, self.n_repaired_ = self._unique(C)
         loss = CodeLoss(self.codebook_)
         self._train(
             problem,
@@ -239,21 +246,6 @@ class LLC(DeepLearner):
         # trained in place others might be made now.
         self.codebook_ = loss.codes.cpu().numpy().astype(np.int8)
         return self._deploy(problem, network)
-
-    def _codebook(self, problem: Problem, network: HashNetwork) -> NDArray[np.int8]:
-        """Return a code for each class; learning one trains the network, too."""
-        if not isinstance(self.codebook, str):
-            return self._given(problem)
-        if self.codebook == "learnt":
-            C = self._learnt(problem, network)
-        elif self.codebook == "random":
-            C = codebooks.random_codebook(
-                problem.targets.n_classes, self._n_bits, random_state=problem.seed
-            )
-        else:
-            C = self._made(problem, self.codebook, self._n_bits)
-        codes, self.n_repaired_ = self._unique(C)
-        return codes
 
     def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
         return codebooks.unique(C, min([*self._phase_1.nested_bits, self._n_bits]))

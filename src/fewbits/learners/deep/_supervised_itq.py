@@ -208,11 +208,7 @@ class DeepSupervisedITQ(Learner):
             assert learner.centres_ is not None  # those of CSQ
             return learner.encoder_, learner.centres_, learner.held_out_
 
-        return cached_step(
-            "network",
-            lambda: (checksum(X), labels, settings),
-            fitted,
-        )
+        return cached_step("network", lambda: (checksum(X), labels, settings), fitted)
 
     def _rotated(self, X: Array) -> LinearEncoder:
         """Return ITQ's encoder of these rows; its iterations are this learner's."""
@@ -284,7 +280,12 @@ def _with_linear_path(
     # beside memberships, ``relu(u + 3) - relu(u - 3) - 3``.
     d, n_scores = network.n_features, network.n_bits
     direct, of_scores, of_members = np.split(outer, [d, d + n_scores])
-    *hidden, (W, b) = _layers(network)
+    if isinstance(network, LinearEncoder):
+        own = [(network.weights, network.bias)]
+    else:
+        assert isinstance(network, MLPEncoder)
+        own = list(zip(network.weights, network.biases, strict=True))
+    *hidden, (W, b) = [(W.astype(float), b.astype(float)) for W, b in own]
     bias = bias + b @ of_scores
     if not hidden:
         direct = direct + W @ of_scores
@@ -313,12 +314,3 @@ def _with_linear_path(
         bias = bias - _LIMIT * of_members.sum(axis=0)
     layers.append((last, bias))
     return MLPEncoder([W for W, _ in layers], [b for _, b in layers], zero_bit=1)
-
-
-def _layers(network: Encoder) -> list[Layer]:
-    if isinstance(network, LinearEncoder):
-        layers = [(network.weights, network.bias)]
-    else:
-        assert isinstance(network, MLPEncoder)
-        layers = list(zip(network.weights, network.biases, strict=True))
-    return [(W.astype(np.float64), b.astype(np.float64)) for W, b in layers]

@@ -129,8 +129,13 @@ def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
     # Errors are those of bits of random codes, as a codebook's will be.
     if X.shape[1] > _MOST_FEATURES < len(X):
         X = GaussianRandomProjection(_MOST_FEATURES, random_state=rng).fit_transform(X)
-    values, Z = _directions(X - X.mean(axis=0))
-    n, p = len(X), Y.mean(axis=0)
+    # Eigenvalues (r,) of the scatter, and orthonormal columns Z (n, r).
+    X, n, p = X - X.mean(axis=0), len(X), Y.mean(axis=0)
+    wide = n <= X.shape[1]
+    values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+    real = values > _LEAST * max(values[-1], np.finfo(float).tiny)
+    values, vectors = values[real], vectors[:, real]
+    Z = vectors if wide else X @ vectors / np.sqrt(values)
     C = np.where(rng.random_sample((Y.shape[1], _PROBES)) < 0.5, -1.0, 1.0)
     probes = Y @ C - p @ C
     coefficients = Z.T @ probes
@@ -149,16 +154,6 @@ def _foresee(X: Matrix, Y: sp.csr_array, rng: Any) -> _Foreseen:
 
 def _single(values: Matrix) -> NDArray[np.float32]:
     return values.astype(np.float32)
-
-
-def _directions(X: Matrix) -> tuple[Matrix, Matrix]:
-    """Return eigenvalues (r,) of the scatter, and orthonormal columns (n, r) for X."""
-    n, d = X.shape
-    wide = n <= d
-    values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
-    real = values > _LEAST * max(values[-1], np.finfo(float).tiny)
-    values, vectors = values[real], vectors[:, real]
-    return values, vectors if wide else X @ vectors / np.sqrt(values)
 
 
 def _learn(foreseen: _Foreseen, codes: Centres, rng: Any) -> NDArray[np.float32]:

@@ -100,13 +100,23 @@ def _far_from(
     words: Words, n_bits: int, distance: int, rng: RandomState
 ) -> Words | None:
     """Return a word at least `distance` from all, the nearest such, or None."""
-    candidates = _candidates(n_bits, distance, rng)
+    # All words if they are few, or random ones, never too light for a code.
+    if 2**n_bits <= 16 * _CANDIDATES:
+        numbers = np.arange(2**n_bits)
+        bits = numbers[:, None] >> np.arange(n_bits)[::-1] & 1
+    else:
+        bits = rng.randint(0, 2, (_CANDIDATES, n_bits))
+    candidates = _packed(bits[bits.sum(axis=1) >= distance])
     if not len(candidates):
         return None
     nearest = np.full(len(candidates), n_bits)
     step = max(1, _CELLS // (len(candidates) * words.shape[1]))
     for start in range(0, len(words), step):
-        distances = _distances(candidates, words[start : start + step])
+        some = words[start : start + step]
+        distances: NDArray[Any] = np.bitwise_count(candidates[:, None, 0] ^ some[:, 0])
+        for i in range(1, some.shape[1]):
+            differing = np.bitwise_count(candidates[:, None, i] ^ some[:, i])
+            distances = distances + differing.astype(int)
         np.minimum(nearest, distances.min(axis=1), out=nearest)
         keep = nearest >= distance
         candidates, nearest = candidates[keep], nearest[keep]
@@ -114,20 +124,3 @@ def _far_from(
             return None
     word: Words = candidates[nearest.argmin()]
     return word
-
-
-def _distances(A: Words, B: Words) -> NDArray[Any]:
-    differing: NDArray[Any] = np.bitwise_count(A[:, None, 0] ^ B[:, 0])
-    for i in range(1, A.shape[1]):
-        differing = differing + np.bitwise_count(A[:, None, i] ^ B[:, i]).astype(int)
-    return differing
-
-
-def _candidates(n_bits: int, distance: int, rng: RandomState) -> Words:
-    """Return all words if they are few, or random ones, never too light for a code."""
-    if 2**n_bits <= 16 * _CANDIDATES:
-        numbers = np.arange(2**n_bits)
-        bits = numbers[:, None] >> np.arange(n_bits)[::-1] & 1
-    else:
-        bits = rng.randint(0, 2, (_CANDIDATES, n_bits))
-    return _packed(bits[bits.sum(axis=1) >= distance])

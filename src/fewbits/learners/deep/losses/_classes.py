@@ -17,11 +17,7 @@ from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import check_number
 from fewbits.learners.deep._torch import straight_through
 from fewbits.learners.deep.losses._base import Batch, Loss, LossContext
-from fewbits.learners.deep.losses._centres import (
-    centre_loss,
-    class_means,
-    make_centres,
-)
+from fewbits.learners.deep.losses._centres import centre_loss, class_means, make_centres
 
 
 class GreedyHash(Loss):
