@@ -205,8 +205,8 @@ def build(
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
-        if items.endswith(".npz"):
-            column = None if source.column is None else [source.column]
+        if items.endswith(".npz") and source.column is not None:
+            column = [source.column]
     if source.kind == "texts":
         then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
