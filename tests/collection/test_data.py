@@ -338,15 +338,11 @@ def test_names_of_columns_are_heeded_in_every_kind_of_frame(frame):
         select(*order) if isinstance(frame, duckdb.DuckDBPyRelation) else select(order)
     )
     np.testing.assert_array_equal(named.encode(other), expected)
-<<<<<<< HEAD
     distances = named.search(X, rerank=False).distances
     np.testing.assert_array_equal(
         named.search(other, rerank=False).distances, distances
     )
     with pytest.raises(FewbitsError, match="order"):
-=======
-    with pytest.raises(FewbitsError, match="order"):  # as all of scikit-learn
->>>>>>> doors
         learner.encode(other)
     if not isinstance(other, duckdb.DuckDBPyRelation):
         named.add(other)  # a table gives what is asked for by name

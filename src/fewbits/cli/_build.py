@@ -205,8 +205,11 @@ def build(
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
-        if items.endswith(".npz") and source.column is not None:
-            column = [source.column]
+        if items.endswith(".npz") and (id or label):
+            import numpy as np
+
+            with np.load(items) as arrays:
+                column = [name for name in arrays.files if name not in (id, label)]
     if source.kind == "texts":
         then = opt.command_line("search", collection, "what you look for")
     elif source.kind == "images":
