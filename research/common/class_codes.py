@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from fewbits.learners.deep import LLC
 from fewbits.learners.deep.losses import Batch, Loss, LossContext
-from fewbits.learners.deep.losses._classes import class_loss, linear_classifier
+from fewbits.learners.deep.losses._classes import class_loss
 from research.common.settings import configured
 
 #: Codebooks of LLC's table 1, and ways to get one for less.
@@ -59,7 +60,10 @@ class RealValued(Loss):
     """Classify by the scores themselves: what GreedyHash is without the sign."""
 
     def start(self, context: LossContext) -> None:
-        self.layer = linear_classifier(context)
+        self.layer = nn.Linear(context.n_bits, context.n_classes, bias=False)
+        bound = context.n_bits**-0.5
+        with torch.no_grad():
+            self.layer.weight.uniform_(-bound, bound, generator=context.generator())
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         return class_loss(self.layer(scores), batch)
