@@ -227,6 +227,10 @@ def learn_model(
                 raise ArgumentError(f"codes exist already: leave out {name}")
         width = 8 * source.values.shape[1]
         return Model(PackedEncoder(bits or source.n_bits or width))
+    if len(source) == 1:
+        raise ArgumentError(
+            "one row is too few to learn from: give more, or an encoder that has learnt"
+        )
     from fewbits.training import learn  # which needs scikit-learn
 
     with unreadable_named(source):

@@ -262,15 +262,7 @@ class PosteriorControl(Control):
             self.values.copy_(self._values(self._blocks(self.centres)))
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        blocks = self._blocks(scores)
-        if batch.classes is not None:
-            centres = ClassTargets.one_each(self.values[:, batch.classes])
-        else:
-            most = max(1, int(batch.labels.sum(dim=1).max()))
-            weights, classes = batch.labels.topk(most, dim=1)
-            if self.reduction == "mean":
-                weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
-            centres = ClassTargets(self.values[:, classes], weights)
+        blocks, centres = self._blocks(scores), self._centres_of(batch)
         own, learns = None, self.train_surrogate and self.training
         if learns and not self.n_flips:
             own = ClassTargets.one_each(self._values(blocks))
@@ -298,6 +290,16 @@ class PosteriorControl(Control):
         """
         log_p: Tensor = self.surrogate(self._blocks(scores))
         return log_p.transpose(0, 1)
+
+    def _centres_of(self, batch: Batch) -> ClassTargets:
+        """Return the values of the blocks of each item's centres; studies change it."""
+        if batch.classes is not None:
+            return ClassTargets.one_each(self.values[:, batch.classes])
+        most = max(1, int(batch.labels.sum(dim=1).max()))
+        weights, classes = batch.labels.topk(most, dim=1)
+        if self.reduction == "mean":
+            weights = weights / weights.sum(dim=1, keepdim=True).clamp(min=1)
+        return ClassTargets(self.values[:, classes], weights)
 
     def _blocks(self, scores: Tensor) -> Tensor:
         """Return scores by blocks, (n_blocks, b, block), 0 where one is shorter."""
