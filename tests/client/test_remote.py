@@ -287,7 +287,8 @@ def test_verify(tmp_path):
     with remote_of(folder) as remote:
         assert remote.verify() == Collection.verify_folder(folder)
         (rows,) = folder.glob("*/seg-*.arrow")
-        rows.write_bytes(rows.read_bytes()[:-8])
+        with rows.open("r+b") as file:  # in place: a server has it mapped
+            file.truncate(rows.stat().st_size - 8)
         found, wanted = remote.verify(), Collection.verify_folder(folder)
         assert not found.is_intact
         assert found.damages[0].file == str(rows.relative_to(folder))

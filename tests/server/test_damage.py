@@ -25,8 +25,14 @@ def spoil(folder, pattern):
     data = np.frombuffer(path.read_bytes(), np.uint8).copy()
     end = max(len(data) - 1024, len(data) // 2)
     data[min(512, end - 1) : end] ^= 255  # all columns; the frame stays
-    path.write_bytes(data.tobytes())
+    overwrite(path, data.tobytes())
     return path.name
+
+
+def overwrite(path, data):
+    """Write over a file in place: one that is cut off first kills who has it mapped."""
+    with path.open("r+b") as file:
+        file.write(data)
 
 
 def health(client):
@@ -103,7 +109,7 @@ def test_damage_that_verifying_finds(folder, client_of):
     (path,) = folder.glob("*/seg-*")
     data = bytearray(path.read_bytes())
     data[600] ^= 1
-    path.write_bytes(data)
+    overwrite(path, data)
     name, verified = path.name, client.post("/v1/verify").json()
     assert (verified["intact"], name in str(verified["damages"])) == (False, True)
     assert health(client)["status"] == "degraded"
