@@ -165,8 +165,8 @@ def _told(verification: "Verification | None", version: int) -> str:
         return "never: 'fewbits verify' reads every byte"
     when = datetime.fromtimestamp(verification.at, UTC).isoformat(" ", "seconds")
     report = verification.report
-    found = counted(len(report.problems), "part") + " damaged or unreadable"
-    state = f"{when}: {'intact' if report.is_intact else found}"
+    problems = counted(len(report.problems), "part") + " damaged or unreadable"
+    state = f"{when}: {'intact' if report.is_intact else problems}"
     if report.number in (None, version):
         return state
     return f"{state}; that was version {report.number}, this is {version}"

@@ -1045,7 +1045,7 @@ skip_unreadable, progress
         columns: Columns | None = None,
         timeout: float | None = None,
     ) -> int:
-        """Change columns of items, whose codes and order stay; return of how many.
+        """Change columns of items, whose codes and order stay; return how many.
 
         A column that the collection has not is added to it, null for all other items;
         one that is null in all rows takes the type of its first values.

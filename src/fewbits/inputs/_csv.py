@@ -90,10 +90,10 @@ def read_csv(
                 column = as_typed(column, dates=name != options.id)
         columns.append(column)
     if commas:
-        told = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
+        note = f"commas are decimal in {known_names(commas)}: 1,5 is read as 1.5"
         if grouped:
-            told += f"; {known_names(grouped)} stays as written: 1.234 may be 1234"
-        warn_user(f"{source}: {told}")
+            note += f"; {known_names(grouped)} stays as written: 1.234 may be 1234"
+        warn_user(f"{source}: {note}")
     return table.from_arrays(columns, names=table.column_names)
 
 

@@ -7,9 +7,10 @@ import numpy as np
 from fewbits._arrow import plain_type, stored_column
 from fewbits.errors import ArgumentError, one_line
 
-#: The columns of a store that are not the user's: the permanent number of a row; what
-#: users of a store give. `_correction` is two bytes a row, see
-#: `fewbits.index.Corrections`; `_blocks` are the scales and offsets of int8 vectors.
+#: The columns of a store that are not the user's. `_row` is the permanent number of a
+#: row, which the store gives; the caller gives the others. `_correction` is two bytes a
+#: row, see `fewbits.index.Corrections`; `_blocks` are the scales and offsets of int8
+#: vectors.
 ROW, ID, CODE, CORRECTION = "_row", "_id", "_code", "_correction"
 VECTOR, BLOCKS = "_vector", "_blocks"
 RESERVED = (ROW, ID, CODE, CORRECTION, VECTOR, BLOCKS)
