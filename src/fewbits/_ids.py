@@ -101,14 +101,11 @@ def _values(ids: Any, what: str) -> Any:
 def _plain(column: Any) -> Any:
     """Return ids as int64 or large_string."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if is_text(column.type):
-        return column.cast(pa.large_string())
-    if len(column):
-        ends = pc.min_max(column)
-        low, high = ends["min"].as_py(), ends["max"].as_py()
-        if low < 0 or high > _LARGEST:
-            wrong = low if low < 0 else high
-            raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
-    return column.cast(pa.int64())
+        return column  # large_string, as all plain columns of texts
+    numbers = column.to_numpy()
+    if len(numbers) and (numbers.min() < 0 or numbers.max() > _LARGEST):
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
+    return pa.chunked_array([numbers.astype(np.int64)])

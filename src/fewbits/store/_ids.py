@@ -20,6 +20,7 @@ from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, seal
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
+_FEW = 32  # texts that Python compares
 _SPARSE = 4  # numbers for each key: where there are more, keys are sorted
 Keys = NDArray[Any]
 #: Tells which of some rows have the ids of which positions among those that are wanted.
@@ -67,6 +68,9 @@ def equal_texts(texts: Any, ids: Any, wanted: IdArray) -> NDArray[np.bool_]:
     """Compare an Arrow array of texts with those of another at some positions."""
     import pyarrow.compute as pc
 
+    if len(wanted) <= _FEW:  # a call of Arrow takes longer
+        pairs = zip(texts, wanted.tolist(), strict=True)
+        return np.array([a.as_py() == ids[i].as_py() for a, i in pairs], np.bool_)
     equal = pc.equal(texts, ids.take(wanted))
     mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
     return mask
