@@ -16,8 +16,6 @@ from fewbits.index import Corrections
 KINDS = ("texts", "vectors", "images", "ids", "codes")
 _ITEMS_A_GROUP = (4, 16, 64)  # that are ranked for k groups, one after another
 _HITS = 1 << 19  # that are held at a time
-#: Groups are searched one by one where there are no more, and no more a query.
-_MOST_ALONE, _MOST_A_QUERY = 2048, 8
 _PADDED = 1 << 31  # numbers of a padded answer
 
 
@@ -264,10 +262,7 @@ class _Groups:
                 if left.size and n_items < len(self._present):
                     n_items = min(self._n_items, times * self._k)
                     left = self._ranked_anew(left, n_items)
-            if len(self._present) <= min(_MOST_A_QUERY * len(left), _MOST_ALONE):
-                self._take_each_group(left)
-            else:
-                self._take_other_groups(left, n_items)
+            self._take_other_groups(left, n_items)
         else:  # answers get better with more
             n_items = _ITEMS_A_GROUP[0] * self._k
             while left.size:
@@ -304,21 +299,6 @@ class _Groups:
             self._distances[number, to] = distances[at]
             np.add.at(self._counts, number, 1)
 
-    def _take_each_group(self, queries: IdArray) -> None:
-        """Search each group by itself, for some queries at a time."""
-        goal = self._goal
-        for part in spans(len(queries), _HITS // max(1, len(self._present))):
-            numbers = queries[part]
-            shape = len(numbers), len(self._present)
-            rows, distances = np.empty(shape, np.int64), np.empty(shape, np.int32)
-            for i, group in enumerate(self._present.tolist()):
-                mask = self._allowed(self._numbers == group)
-                nearest = self._search._ranked(self._queries[numbers], 1, mask)
-                distances[:, i], rows[:, i] = (x[:, 0] for x in nearest)
-            best = np.lexsort((rows, distances))[:, :goal]
-            self._rows[numbers, :goal] = np.take_along_axis(rows, best, 1)
-            self._distances[numbers, :goal] = np.take_along_axis(distances, best, 1)
-
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
         """Search without the rows of the groups that are there, again and again."""
         while queries.size:
@@ -329,17 +309,16 @@ class _Groups:
             for there, numbers in alike.items():
                 other = np.ones(int(self._numbers.max()) + 1, np.bool_)
                 other[np.array(there, np.int64)] = False
-                mask = self._allowed(other[self._numbers])
+                mask = other[self._numbers]
+                if self._mask is not None:
+                    mask &= self._mask
                 self._add_groups(np.array(numbers, np.int64), n_items, mask)
             queries = self._lacking(queries)
-
-    def _allowed(self, mask: Mask) -> Mask:
-        return mask if self._mask is None else mask & self._mask
 
 
 def others_than(stored: IdArray, rows: IdArray) -> NDArray[np.bool_]:
     """Return where answers are not the queries themselves: all but one for each."""
-    others = rows != stored[:, None]
+    others: NDArray[np.bool_] = rows != stored[:, None]
     others[others.all(axis=1), -1] = False  # behind many of the same distance
     return others
 
