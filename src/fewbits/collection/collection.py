@@ -251,20 +251,18 @@ class Collection:
             What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
             or of vectors, a folder of images, a pattern; a data frame of pandas or
             polars, a table, reader or dataset of Arrow; an array of vectors, or a
-            sparse matrix of SciPy; a list of texts or of images, or of rows with names
-            (dicts, named tuples, Series). None for `codes` that are an array, or a
-            `schema`.
+            sparse matrix of SciPy; a list of texts, of images, or of rows with names.
         column : str or sequence of str, default=None
             The column of a table with texts or vectors, or several columns of numbers.
             Without it the only one that can be it is taken.
         images : str, default=None
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
-            Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them; with an `encoder`, they are what it has made.
+            Codes that exist already, a column of the table, or an array in the place of
+            `data`. With an `encoder`, they are what it has made.
         id : str, default=None
-            The column of a table with unique ids: whole numbers or texts; for vectors
-            in a .npy file, or lines of a .txt file, another such file with an id each.
+            The column of a table with unique ids, whole numbers or texts; for a .npy or
+            .txt file, another such file with an id for each row.
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
@@ -292,8 +290,7 @@ class Collection:
         index : {"auto", "flat", "multi-index"}, default="auto"
             How codes are searched; answers are the same with each. ``"flat"`` compares
             each query with every code, ``"multi-index"`` looks it up in tables that
-            take up to six times the memory of the codes; ``"auto"`` does for each batch
-            what should be faster.
+            take up to six times the memory of the codes; ``"auto"`` takes the faster.
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
@@ -556,11 +553,10 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``.
-            All `k` are found where there are as many such items.
+            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
+            see `fewbits.collection.filters.matching_rows`.
         allowed : array-like, default=None
-            Which items may be found: ids, or a boolean mask over the items in their
-            order.
+            Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
             A column, such as the document of a passage: find the best item of each of
             `k` groups. Items without a value are one group.
