@@ -669,7 +669,9 @@ class Collection:
         >>> import numpy as np
         >>> import fewbits
         >>> X = np.repeat(np.eye(4), 25, axis=0)  # 4 classes of 25 items
-        >>> col = fewbits.Collection.create(None, X, learner="lsh", bits=64)
+        >>> from fewbits.learners import LSH
+        >>> encoder = LSH(64, random_state=0).fit(X).encoder_
+        >>> col = fewbits.Collection.create(None, X, encoder=encoder)
         >>> col.like(good_ids=[50, 51], k=3).ids
         array([[52, 53, 54]])
         """
