@@ -72,9 +72,7 @@ class Classification:
                 scores = np.array([record[name] for record in records], np.float64)
         accepted = None
         if records and "accepted" in records[0]:
-            accepted = np.array(
-                [record.pop("accepted") for record in records], np.bool_
-            )
+            accepted = np.array([record["accepted"] for record in records], np.bool_)
         return cls(_objects(labels), scores, accepted, expected, tuple(records))
 
     def __len__(self) -> int:
@@ -91,10 +89,7 @@ class Classification:
         ``class`` and ``score``. Where items have several labels, ``labels`` and
         ``ranked``. ``accepted`` where items are rejected.
         """
-        if self.accepted is None:
-            return [dict(record) for record in self.records]
-        pairs = zip(self.records, self.accepted.tolist(), strict=True)
-        return [{**record, "accepted": accepted} for record, accepted in pairs]
+        return [dict(record) for record in self.records]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer as plain values: what a service answers."""
@@ -212,6 +207,9 @@ def _class_by_codes(
         ):
             named = zip(_names(book, rows), shares, strict=True)
             record["classes"] = [{"class": n, "probability": p} for n, p in named]
+    if accepted is not None:
+        for record, is_known in zip(answer.records, accepted.tolist(), strict=True):
+            record["accepted"] = is_known
     return replace(answer, accepted=accepted, expected=expected)
 
 

@@ -127,16 +127,11 @@ def matching_rows(
 
 def _evaluate_expression(expression: pc.Expression, table: pa.Table) -> Any:
     """Return the truth of `expression` for each row, in the order of the table."""
-    from pyarrow import acero  # imports file systems, which take their time
+    from pyarrow import dataset  # imports file systems, which take their time
 
-    project = acero.ProjectNodeOptions([expression], ["truth"])
-    plan = acero.Declaration.from_sequence(
-        [
-            acero.Declaration("table_source", acero.TableSourceNodeOptions(table)),
-            acero.Declaration("project", project),
-        ]
-    )
-    truth = plan.to_table(use_threads=False).column("truth")
+    source = dataset.dataset(table)
+    truths = source.to_table(columns={"truth": expression}, use_threads=False)
+    truth = truths.column("truth")
     if truth.type != pa.bool_():
         raise ArgumentError(
             "a filter must be true or false for each row, the expression is"
