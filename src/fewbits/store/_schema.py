@@ -49,23 +49,6 @@ def checked_schema(schema: Any, n_bits: int) -> Any:
     return pa.schema(fields, schema.metadata)
 
 
-def file_schema(
-    schema: Any, n_bits: int, fingerprint: str, *, rows: bool, vectors: bool = False
-) -> Any:
-    """Return the schema of a segment's file of rows or of vectors."""
-    import pyarrow as pa
-
-    fields = [field for field in schema if (field.name in OF_VECTORS) == vectors]
-    if rows:
-        fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
-    notes = {
-        b"fewbits.n_bits": str(n_bits).encode(),
-        b"fewbits.bit_order": b"msb",
-        b"fewbits.fingerprint": fingerprint.encode(),
-    }
-    return pa.schema(fields, {**(schema.metadata or {}), **notes})
-
-
 def conforming(table: Any, schema: Any, n_bits: int) -> Any:
     """Return a table with the columns of a schema, in its order.
 

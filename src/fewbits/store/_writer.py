@@ -425,7 +425,7 @@ class Writer:
         newest = newest_manifest(self._disk) if self._failed else self._newest
         durable = self._is_durable and not self._failed
         entries = [s.part.entry for s in self._sources if isinstance(s, Stored)]
-        new = {name for e in entries for name in (*e.names(), e.ids_name)}
+        new = {name for e in entries for name in (*e.names(), e.name("ids"))}
         collect(self._disk, newest, new, is_durable=durable)
 
     def _prepared(
@@ -457,7 +457,7 @@ class Writer:
             return entry
         # There may be one of `pending`, or of a commit that found the disk full.
         with contextlib.suppress(FileNotFoundError):
-            name = replace(entry, deletes=self._base.number + 1).deletes_name
+            name = replace(entry, deletes=self._base.number + 1).name("del")
             self._disk.remove(name)
         return write_deletes(self._disk, entry, self._base.number + 1, source.deletes)
 
@@ -542,7 +542,7 @@ class Stored(Source):
         return self.part.whole()
 
     def positions(self, ids: Any) -> IdArray:
-        return self.part.files.find(ids)
+        return self.part.look_up(ids)
 
 
 class Given(Source):
