@@ -22,6 +22,7 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     draft_name,
+    new_token,
     plain_entry,
 )
 from fewbits.store._schema import ID, OF_VECTORS, ROW
@@ -303,36 +304,20 @@ def bytes_of_offset(kind: Any) -> int:
     return 8 if types.is_large_string(kind) or types.is_large_binary(kind) else 0
 
 
-def write_segment(
-    disk: Disk, manifest: Manifest, table: Any, token: str
-) -> SegmentEntry:
+def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
     """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
     """
-    import pyarrow as pa
-
-    files, kinds = [], ["seg"]
-    if any(name in OF_VECTORS for name in table.column_names):
-        kinds.append("vec")
+    token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    for kind in kinds:
-        schema = file_schema(manifest, kind, has_rows=has_rows)
-        name = f"{kind}-{token}.arrow"
-        columns = [one_chunk(table[field.name]) for field in schema]
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-        file = disk.create(name)
-        try:
-            summed = SummedFile(file)
-            with pa.ipc.new_file(summed, schema) as writer:
-                writer.write_batch(batch)
-            n_bytes, sums = summed.finish()
-            file.sync()
-        finally:
-            file.close()
-        files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
+    schema = file_schema(manifest, "seg", has_rows=has_rows)
+    rows = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
+    if schema.names:
+        vectors = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -345,16 +330,37 @@ def write_segment(
         n_live=len(table),
         first=first,
         last=last,
-        rows=files[0].entry,
-        vectors=files[1].entry if len(files) > 1 else None,
+        rows=rows.entry,
+        vectors=None if vectors is None else vectors.entry,
         id_range=id_range,
         ids_rise=rises,
         has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
+    files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
     return entry
+
+
+def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
+    """Write and sync columns of a table as a file of one batch; return its sums."""
+    import pyarrow as pa
+
+    columns = [one_chunk(table[name]) for name in schema.names]
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    file = disk.create(name)
+    try:
+        summed = SummedFile(file)
+        # Arrow writes small pieces, each of which would be a call of Python.
+        sink = pa.BufferedOutputStream(pa.PythonFile(summed, "w"), BLOCK)
+        with sink, pa.ipc.new_file(sink, schema) as writer:
+            writer.write_batch(batch)
+        n_bytes, sums = summed.finish()
+        file.sync()
+    finally:
+        file.close()
+    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:
