@@ -202,33 +202,23 @@ class Store:
         while True:
             newest = newest_number(self._disk)
             target = newest if number is None else number
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 lock = self._disk.lock(manifest_name(target), shared=True)
-            except FileNotFoundError:
-                snapshot = None
-            else:
                 if lock is None:  # it is being removed, or checked for readers
                     time.sleep(_PAUSE)
                     continue
-                snapshot = self._held(target, lock)
-            if snapshot is not None:
-                return snapshot
+                is_newest = target == newest_number(self._disk)
+                manifest = read_manifest(self._disk, target)
+                if is_newest:
+                    check_ours(self._disk, manifest)
+                # What the newest state lacks is damage, which is found when it is read.
+                if is_newest or manifest.names() <= {*self._disk.names()}:
+                    return Snapshot(self._disk, manifest, lock, self._opened)
+                lock.release()  # its files are gone already
             if target != newest:
                 raise ArgumentError(
                     f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
-
-    def _held(self, number: int, lock: FileLock) -> Snapshot | None:
-        """Return a state that is locked, or None when its files are gone already."""
-        is_newest = number == newest_number(self._disk)
-        manifest = read_manifest(self._disk, number)
-        if is_newest:
-            check_ours(self._disk, manifest)
-        # What the newest state lacks is damage, which is found when it is read.
-        if is_newest or manifest.names() <= set(self._disk.names()):
-            return Snapshot(self._disk, manifest, lock, self._opened)
-        lock.release()
-        return None
 
     @contextmanager
     def writer(

@@ -29,12 +29,7 @@ from fewbits.store._manifest import (
     publish,
 )
 from fewbits.store._schema import ID, ROW, check_columns
-from fewbits.store._segment import (
-    SegmentFiles,
-    remove_derived,
-    write_derived,
-    write_segment,
-)
+from fewbits.store._segment import remove_derived, write_derived, write_segment
 from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
@@ -64,7 +59,6 @@ class Writer:
         self._base = state
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
-        self._written: list[SegmentFiles] = []  # which no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
 
     def __enter__(self) -> Self:
@@ -204,8 +198,7 @@ class Writer:
 
         def write() -> None:
             if waiting:
-                files = write_segment(self._disk, target, joined(waiting))
-                segments.append(files.entry)
+                segments.append(write_segment(self._disk, target, joined(waiting)))
                 waiting.clear()
 
         for part in self.parts:
@@ -378,8 +371,8 @@ class Writer:
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        files = write_segment(self._disk, self._base, living(given))
-                    part = Part(self._disk, self._base, files.entry, files)
+                        entry = write_segment(self._disk, self._base, living(given))
+                    part = Part(self._disk, self._base, entry)
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -405,10 +398,7 @@ class Writer:
                 segments.append(first.kept(self._disk, self._base.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                files = write_segment(self._disk, self._base, table)
-                self._opened[files.entry.token] = files
-                self._written.append(files)
-                segments.append(files.entry)
+                segments.append(write_segment(self._disk, self._base, table))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
@@ -424,7 +414,7 @@ class Writer:
         """Remove what is neither new, nor of a state that is the newest or read."""
         newest = newest_manifest(self._disk) if self._failed else self._newest
         entries = [source.part.entry for source in self._stored]
-        new = {name for e in entries for name in (*e.names(), e.ids_name)}
+        new = {name for e in entries for name in (*e.names(), e.name("ids"))}
         is_durable = self._is_durable and not self._failed
         collect(self._disk, newest, new, is_durable=is_durable)
 
@@ -486,7 +476,7 @@ class Stored(Source):
         return self.part.whole()
 
     def positions(self, ids: Any) -> IdArray:
-        return self.part.files.find(ids)
+        return self.part.look_up(ids)
 
     def kept(self, disk: Disk, number: int) -> SegmentEntry:
         """Return the segment as it is in the state of a number."""
