@@ -304,8 +304,10 @@ def bytes_of_offset(kind: Any) -> int:
     return 8 if types.is_large_string(kind) or types.is_large_binary(kind) else 0
 
 
-def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
-    """Write and sync everything of a new segment but the names.
+def write_segment(
+    disk: Disk, manifest: Manifest, table: Any
+) -> tuple[SegmentEntry, ArrowFile]:
+    """Write and sync everything of a new segment but the names; return its rows, too.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
@@ -314,10 +316,10 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
     schema = file_schema(manifest, "seg", has_rows=has_rows)
-    rows = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    rows, file = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
     schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
     if schema.names:
-        vectors = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
+        vectors, _ = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -340,14 +342,16 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry
+    return entry, file
 
 
-def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
-    """Write and sync columns of a table as a file of one batch; return its sums."""
+def _write_arrow(
+    disk: Disk, name: str, table: Any, schema: Any
+) -> tuple[FileSums, ArrowFile]:
+    """Write and sync columns of a table as a file of one batch, and open it."""
     import pyarrow as pa
 
-    columns = [one_chunk(table[name]) for name in schema.names]
+    columns = [one_chunk(table[column]) for column in schema.names]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     file = disk.create(name)
     try:
@@ -360,7 +364,10 @@ def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
         file.sync()
     finally:
         file.close()
-    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
+    data = disk.map(name)
+    of_file = FileSums(sums, *arrow_frame(data), n_bytes)
+    path = str(disk.folder / name)
+    return of_file, ArrowFile(data, of_file, schema, len(table), path)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
+from fewbits.store._snapshot import Opened, OpenFiles, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -59,18 +58,8 @@ class Writer:
         self._base = state
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
+        self._written: list[OpenFiles] = []  # of segments that no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
@@ -198,7 +187,7 @@ class Writer:
 
         def write() -> None:
             if waiting:
-                segments.append(write_segment(self._disk, target, joined(waiting)))
+                segments.append(self._write(target, joined(waiting)))
                 waiting.clear()
 
         for part in self.parts:
@@ -371,8 +360,8 @@ class Writer:
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        entry = write_segment(self._disk, self._base, living(given))
-                    part = Part(self._disk, self._base, entry)
+                        entry = self._write(self._base, living(given))
+                    part = Part(self._disk, self._base, entry, self._written[-1])
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -398,10 +387,18 @@ class Writer:
                 segments.append(first.kept(self._disk, self._base.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                segments.append(write_segment(self._disk, self._base, table))
+                segments.append(self._write(self._base, table))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
+
+    def _write(self, state: Manifest, table: Any) -> SegmentEntry:
+        """Write rows as a segment, whose file stays open for the next state."""
+        entry, rows = write_segment(self._disk, state, table)
+        files = OpenFiles(rows)
+        self._opened[entry.token] = files
+        self._written.append(files)
+        return entry
 
     def _publish(self, state: Manifest) -> int:
         with self._failing():
