@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -55,7 +56,6 @@ from fewbits.collection._making import (
     reencoding_model,
     retyped,
     update_table,
-    with_first,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -493,7 +493,7 @@ class Collection:
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(version) != newest:
+            if self._is_frozen and version.state != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
@@ -1684,6 +1684,8 @@ skip_unreadable, progress
         rows that come replace what this handle has. Numbers that `before` gave as ids
         are not given again.
         """
+        import pyarrow as pa
+
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
@@ -1691,16 +1693,19 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
+            if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
+            parts = iter(tables)
+            first = next(parts)
+            schema = first.schema
+            if ID not in schema.names:  # the store numbers the rows
+                schema = schema.insert(0, pa.field(ID, pa.int64()))
             store = Store.create(
-                where,
+                None if folder is None else folder / name,
                 schema,
                 n_bits=n_bits,
                 fingerprint=fingerprint,
@@ -1708,7 +1713,7 @@ skip_unreadable, progress
                 next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
-                for table in parts:
+                for table in chain([first], parts):
                     writer.append(table)
                 writer.commit()
             nonlocal rows
@@ -1815,6 +1820,11 @@ class _Version:
         return self.rows
 
     @property
+    def state(self) -> tuple[str | None, int]:
+        """What `folder_state` returns while nobody changes the folder."""
+        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
+
+    @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
         return self.model.facts.id_column or ("id" if "id" not in columns else ID)
@@ -1866,12 +1876,6 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
             f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
         )
     return tags[name]
-
-
-def _state(version: _Version) -> tuple[str | None, int]:
-    """Return what `folder_state` does while nobody changes the folder."""
-    number = -1 if version.rows is None else version.rows.snapshot.number
-    return version.digest, number
 
 
 # Collections in other processes.
