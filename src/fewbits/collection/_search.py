@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._model import Model, checked_codes
+from fewbits.collection._model import Model, Progress, checked_codes
 from fewbits.collection._rows import Mask, Rows
 from fewbits.errors import ArgumentError
 from fewbits.index import Corrections
@@ -36,13 +36,20 @@ class Query:
         stored: IdArray | None = None,
         codes: CodeArray | None = None,
         features: NDArray[Any] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self._model, self.stored = model, stored
+        self._model, self.stored, self._progress = model, stored, progress
         self._rows: Any = rows  # there wherever rows are stored
         self._codes, self._features = codes, features
 
     @classmethod
-    def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:
+    def one_of(
+        cls,
+        model: Model,
+        rows: Rows | None,
+        *values: Any,
+        progress: Progress | None = None,
+    ) -> Self:
         """Return the one of items of the model's own kind, and of `KINDS`, that is."""
         numbers = [i for i, value in enumerate(values) if value is not None]
         if len(numbers) != 1:
@@ -56,7 +63,8 @@ class Query:
             return cls(model, rows, codes=checked_codes(items, model.encoder.n_bits))
         if kind not in (None, "vectors", model.kind):
             raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
-        return cls(model, rows, features=model.features(items, kind=kind))
+        features = model.features(items, kind=kind, progress=progress)
+        return cls(model, rows, features=features, progress=progress)
 
     def __len__(self) -> int:
         values = (self.stored, self._codes, self._features)
@@ -67,7 +75,7 @@ class Query:
         """Packed codes; of rows of the collection those that are stored."""
         if self._codes is None:
             if self.stored is None:
-                self._codes = self._model.encoder.encode(self.features)
+                self._codes = self._model.encode(self.features, self._progress)
             else:
                 self._codes = self._rows.codes_at(self.stored)
         return self._codes

@@ -890,10 +890,8 @@ class Collection:
             As of `search` and `create`; of items of the collection, the stored codes.
         """
         model, rows = self._version.model, self._version.rows
-        if items is not None and progress is not None:
-            return model.encode(model.features(items, progress=progress), progress)
-        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
-        return query.codes
+        values = items, texts, vectors, images, ids, codes
+        return Query.one_of(model, rows, *values, progress=progress).codes
 
     def features(
         self, items: Items, *, progress: Progress | None = None
