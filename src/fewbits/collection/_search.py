@@ -294,8 +294,8 @@ class _Groups:
 
     def _add_groups(self, queries: IdArray, n_items: int, mask: Mask | None) -> None:
         for part in spans(len(queries), _HITS // n_items):
-            chosen = self._queries[queries[part]]
-            distances, rows = self._search._ranked(chosen, n_items, mask)
+            numbers = self._queries[queries[part]]
+            distances, rows = self._search._ranked(numbers, n_items, mask)
             query, rank = np.nonzero(_first_of_each(self._number_of(rows)))
             number = queries[part][query]
             # Behind the groups that are there.
@@ -310,17 +310,17 @@ class _Groups:
     def _take_other_groups(self, queries: IdArray, n_items: int) -> None:
         """Search without the rows of the groups that are there, again and again."""
         while queries.size:
-            alike: dict[tuple[int, ...], list[int]] = {}  # queries, by their groups
+            by_groups: dict[tuple[int, ...], list[int]] = {}
             for query in queries.tolist():
                 groups = self._number_of(self._rows[query, : self._counts[query]])
-                alike.setdefault(tuple(sorted(groups.tolist())), []).append(query)
-            for there, numbers in alike.items():
+                by_groups.setdefault(tuple(sorted(groups.tolist())), []).append(query)
+            for present, alike in by_groups.items():
                 other = np.ones(int(self._numbers.max()) + 1, np.bool_)
-                other[np.array(there, np.int64)] = False
+                other[np.array(present, np.int64)] = False
                 mask = other[self._numbers]
                 if self._mask is not None:
                     mask &= self._mask
-                self._add_groups(np.array(numbers, np.int64), n_items, mask)
+                self._add_groups(np.array(alike, np.int64), n_items, mask)
             queries = self._lacking(queries)
 
 
