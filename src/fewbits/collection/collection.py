@@ -740,7 +740,8 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
             model,
@@ -796,8 +797,9 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = self._version.filled, self._version.mask(filter, allowed)
-        index = rows.index(self.facts.index or "auto")
+        version = self._version
+        rows, mask = version.filled, version.mask(filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
@@ -858,9 +860,10 @@ class Collection:
         >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
         ['hamming', 'scores', 'euclidean']
         """
+        version = self._version
         return estimate_recall(
-            self._version.model,
-            self._version.filled,
+            version.model,
+            version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -889,9 +892,9 @@ class Collection:
         items, texts, vectors, images, ids, codes, progress
             As of `search` and `create`; of items of the collection, the stored codes.
         """
-        model, rows = self._version.model, self._version.rows
-        values = items, texts, vectors, images, ids, codes
-        return Query.one_of(model, rows, *values, progress=progress).codes
+        version, values = self._version, (items, texts, vectors, images, ids, codes)
+        query = Query.one_of(version.model, version.rows, *values, progress=progress)
+        return query.codes
 
     def features(
         self, items: Items, *, progress: Progress | None = None
@@ -1019,9 +1022,9 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, self._version.filled
-        table = update_table(model, rows, data, id, ids, columns)
-        del rows  # so that files of this version go when `_take_over` leaves it
+        version = self._version
+        table = update_table(version.model, version.filled, data, id, ids, columns)
+        del version  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1206,7 +1209,8 @@ skip_unreadable, progress
     @property
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        return self._version.schema(self._version.filled.columns)
+        version = self._version
+        return version.schema(version.filled.columns)
 
     @property
     def id_name(self) -> str:
@@ -1312,10 +1316,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = self._version.filled
+        newest = self._version
+        rows = newest.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
-        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> Collection:
@@ -1496,7 +1501,8 @@ skip_unreadable, progress
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        model, rows = self._version.model.prefix(bits), self._version.rows
+        version = self._version
+        model, rows = version.model.prefix(bits), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
@@ -1576,10 +1582,12 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        return summary(self._version.model, self._version.rows)
+        version = self._version
+        return summary(version.model, version.rows)
 
     def __repr__(self) -> str:
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         parts = [repr(model.encoder)]
         if model.backbone is not None:
             parts.append(model.backbone)
@@ -1587,7 +1595,8 @@ skip_unreadable, progress
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
-        parts.append(f"{len(self):,} items{kept}")
+        n_items = 0 if rows is None else len(rows)
+        parts.append(f"{n_items:,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1597,18 +1606,20 @@ skip_unreadable, progress
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, kind = self._version.rows, type(self)
-        number = None if rows is None else self.version
+        version, kind = self._version, type(self)
+        rows = version.rows
+        number = None if rows is None else rows.snapshot.number
         if self._folder is not None:
             return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
+        return _remade, (kind, version.model, disk, number, self._is_frozen)
 
     # What the methods above share.
 
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         return read_rows(data, types=types, model=model, rows=rows, **options)
 
     def _append(
