@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from fewbits._allowed import as_allowed
 from fewbits._arrow import is_text, known_names, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
+from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._table import check_known, id_column, ids_of
+from fewbits.collection._table import ids_of
 from fewbits.errors import ArgumentError
 from fewbits.index import (
     FlatIndex,
@@ -302,6 +303,11 @@ class Rows:
                 rows[is_here] = part.rows_at(positions[is_here])
         return rows
 
+    def holds(self, column: Any) -> Mask:
+        """Return which ids of an Arrow column are there."""
+        there: Mask = self.find(column) >= 0
+        return there
+
     def rows_of(self, ids: Any) -> IdArray:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
@@ -498,9 +504,9 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = _dictionary_numbers(column)
-    elif pa.types.is_floating(column.type):
+    if pa.types.is_dictionary(column.type):  # those of parts differ, and may repeat
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
         if column.type == pa.float16():
             column = column.cast(pa.float32())
         nan = pa.scalar(np.nan, column.type)
@@ -509,19 +515,3 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     encoded = column.dictionary_encode(null_encoding="encode")
     numbers = [chunk.indices.to_numpy() for chunk in encoded.chunks]
     return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
-
-
-def _dictionary_numbers(column: Any) -> Any:
-    """Return a number for each value; dictionaries of parts may repeat entries."""
-    import pyarrow as pa
-
-    kind = column.type.value_type
-    entries = pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind)
-    numbers, start, parts = _numbers_of(entries), 0, []
-    numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
-    for chunk in column.chunks:
-        of_chunk = np.append(numbers[start : start + len(chunk.dictionary)], -1)
-        start += len(chunk.dictionary)
-        positions = chunk.indices.cast(pa.int64()).fill_null(len(of_chunk) - 1)
-        parts.append(pa.array(of_chunk[positions.to_numpy()], pa.int32()))
-    return pa.chunked_array(parts, pa.int32())

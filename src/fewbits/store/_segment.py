@@ -23,11 +23,12 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     draft_name,
+    new_token,
     plain_entry,
     rows_name,
     vectors_name,
 )
-from fewbits.store._schema import ID, OF_VECTORS, ROW, file_schema
+from fewbits.store._schema import ID, OF_VECTORS, ROW
 from fewbits.store._sums import (
     BLOCK,
     CheckedBytes,
@@ -271,9 +272,18 @@ class SomeNumbers:
 
 def segment_schemas(manifest: Manifest, *, has_rows: bool) -> tuple[Any, Any]:
     """Return the schemas of a segment's files, of rows and of vectors."""
-    of = manifest.schema, manifest.n_bits, manifest.fingerprint
-    vectors = file_schema(*of, rows=False, vectors=True)
-    return file_schema(*of, rows=has_rows), vectors
+    import pyarrow as pa
+
+    notes = {
+        **(manifest.schema.metadata or {}),
+        b"fewbits.n_bits": str(manifest.n_bits).encode(),
+        b"fewbits.bit_order": b"msb",
+        b"fewbits.fingerprint": manifest.fingerprint.encode(),
+    }
+    rows = [pa.field(ROW, pa.int64(), nullable=False)] if has_rows else []
+    rows += [field for field in manifest.schema if field.name not in OF_VECTORS]
+    vectors = [field for field in manifest.schema if field.name in OF_VECTORS]
+    return pa.schema(rows, notes), pa.schema(vectors, notes)
 
 
 def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
@@ -288,35 +298,20 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     return files
 
 
-def write_segment(
-    disk: Disk, manifest: Manifest, table: Any, token: str
-) -> SegmentEntry:
+def write_segment(disk: Disk, manifest: Manifest, table: Any) -> "SegmentFiles":
     """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
     """
-    import pyarrow as pa
-
-    files, names = [], [rows_name(token)]
-    if any(name in OF_VECTORS for name in table.column_names):
-        names.append(vectors_name(token))
+    token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    schemas = segment_schemas(manifest, has_rows=has_rows)
-    for name, schema in zip(names, schemas, strict=False):
-        columns = [one_chunk(table[field.name]) for field in schema]
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-        file = disk.create(name)
-        try:
-            summed = SummedFile(file)
-            with pa.ipc.new_file(summed, schema) as writer:
-                writer.write_batch(batch)
-            n_bytes, sums = summed.finish()
-            file.sync()
-        finally:
-            file.close()
-        files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
+    of_rows, of_vectors = segment_schemas(manifest, has_rows=has_rows)
+    rows = _write_arrow(disk, rows_name(token), table, of_rows)
+    vectors = None
+    if of_vectors.names:
+        vectors = _write_arrow(disk, vectors_name(token), table, of_vectors)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -329,16 +324,37 @@ def write_segment(
         n_live=len(table),
         first=first,
         last=last,
-        rows=files[0].entry,
-        vectors=files[1].entry if len(files) > 1 else None,
+        rows=rows.entry,
+        vectors=None if vectors is None else vectors.entry,
         id_range=id_range,
         ids_rise=rises,
         has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
+    files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry
+    return SegmentFiles(disk, manifest, entry, files)
+
+
+def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
+    """Write and sync columns of a table as a file of one batch; return its sums."""
+    import pyarrow as pa
+
+    columns = [one_chunk(table[name]) for name in schema.names]
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    file = disk.create(name)
+    try:
+        summed = SummedFile(file)
+        # Arrow writes small pieces, each of which would be a call of Python.
+        sink = pa.BufferedOutputStream(pa.PythonFile(summed, "w"), BLOCK)
+        with sink, pa.ipc.new_file(sink, schema) as writer:
+            writer.write_batch(batch)
+        n_bytes, sums = summed.finish()
+        file.sync()
+    finally:
+        file.close()
+    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:
@@ -397,12 +413,15 @@ class SegmentFiles:
     numbers, only the blocks in which the few that are asked for lie are read.
     """
 
-    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
-        self._disk, self._manifest, self._entry = disk, manifest, entry
-
-    @cached_property
-    def _sums(self) -> list[FileSums]:
-        return read_sums(self._disk, self._entry)
+    def __init__(
+        self,
+        disk: Disk,
+        manifest: Manifest,
+        entry: SegmentEntry,
+        sums: list[FileSums] | None = None,
+    ) -> None:
+        self._disk, self._manifest, self.entry = disk, manifest, entry
+        self._sums = sums  # read with the first file where they are not known
 
     @cached_property
     def rows(self) -> ArrowFile:
@@ -410,19 +429,21 @@ class SegmentFiles:
 
     @cached_property
     def vectors(self) -> ArrowFile | None:
-        return None if self._entry.vectors is None else self._file(1)
+        return None if self.entry.vectors is None else self._file(1)
 
     def _file(self, number: int) -> ArrowFile:
-        name, _ = self._entry.arrow_files[number]
-        entry = self._entry
+        entry = self.entry
+        name, _ = entry.arrow_files[number]
+        if self._sums is None:
+            self._sums = read_sums(self._disk, entry)
         schema = segment_schemas(self._manifest, has_rows=entry.has_rows)[number]
         return ArrowFile(self._disk, name, self._sums[number], schema, entry.n_rows)
 
     @cached_property
     def row_numbers(self) -> IdArray:
         """Permanent numbers of all rows, which rise."""
-        if not self._entry.has_rows:
-            return np.arange(self._entry.first, self._entry.last + 1)
+        if not self.entry.has_rows:
+            return np.arange(self.entry.first, self.entry.last + 1)
         numbers: IdArray = self.rows.column(ROW).to_numpy()
         if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
             raise ArtefactError(
@@ -432,7 +453,7 @@ class SegmentFiles:
 
     def check_entry(self) -> None:
         """Raise where the rows are not what the manifest says of them."""
-        entry, rows = self._entry, self.row_numbers
+        entry, rows = self.entry, self.row_numbers
         wrong = (
             "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
         )
@@ -448,15 +469,15 @@ class SegmentFiles:
             )
 
     def rows_at(self, positions: IdArray) -> IdArray:
-        if self._entry.is_dense:
-            return self._entry.first + positions
+        if self.entry.is_dense:
+            return self.entry.first + positions
         if "row_numbers" in self.__dict__:
             return self.row_numbers[positions]
         return SomeNumbers(self.rows, ROW).take(positions)
 
     def positions_of(self, rows: IdArray) -> IdArray:
-        if self._entry.is_dense:
-            return rows - self._entry.first
+        if self.entry.is_dense:
+            return rows - self.entry.first
         if "row_numbers" not in self.__dict__ and self._are_few(rows):
             return self._among_rising(ROW, rows)
         return np.searchsorted(self.row_numbers, rows)
@@ -468,19 +489,19 @@ class SegmentFiles:
     def find(self, ids: Any) -> IdArray:
         """Return the position of each id of an Arrow array, -1 where it never was."""
         keys = keys_of(ids)
-        if self._entry.id_range is None:
+        if self.entry.id_range is None:
             return self._look_up(keys, self._same_texts(ids))
-        low, high = self._entry.id_range
+        low, high = self.entry.id_range
         near = np.flatnonzero((keys >= low) & (keys <= high))
         positions = np.full(len(keys), -1, np.int64)
-        if len(near) and self._entry.ids_rise and self._are_few(near):
+        if len(near) and self.entry.ids_rise and self._are_few(near):
             positions[near] = self._among_rising(ID, keys[near])
         elif len(near):
             positions[near] = self._look_up(keys[near], None)
         return positions
 
     def _are_few(self, numbers: IdArray) -> bool:
-        return len(numbers) * _MANY < self._entry.n_rows
+        return len(numbers) * _MANY < self.entry.n_rows
 
     def _same_texts(self, ids: Any) -> Same:
         """Return what compares ids here with some of an array."""
@@ -514,14 +535,14 @@ class SegmentFiles:
 
     @cached_property
     def _index(self) -> IdIndex:
-        if has_index(self._entry):
+        if has_index(self.entry):
             with contextlib.suppress(ArtefactError, OSError):
-                return read_index(self._disk, self._entry)
+                return read_index(self._disk, self.entry)
         return self._sorted_ids()
 
     def _sorted_ids(self) -> IdIndex:
         keys = keys_of(self.rows.column(ID))
-        if self._entry.ids_rise:
+        if self.entry.ids_rise:
             return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
         return IdIndex.of(keys)
 
