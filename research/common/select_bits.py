@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_k
-from fewbits.classify._linear import linear_svm
 from fewbits.codes import unpack
+from research.common.svm import linear_svm
 
 CodeArray = NDArray[np.uint8]
 
@@ -22,7 +22,7 @@ def select_bits(
     """Return the bits that are the strongest evidence for or against a class.
 
     A linear SVM whose weights are held back by their absolute values leaves most of
-    them at 0. The class is then learnt from the others: ``learn_class(..., bits=...)``.
+    them at 0. The class is then learnt from the others.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from fewbits._labels import as_labels
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.classify import LinearModel, learn_class
-from fewbits.codes import as_codes
+from fewbits.codes import as_codes, pack, unpack
 from fewbits.errors import ArgumentError
 from research.common.select_bits import select_bits
 
@@ -170,14 +170,15 @@ class _CategoryLearner:
     def _model(
         self, inside: CodeArray, outside: CodeArray, C: float, selection: float | None
     ) -> LinearModel:
-        bits, seed = None, self.random_state
-        if selection is not None:
-            bits = select_bits(
-                inside, outside, self.n_bits, k=self.k, C=selection, random_state=seed
-            )
-        return learn_class(
-            inside, outside, self.n_bits, C=C, bits=bits, random_state=seed
-        )
+        sides, n_bits, seed = (inside, outside), self.n_bits, self.random_state
+        if selection is None:
+            return learn_class(*sides, n_bits, C=C, random_state=seed)
+        bits = select_bits(*sides, n_bits, k=self.k, C=selection, random_state=seed)
+        short = [pack(unpack(codes, n_bits)[:, bits]) for codes in sides]
+        model = learn_class(*short, len(bits), C=C, random_state=seed)
+        weights = np.zeros(n_bits, np.float32)
+        weights[bits] = model.weights
+        return LinearModel(weights, model.bias)
 
 
 def _choose(

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
 from fewbits.encoders._linear import check_affine
@@ -52,15 +53,8 @@ class MLPEncoder(Encoder):
 
     Notes
     -----
-    Each layer is the kernel of `LinearEncoder`: one chain of fused multiply-adds for
-    each output, over the inputs in rising order. ReLU takes nothing from a number, so
-    a row has the same scores everywhere.
-
     Only the last layer decides how many bits there are: a prefix keeps all hidden
-    layers.
-
-    A file holds the tensors ``weights.0``, ``biases.0``, ``weights.1``, ... of all
-    layers, and no other.
+    layers. A file holds the tensors ``weights.0``, ``biases.0``, ``weights.1``, ...
 
     Examples
     --------
@@ -104,8 +98,7 @@ class MLPEncoder(Encoder):
                 )
 
     @classmethod
-    def from_tensors(cls, *, zero_bit: int, **tensors: Any) -> Self:
-        """Rebuild the encoder from the result of `tensors`."""
+    def from_tensors(cls, tensors: Tensors, zero_bit: int) -> Self:
         numbers = range(len(tensors) // 2)
         weights = [f"weights.{i}" for i in numbers]
         biases = [f"biases.{i}" for i in numbers]
@@ -161,9 +154,7 @@ class MLPEncoder(Encoder):
         """Yield the inputs of the last layer, block by block."""
         hidden = list(zip(self.weights[:-1], self.biases[:-1], strict=True))
         widest = max((len(bias) for _, bias in hidden), default=1)
-        step = max(1, _BLOCK_ENTRIES // widest)
-        for start in range(0, len(X), step):
-            span = slice(start, min(start + step, len(X)))
+        for span in spans(len(X), _BLOCK_ENTRIES // widest):
             values = X[span]
             for number, (weights, bias) in enumerate(hidden, 1):
                 outputs = np.empty((len(values), len(bias)), np.float32)

@@ -32,8 +32,7 @@ class DistanceHistogram:
     n_pairs: int
     exact: bool
 
-    def __repr__(self) -> str:
-        return one_line(self)
+    __repr__ = one_line
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -79,10 +78,7 @@ def label_distances(
     limit: int,
     rng: np.random.Generator,
 ) -> tuple[DistanceHistogram, DistanceHistogram]:
-    """Histograms of the distances of items that share a label, and of all others.
-
-    Labels are 0 and 1 for each item and label.
-    """
+    """Histograms of the distances of items that share a label, and of all others."""
     packed = np.packbits(np.asarray(labels) > 0, axis=1)
     rows = np.arange(len(codes), dtype=np.int64)
     pairs = _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
@@ -104,11 +100,7 @@ def label_distances(
 
 
 def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
-    """Return the probability that a pair of one class is nearer than another pair.
-
-    The probability for a pair of either kind drawn at random, half of it where they
-    are equally far: the area under the ROC curve. NaN where a kind has no pair.
-    """
+    """Return the area under the ROC curve of distances; NaN where a kind is empty."""
     farther = 1 - np.cumsum(between.shares)
     return float(within.shares @ (farther + between.shares / 2))
 
@@ -131,10 +123,7 @@ def _histogram(
 
 
 class _Pairs:
-    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks.
-
-    Every pair has a number, so that all of them or some at random come the same way.
-    """
+    """Pairs of each row with the `n_partners` rows from row `first` on, by blocks."""
 
     def __init__(
         self,
@@ -147,8 +136,8 @@ class _Pairs:
         self._ends = np.cumsum(n_partners)
         self.total = total = int(self._ends[-1])
         self.exact = total <= limit
-        drawn = np.arange(total) if self.exact else rng.integers(total, size=limit)
-        self.numbers = np.sort(drawn)
+        numbers = np.arange(total) if self.exact else rng.integers(total, size=limit)
+        self.numbers = np.sort(numbers)
 
     def __iter__(self) -> Iterator[tuple[IdArray, IdArray]]:
         for span in spans(len(self.numbers), _PAIRS):
