@@ -83,6 +83,8 @@ def per_class_split(
     """
     check_choice(database, "database", ("rest", "all"))
     labels = as_label_rows(y, "y")
+    if not len(labels):
+        raise ArgumentError("y must not be empty")
     n = len(labels)
     if labels.ndim == 2:
         members = {k: np.flatnonzero(column) for k, column in enumerate(labels.T)}

@@ -12,9 +12,9 @@ from fewbits._labels import as_labels
 from fewbits._typing import Array, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.classify import LinearModel, learn_class
-from fewbits.codes import as_codes, pack, unpack
+from fewbits.codes import as_codes
 from fewbits.errors import ArgumentError
-from research.common.select_bits import select_bits
+from research.common.select_bits import learn_selected, select_bits
 
 #: Weights of the errors: of the SVM, and of the one that selects its bits, if any.
 Costs = tuple[float, float | None]
@@ -174,11 +174,7 @@ class _CategoryLearner:
         if selection is None:
             return learn_class(*sides, n_bits, C=C, random_state=seed)
         bits = select_bits(*sides, n_bits, k=self.k, C=selection, random_state=seed)
-        short = [pack(unpack(codes, n_bits)[:, bits]) for codes in sides]
-        model = learn_class(*short, len(bits), C=C, random_state=seed)
-        weights = np.zeros(n_bits, np.float32)
-        weights[bits] = model.weights
-        return LinearModel(weights, model.bias)
+        return learn_selected(*sides, n_bits, bits, C=C, random_state=seed)
 
 
 def _choose(
