@@ -77,7 +77,7 @@ class TestCodebook:
 
     def test_names_rows(self, book):
         assert book.labels([1, 0]).tolist() == ["dog", "lynx"]
-        assert book.labels([1, -1], none="unknown").tolist() == ["dog", "unknown"]
+        assert book.labels([1, -1]).tolist() == ["dog", None]
         assert book.labels([]).tolist() == []
 
     def test_prefixes_are_codebooks(self, book):
@@ -180,19 +180,17 @@ class TestMistakes:
             book.rows(labels)
 
     @pytest.mark.parametrize(
-        ("rows", "none", "message"),
+        ("rows", "message"),
         [
-            ([5], None, "between -1 and 4, got 5 to 5"),
-            ([-2], "x", "between -1 and 4, got -2"),
-            ([0, -1], None, "1 of 2 rows are -1, no class: say what"),
-            ([0, -1], 7, "named by <U4, none by 7"),
-            ([0.5], None, "list of integers, got float64"),
-            ([[0]], None, "list of integers"),
+            ([5], "between -1 and 4, got 5 to 5"),
+            ([-2], "between -1 and 4, got -2"),
+            ([0.5], "list of integers, got float64"),
+            ([[0]], "list of integers"),
         ],
     )
-    def test_rows_beyond_the_codebook(self, book, rows, none, message):
+    def test_rows_beyond_the_codebook(self, book, rows, message):
         with pytest.raises(ArgumentError, match=message):
-            book.labels(rows, none=none)
+            book.labels(rows)
 
     @pytest.mark.parametrize("n_bits", [0, 5])
     def test_prefixes_of_another_length(self, book, n_bits):

@@ -24,11 +24,7 @@ _RULE = "squeezed bilinearly, x / 255, version 1"
 
 
 class NetworkImages(Backbone):
-    """Squeeze each image into a square and run it through a network.
-
-    Images run one by one, several at a time, so that an image has the same features
-    whatever else is extracted with it.
-    """
+    """Squeeze each image into a square and run it alone through a network."""
 
     kind: ClassVar[str] = "images"
     size: int

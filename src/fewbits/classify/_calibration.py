@@ -170,10 +170,7 @@ class _Loss:
 
 
 def _none_logits(z: FloatArray, none: float, n_classes: int) -> FloatArray:
-    """Return the logit of no class, where that of a class is the sum over its 1 bits.
-
-    Both leave out ``sum log p(bit = 0)``. A class has prior ``(1 - none) / n_classes``.
-    """
+    """Return the logit of no class; that of a class is the sum over its 1 bits."""
     if not none:
         return np.full((len(z), 1), -np.inf)
     prior = np.log(none) - np.log((1 - none) / n_classes)
@@ -300,11 +297,8 @@ def top_classes(
 
 
 def _logits(codebook: Codebook, z: FloatArray, none: float) -> FloatArray:
-    """Return a logit for each class, and one for none.
-
-    Those of classes are sums of whole numbers, which are exact in any order: equal
-    codes get equal logits in any batch.
-    """
+    """Return a logit for each class, and one for none."""
+    # Sums of whole numbers are exact in any order: equal codes get equal logits.
     numbers, exponents = whole(z)
     units = np.ldexp(1.0, exponents)
     logits = np.empty((len(z), len(codebook) + 1))

@@ -152,31 +152,29 @@ class Codebook(Immutable):
             )
         return rows.astype(np.int64)
 
-    def labels(self, rows: ArrayLike, *, none: Any = None) -> Array:
+    def labels(self, rows: ArrayLike) -> Array:
         """Return the names of classes by their rows.
 
         Parameters
         ----------
         rows : array-like of int of shape (n,)
             As decoders return them.
-        none : str or number, default=None
-            What to call -1, no class; needed when there is one.
 
         Returns
         -------
         ndarray of shape (n,)
-            Of names, and `none` where the row is -1.
+            Of names; where a row is -1, of objects, with None for no class.
 
         Raises
         ------
         ArgumentError
-            When a row is beyond the codebook, or -1 without a name for it.
+            When a row is beyond the codebook.
 
         Examples
         --------
         >>> book = Codebook(np.array([[0], [224]], np.uint8), 4, ["cat", "dog"])
-        >>> book.labels([1, -1], none="neither")
-        array(['dog', 'neither'], dtype='<U7')
+        >>> book.labels([1, -1])
+        array(['dog', None], dtype=object)
         """
         places = np.asarray(rows)
         if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
@@ -190,21 +188,11 @@ class Codebook(Immutable):
                 f"rows must lie between -1 and {len(self) - 1}, got {places.min()} to "
                 f"{places.max()}"
             )
-        is_class = places >= 0
-        if is_class.all():
-            return np.asarray(self.names[places])
-        if none is None:
-            raise ArgumentError(
-                f"{np.sum(~is_class)} of {len(places)} rows are -1, no class: say what "
-                "to call them with none=..."
-            )
-        blank = isinstance(none, str) and not none.strip()  # a name for no class only
-        other = np.array([none]) if blank else _name_array([none], "none")
-        if other.dtype.kind != self.names.dtype.kind:
-            raise ArgumentError(
-                f"classes are named by {self.names.dtype}, none by {none!r}"
-            )
-        return np.where(is_class, self.names[places], other)
+        names = self.names[places]
+        if (places < 0).any():
+            names = names.astype(object)
+            names[places < 0] = None
+        return np.asarray(names)
 
     def prefix(self, n_bits: int) -> Self:
         """Return the codebook of the first `n_bits` bits, with the same names.

@@ -282,18 +282,17 @@ def load_fashion_mnist(data_dir: str | Path | None = None) -> Dataset:
                 f"{path}: there are labels above {len(_FASHION_CLASSES) - 1}"
             )
         parts.append((images, labels))
-    n_train, n = len(parts[0][1]), sum(len(labels) for _, labels in parts)
+    pixels, numbers = map(np.concatenate, zip(*parts, strict=True))
+    n_train = len(parts[0][0])
     names = [f"train/{i:05d}" for i in range(n_train)]
-    names += [f"test/{i:05d}" for i in range(n - n_train)]
+    names += [f"test/{i:05d}" for i in range(len(pixels) - n_train)]
     return Dataset(
         name="fashion-mnist",
         kind="images",
-        items=ArrayImages(np.concatenate([images for images, _ in parts]), names),
+        items=ArrayImages(pixels, names),
         keys=names,
-        labels={
-            "class": _FASHION_CLASSES[np.concatenate([labels for _, labels in parts])]
-        },
-        splits={"train": np.arange(n_train), "test": np.arange(n_train, n)},
+        labels={"class": _FASHION_CLASSES[numbers]},
+        splits={"train": np.arange(n_train), "test": np.arange(n_train, len(names))},
         source="https://github.com/zalandoresearch/fashion-mnist",
         licence="MIT",
     )

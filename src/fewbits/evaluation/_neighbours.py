@@ -383,11 +383,10 @@ def _first(
 
 
 class _Screen:
-    """Bounds of *keys*, numbers that order like the distances of a query.
+    """Bounds of *keys* ``w (|q|^2 + |d|^2) - c q.d``, which order like distances.
 
-    The key of a pair is ``w (|q|^2 + |d|^2) - c q.d`` after scaling: the squared
-    Euclidean distance (w = 1, c = 2), or the negative product (w = 0, c = 1) of unit
-    vectors (cosine) or with a unit query (dot).
+    They are the squared Euclidean distance (w = 1, c = 2), or the negative product (w =
+    0, c = 1) of unit vectors (cosine) or with a unit query (dot).
     """
 
     def __init__(self, queries: Array, database: Array, metric: str) -> None:

@@ -51,7 +51,9 @@ def all_distances(
 ) -> DistanceHistogram:
     """Histogram of the distances of every item to every other."""
     rows = np.arange(len(codes), dtype=np.int64)
-    return _histogram(codes, n_bits, rows + 1, len(codes) - rows - 1, limit, rng)
+    return _histogram(
+        codes, n_bits, _Pairs(rows + 1, len(codes) - rows - 1, limit, rng)
+    )
 
 
 def class_distances(
@@ -65,10 +67,9 @@ def class_distances(
     codes, numbers = codes[members.rows], members.numbers
     ends = np.cumsum(np.bincount(numbers))[numbers]
     rows = np.arange(len(codes), dtype=np.int64)
-    return (
-        _histogram(codes, n_bits, rows + 1, ends - rows - 1, limit, rng),
-        _histogram(codes, n_bits, ends, len(codes) - ends, limit, rng),
-    )
+    within = _Pairs(rows + 1, ends - rows - 1, limit, rng)
+    between = _Pairs(ends, len(codes) - ends, limit, rng)
+    return _histogram(codes, n_bits, within), _histogram(codes, n_bits, between)
 
 
 def label_distances(
@@ -105,23 +106,6 @@ def separation(within: DistanceHistogram, between: DistanceHistogram) -> float:
     return float(within.shares @ (farther + between.shares / 2))
 
 
-def _histogram(
-    codes: CodeArray,
-    n_bits: int,
-    first: IdArray,
-    n_partners: IdArray,
-    limit: int,
-    rng: np.random.Generator,
-) -> DistanceHistogram:
-    """Count distances of each row to the `n_partners` rows from row `first` on."""
-    pairs = _Pairs(first, n_partners, limit, rng)
-    counts = np.zeros(n_bits + 1, np.int64)
-    for row, partner in pairs:
-        distances = _distances(codes, row, partner)
-        counts += np.bincount(distances, minlength=n_bits + 1)
-    return DistanceHistogram(counts, pairs.total, pairs.exact)
-
-
 class _Pairs:
     """Pairs of each row with the `n_partners` rows from row `first` on, by blocks."""
 
@@ -144,6 +128,14 @@ class _Pairs:
             row = np.searchsorted(self._ends, self.numbers[span], side="right")
             before = self._ends[row] - self._n_partners[row]
             yield row, self._first[row] + self.numbers[span] - before
+
+
+def _histogram(codes: CodeArray, n_bits: int, pairs: _Pairs) -> DistanceHistogram:
+    counts = np.zeros(n_bits + 1, np.int64)
+    for row, partner in pairs:
+        distances = _distances(codes, row, partner)
+        counts += np.bincount(distances, minlength=n_bits + 1)
+    return DistanceHistogram(counts, pairs.total, pairs.exact)
 
 
 def _distances(codes: CodeArray, rows: IdArray, partners: IdArray) -> IdArray:
