@@ -1,6 +1,5 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from fewbits._checks import check_count
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify import (
     Codebook,
@@ -32,7 +30,6 @@ from fewbits.errors import ArgumentError
 _TOP = 3  # classes shown where it is known how probable they are
 _LABELS = 5  # shown where items have several
 _HALF = 0.5  # of the voters
-_SHARES = 1 << 22  # of votes at once
 _RATES = ("max_false_reject_rate", "max_false_accept_rate")
 
 
@@ -270,22 +267,12 @@ def _by_votes(
         names, shares = best.labels.tolist(), best.shares
     else:
         codes = rows.codes if labelled is None else rows.codes[labelled]
+        own = _own(rows, query, labelled)
         if classes.ndim > 1:
-            several: list[Any] = [None] * len(query)
-            step = max(1, _SHARES // max(1, classes.shape[1]))
-            for some, own in _queries(rows, query, labelled, step):
-                votes = nearest_label_votes(
-                    query.codes[some], codes, classes, k, own=own
-                )
-                for number, row in zip(some.tolist(), votes, strict=True):
-                    several[number] = row
-            return _ranked(several, _HALF)
-        names, shares = [None] * len(query), np.empty(len(query))
-        for some, own in _queries(rows, query, labelled, len(query)):
-            best = nearest_vote(query.codes[some], codes, classes, k, own=own)
-            shares[some] = best.shares
-            for number, name in zip(some.tolist(), best.labels.tolist(), strict=True):
-                names[number] = name
+            shares = nearest_label_votes(query.codes, codes, classes, k, own=own)
+            return _ranked([*shares], _HALF)
+        best = nearest_vote(query.codes, codes, classes, k, own=own)
+        names, shares = best.labels.tolist(), best.shares
     records = [
         {"class": name, "share": share}
         for name, share in zip(names, shares.tolist(), strict=True)
@@ -293,21 +280,14 @@ def _by_votes(
     return Classification(_objects(names), shares, None, None, tuple(records))
 
 
-def _queries(
-    rows: Rows, query: Query, labelled: Mask | None, step: int
-) -> Iterator[tuple[IdArray, IdArray | None]]:
-    """Yield numbers of queries, and which of the labelled items each is, if any."""
+def _own(rows: Rows, query: Query, labelled: Mask | None) -> IdArray | None:
+    """Return which of the labelled items each query is, -1 where it is none."""
     if query.stored is None:
-        for span in spans(len(query), max(1, step)):
-            yield np.arange(span.start, span.stop), None
-        return
+        return None
     positions = rows.positions_of(query.stored)
-    votes = np.full(len(query), True) if labelled is None else labelled[positions]
-    places = positions if labelled is None else np.cumsum(labelled)[positions] - 1
-    for numbers in (np.flatnonzero(votes), np.flatnonzero(~votes)):
-        for span in spans(len(numbers), max(1, step)):
-            some = numbers[span]
-            yield some, places[some] if votes[some[0]] else None
+    if labelled is None:
+        return positions
+    return np.where(labelled[positions], np.cumsum(labelled)[positions] - 1, -1)
 
 
 def _by_linear_models(
