@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewbits._artefacts import Tensors, checksum, read_tensors, tensor_bytes
-from fewbits._checks import whole_number
+from fewbits._checks import check_prefix, whole_number
 from fewbits._files import atomic_write
 from fewbits._frozen import Immutable, frozen_array, read_only
 from fewbits._labels import as_labels, check_same_kind, label_kind
@@ -209,11 +209,7 @@ class Codebook(Immutable):
         >>> Codebook(np.array([[1], [2]], np.uint8), 8).prefix(6).collisions
         (array([0, 1]),)
         """
-        n_bits = whole_number(n_bits, "n_bits")
-        if not 1 <= n_bits <= self.n_bits:
-            raise ArgumentError(
-                f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
-            )
+        n_bits = check_prefix(n_bits, self.n_bits)
         return type(self)(prefix(self.codes, n_bits), n_bits, self.names)
 
     def tensors(self) -> Tensors:

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
 from fewbits._artefacts import checksum, tensor_bytes
-from fewbits._checks import whole_number
+from fewbits._checks import check_prefix, check_zero_bit
 from fewbits._features import SparseRows, as_rows, feature_blocks
 from fewbits._files import atomic_write
-from fewbits._frozen import Immutable
+from fewbits._frozen import Immutable, frozen_array
 from fewbits._typing import CodeArray, ScoreArray
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -297,11 +297,7 @@ class Encoder(Immutable, ABC):
         >>> LinearEncoder([[1.0, 2.0, 3.0]], [0.0, 0.0, 0.0]).prefix(2)
         LinearEncoder(1 -> 2 bits)
         """
-        n_bits = whole_number(n_bits, "n_bits")
-        if not 1 <= n_bits <= self.n_bits:
-            raise ArgumentError(
-                f"a prefix must have between 1 and {self.n_bits} bits, got {n_bits}"
-            )
+        n_bits = check_prefix(n_bits, self.n_bits)
         if n_bits == self.n_bits:
             return self
         return self._prefix(n_bits).with_feature_names(self.feature_names)
@@ -399,7 +395,7 @@ class SizedEncoder(KernelEncoder):
         if size.size != 1:
             raise ArgumentError(f"n_features must be one number, got {size.tolist()}")
         self._n_features = int(size.item())
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
 
     @property
     def n_features(self) -> int:
@@ -496,18 +492,10 @@ def frozen(array: ArrayLike, dtype: Any = np.float32) -> NDArray[Any]:
         numbers = np.asarray(original, dtype=dtype, order="C")
     if whole and not np.array_equal(numbers, original):
         raise ArgumentError(f"numbers too large for {np.dtype(dtype)}")
-    constant: Any = np.ndarray(numbers.shape, numbers.dtype, numbers.tobytes())
-    return constant  # type: ignore[no-any-return]
+    return frozen_array(numbers)
 
 
 def check_finite(what: str, *arrays: NDArray[Any]) -> None:
     """Refuse numbers of an encoder that float32 does not hold."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise NotFiniteError(f"{what} must be finite in float32")
-
-
-def as_zero_bit(zero_bit: int) -> int:
-    """Return `zero_bit` as an int, 0 or 1."""
-    if np.ndim(zero_bit) or zero_bit not in (0, 1):
-        raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
-    return int(zero_bit)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._elementary import sine_of
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError
@@ -77,7 +78,7 @@ class EigenfunctionEncoder(Encoder):
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
         self.axes, self.modes = frozen(axes, np.int32), frozen(modes, np.int32)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         weights, axes, modes, bias = self.weights, self.axes, self.modes, self.bias
         shapes = weights.shape, axes.shape, modes.shape, bias.shape
         if [len(shape) for shape in shapes] != [2, 1, 1, 1] or len(set(shapes[1:])) > 1:

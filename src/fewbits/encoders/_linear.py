@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._features import as_rows
 from fewbits._typing import ScoreArray
 from fewbits.codes import MAX_BITS
@@ -15,7 +16,6 @@ from fewbits.encoders._base import (
     KernelEncoder,
     SizedEncoder,
     Tensors,
-    as_zero_bit,
     check_finite,
     frozen,
 )
@@ -76,7 +76,7 @@ class LinearEncoder(KernelEncoder):
         zero_bit: int = 0,
     ) -> None:
         self.weights, self.bias = frozen(weights), frozen(bias)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         check_affine(self.weights.shape, self.weights, self.bias)
         shape = self.weights.shape
         self._queries: LinearEncoder | None = as_query_encoder(

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, ScoreArray
-from fewbits.encoders._base import Encoder, Tensors, as_zero_bit, frozen
+from fewbits.encoders._base import Encoder, Tensors, frozen
 from fewbits.encoders._linear import check_affine
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -83,7 +84,7 @@ class MLPEncoder(Encoder):
             )
         self.weights: Layers = tuple(map(frozen, weights))
         self.biases: Layers = tuple(map(frozen, biases))
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         layers = zip(self.weights, self.biases, strict=True)
         for number, (matrix, bias) in enumerate(layers, 1):
             try:

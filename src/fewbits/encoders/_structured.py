@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewbits import _kernels
+from fewbits._checks import check_zero_bit
 from fewbits._frozen import frozen_array
 from fewbits._kernels import ring
 from fewbits.codes import n_bytes
@@ -15,7 +16,6 @@ from fewbits.encoders._base import (
     KernelEncoder,
     SizedEncoder,
     Tensors,
-    as_zero_bit,
     check_finite,
     frozen,
 )
@@ -317,7 +317,7 @@ class CirculantEncoder(KernelEncoder):
     ) -> None:
         self.columns, self.bias = frozen(columns), frozen(bias)
         self.signs = frozen(signs, np.uint8)
-        self.zero_bit = as_zero_bit(zero_bit)
+        self.zero_bit = check_zero_bit(zero_bit)
         columns, signs, bias = self.columns, self.signs, self.bias
         if columns.ndim != 2 or not columns.shape[1] or bias.ndim != 1:
             raise ArgumentError(

@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewbits._checks import check_choice
+from fewbits._checks import check_choice, check_zero_bit
 from fewbits._typing import CodeArray
 from fewbits.classify._codebook import Codebook
 from fewbits.classify._decoded import Decoded
 from fewbits.classify._scores import SoftBits, item_codes, item_scores, soft_bits
-from fewbits.errors import ArgumentError
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,9 +136,7 @@ class ScoreDecoder(Decoder):
         FeatureError
             When scores are not finite, or not one for each bit.
         """
-        if zero_bit not in (0, 1):
-            raise ArgumentError(f"zero_bit must be 0 or 1, got {zero_bit!r}")
-        soft = soft_bits(item_scores(items, codebook), zero_bit)
+        soft = soft_bits(item_scores(items, codebook), check_zero_bit(zero_bit))
         return self._decided(self._answers(codebook, soft))
 
     @abstractmethod
