@@ -42,7 +42,6 @@ from fewbits.collection._making import (
     change_columns,
     check_chosen,
     check_vectors_only,
-    empty_table,
     encoder_model,
     first_rows,
     given_model,
@@ -54,6 +53,7 @@ from fewbits.collection._making import (
     reencoded_tables,
     reencoding_model,
     retyped,
+    rows_of_schema,
     update_table,
 )
 from fewbits.collection._model import Facts, Model, Progress
@@ -340,20 +340,9 @@ class Collection:
                 raise ArgumentError("give data, or a schema in their place, not both")
             if model is None:
                 raise ArgumentError("a schema needs an encoder: give encoder=")
-            table = empty_table(model, schema, id, keep_vectors)
-            item = images or model.facts.item_column
-            if column is not None:
-                item = column if isinstance(column, str) else None
-            facts = replace(
-                model.facts,
-                item_column=item if item in schema.names else None,
-                label_column=label,
-                id_column=id,
-                index=None if index == "auto" else index,
-                keep_vectors=keep_vectors,
-                novelty_radius=None,
+            source = rows_of_schema(
+                model, schema, column=column, images=images, label=label, id=id
             )
-            model = replace(model, facts=facts)
         else:
             source = read_rows(
                 data,
@@ -369,21 +358,22 @@ class Collection:
                 model=model,
                 types=types,
             )
-            if model is None:
-                model = learn_model(
-                    source,
-                    learner,
-                    bits,
-                    backbone,
-                    random_state,
-                    progress,
-                    normalize=normalize,
-                )
-            elif normalize:
-                check_vectors_only(source)
-                model = replace(model, facts=replace(model.facts, normalize=True))
-            chosen = {"index": index, "keep_vectors": keep_vectors}
-            model, table = first_rows(model, source, chosen, progress)
+        if model is None:
+            model = learn_model(
+                source,
+                learner,
+                bits,
+                backbone,
+                random_state,
+                progress,
+                normalize=normalize,
+            )
+        elif normalize:
+            kind = source.kind if schema is None else model.kind
+            check_vectors_only(kind, source.source)
+            model = replace(model, facts=replace(model.facts, normalize=True))
+        chosen = {"index": index, "keep_vectors": keep_vectors}
+        model, table = first_rows(model, source, chosen, progress)
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
