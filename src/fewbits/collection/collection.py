@@ -586,16 +586,16 @@ class Collection:
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
         most = max(1, len(rows))  # more is not padded: asking for it costs nothing
+        k = None if k is None else min(check_k(k), most)
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
-            radius, k = check_radius(radius), None if k is None else check_k(k)
             search = Search(model, rows, query, "hamming", None, mask)
-            distances, hits = search.within(radius, None if k is None else min(k, most))
+            distances, hits = search.within(check_radius(radius), k)
         else:
-            k = min(10 if k is None else check_k(k), most)
+            k = min(10, most) if k is None else k
             metric = metric_of(rows, query, rerank, shortlist)
             search = Search(model, rows, query, metric, shortlist, mask)
             if group_by is None:
