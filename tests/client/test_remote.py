@@ -231,15 +231,13 @@ def public(kind):
 
 
 def test_every_method_is_here_or_says_why_not(remote):
-    assert public(Collection) <= public(RemoteCollection)
-    local = [x for x in public(Collection) if not hasattr(RemoteCollection, x)]
-    assert {"search", "like", "add", "upsert", "recall"}.isdisjoint(local)
-    assert {"encoder", "codes", "create", "at"} < {*local}
+    local = [x for x in public(Collection) if not hasattr(remote, x)]
+    assert {"search", "like", "add", "upsert", "recall", "at"}.isdisjoint(local)
+    assert {"encoder", "codes", "create", "frozen"} < {*local}
     for name in local:
-        for owner in (remote, RemoteCollection):
-            with pytest.raises(ArgumentError, match=name) as caught:
-                getattr(owner, name)
-            assert "\n" not in str(caught.value)
+        with pytest.raises(ArgumentError, match=name) as caught:
+            getattr(remote, name)
+        assert "\n" not in str(caught.value)
     with pytest.raises(AttributeError):
         remote.nothing  # noqa: B018
 
@@ -660,6 +658,32 @@ def test_versions_have_names_there(tmp_path):
             remote.tag("x")
         with pytest.raises(ServiceError, match="--writable"), remote.transaction():
             remote.delete([5])
+
+
+def test_a_past_version_is_read_there(tmp_path):
+    local = small_collection(path=tmp_path / "c", keep_vectors="float32")
+    number = local.tag("spring")
+    local.delete([3, 4])
+    local.update(None, ids=[5], columns={"year": [1], "note": ["n"]})
+    with remote_of(tmp_path / "c", writable=True) as remote:
+        for version in ("spring", number):
+            here, there = local.at(version), remote.at(version)
+            for name, arguments, options in CALLS:
+                found = getattr(there, name)(*arguments, **options)
+                same(found, getattr(here, name)(*arguments, **options))
+            same(there.duplicates(9).groups(), here.duplicates(9).groups())
+            assert there.columns == here.columns != remote.columns
+            assert there.version == number
+        remote.untag("spring")
+        remote.tag("spring")
+        assert (len(there), len(remote)) == (200, 198)
+        assert not there.refresh()
+        for refused in (lambda: there.delete([1]), there.compact):
+            with pytest.raises(ArgumentError, match="read-only"):
+                refused()
+        for gone in ("autumn", 999):
+            with pytest.raises(ArgumentError, match=f"{gone}"):
+                remote.at(gone)
 
 
 @pytest.mark.parametrize(

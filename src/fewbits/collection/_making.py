@@ -343,7 +343,13 @@ def with_codes(table: Any, codes: CodeArray, corrections: CodeArray | None) -> A
 
 
 def update_table(
-    model: Model, rows: Rows, data: Any, id: str | None, ids: Any, columns: Any
+    model: Model,
+    rows: Rows,
+    schema: Any,
+    data: Any,
+    id: str | None,
+    ids: Any,
+    columns: Any,
 ) -> Any:
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
@@ -353,7 +359,7 @@ def update_table(
     if data is not None:
         data = as_frame(data)
         if isinstance(data, str | Path):
-            texts = written_columns(rows.schema)
+            texts = written_columns(schema)
             if rows.has_text_ids:
                 texts.append(id or facts.id_column or "id")
             data = read_columns(data, texts)

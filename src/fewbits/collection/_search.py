@@ -5,6 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fewbits._arrow import as_frame, is_frame
+from fewbits._features import warn_of_others
 from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.collection._model import Model, checked_codes
@@ -52,6 +54,12 @@ class Query:
             if kind is not None and kind not in known:
                 raise ArgumentError(f"this collection takes {model.kind}, got {kind}")
             self._features = model.features(items, kind=kind)
+            names = model.facts.feature_names
+            if names is None or rows is None or type(items) is np.ndarray:
+                return
+            if is_frame(frame := as_frame(items)):
+                known = *names, *rows.columns, model.facts.id_column
+                warn_of_others(frame, known)
 
     @classmethod
     def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:

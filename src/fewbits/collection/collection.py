@@ -1064,7 +1064,8 @@ skip_unreadable, progress
             When an id is not there or repeats, or a column is of another type.
         """
         model, rows = self._version.model, self._version.filled
-        table = update_table(model, rows, data, id, ids, columns)
+        schema = self._schema(rows)
+        table = update_table(model, rows, schema, data, id, ids, columns)
         del rows  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
@@ -1684,6 +1685,10 @@ skip_unreadable, progress
 
     # What the methods above share.
 
+    def _schema(self, rows: Rows) -> Schema:
+        """Return the types of columns after the changes of this transaction so far."""
+        return rows.schema if self._writer is None else self._writer.manifest.schema
+
     def _read(
         self,
         data: Data,
@@ -1705,7 +1710,7 @@ skip_unreadable, progress
         data = as_frame(data)
         as_text: list[str] = []
         if rows is not None and has_columns(data) and not isinstance(data, Input):
-            as_text = written_columns(rows.schema)
+            as_text = written_columns(self._schema(rows))
             if ids is None:
                 id = id or model.facts.id_column
             if id is not None and rows.has_text_ids:

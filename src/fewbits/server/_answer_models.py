@@ -1,128 +1,126 @@
-"""Schemas of answers; fields with a default may be left out."""
+"""Answers as the description of the service has them."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from fewbits.server._bodies import Id, Share
+from fewbits.collection import RecallEstimate
+from fewbits.server._bodies import Id
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Columns = dict[str, Any]
+
+# Items and hits: `fewbits.collection.Hits`.
 
 
-class Answer(BaseModel):
-    """Base of answers."""
+class Item(TypedDict):
+    id: Id
+    columns: Columns
+    code: str
 
-    model_config = ConfigDict(extra="forbid")
+
+class Items(TypedDict):
+    items: list[Item]
 
 
-class Hit(Answer):
-    """An item that a search returned, see `fewbits.collection.Hit`."""
+class Codes(TypedDict):
+    n_bits: int
+    codes: list[str]
 
+
+class Hit(TypedDict):
     rank: int
     id: Id
     distance: float
-    columns: dict[str, Any]
-
-
-class Found(Answer):
-    """The hits of each query, nearest first, see `fewbits.collection.Hits`."""
-
-    metric: Literal["hamming", "euclidean", "scores", "margin"]
-    rerank: bool
-    version: int
-    hits: list[list[Hit]]
-    out_of_distribution: list[bool] = []
+    columns: Columns
 
 
 class ExplainedHit(Hit):
     code: str
 
 
-class Explained(Answer):
-    """As `Found`, with codes, and how many items are at each distance of a query."""
-
-    metric: Literal["hamming", "euclidean", "scores"]
+class Answer(TypedDict):
+    metric: Literal["hamming", "euclidean", "scores", "margin"]
     rerank: bool
     version: int
+    out_of_distribution: NotRequired[list[bool]]
+
+
+class Found(Answer):
+    hits: list[list[Hit]]
+
+
+class Explained(Answer):
+    """With codes, and how many items are at each distance of a query."""
+
     hits: list[list[ExplainedHit]]
-    out_of_distribution: list[bool] = []
     codes: list[str]
     histograms: list[list[int]]
 
 
-class Codes(Answer):
-    n_bits: int
-    codes: list[str]
+# Classes: `fewbits.collection.Classification`, and `fewbits.ood.RejectionThreshold`.
+
+Probability = TypedDict("Probability", {"class": Any, "probability": Share})
 
 
-class Item(Answer):
-    id: Id
-    columns: dict[str, Any]
-    code: str
-
-
-class Items(Answer):
-    items: list[Item]
-
-
-class Probability(Answer):
-    name: Any = Field(alias="class")
-    probability: Share
-
-
-class RankedLabel(Answer):
+class RankedLabel(TypedDict):
     label: Any
     score: float
 
 
-class ItemClass(Answer):
-    """The class or the labels of an item, by whatever decides them."""
+ItemClass = TypedDict(
+    "ItemClass",
+    {
+        "class": Any,
+        "distance": float,
+        "classes": list[Probability],
+        "share": Share,
+        "score": float,
+        "labels": list[Any],
+        "ranked": list[RankedLabel],
+        "accepted": bool,
+    },
+    total=False,  # by whatever decides
+)
 
-    name: Any = Field(None, alias="class")
-    distance: float = 0
-    classes: list[Probability] = []
-    share: Share = 0.0
-    score: float = 0.0
-    labels: list[Any] = []
-    ranked: list[RankedLabel] = []
-    accepted: bool = True
 
-
-class Expected(Answer):
-    """What to expect of rejection, see `fewbits.ood.RejectionThreshold`."""
-
+class Expected(TypedDict):
     threshold: float
     false_reject_rate: float
     false_accept_rate: float | None
     false_accept_interval: list[float] | None
 
 
-class Classification(Answer):
-    """The class of each item, see `fewbits.collection.Classification`."""
-
+class Classification(TypedDict):
     results: list[ItemClass]
-    expected: Expected | None = None
+    expected: NotRequired[Expected]
 
 
-class Pair(Answer):
+# Duplicates and recall.
+
+
+class Pair(TypedDict):
     ids: list[Id]
     distance: int
-    vector_distance: float = 0.0
+    vector_distance: NotRequired[float]
 
 
-class Pairs(Answer):
-    """Near duplicates, see `fewbits.collection.DuplicatePairs`."""
-
+class Pairs(TypedDict):
     pairs: list[Pair]
 
 
-class Duplicate(Answer):
+class Duplicate(TypedDict):
     id: Id
     distance: int
-    columns: dict[str, Any]
+    columns: Columns
 
 
-class DuplicateGroups(Answer):
-    """Groups of near duplicates, the largest first."""
+class Recalls(TypedDict):
+    estimates: list[RecallEstimate]
 
+
+class DuplicateGroups(TypedDict):
     n_groups: int
     n_items: int
     n_pairs: int
@@ -130,42 +128,25 @@ class DuplicateGroups(Answer):
     sizes: list[int]
 
 
-class RecallEstimate(Answer):
-    """See `fewbits.collection.RecallEstimate`."""
-
-    search: Literal["hamming", "scores", "euclidean"]
-    k: int
-    recall: Share
-    low: Share
-    high: Share
-    n_queries: int
-    confidence: Share
-    shortlist: int | None
-    held_out: bool
+# Changes, versions, and the state of the service and its files.
 
 
-class Recalls(Answer):
-    estimates: list[RecallEstimate]
+class Changed(TypedDict):
+    n_changed: int
+    n_items: int
+    snapshot: str
+    warnings: Annotated[
+        NotRequired[list[str]], Field(description="What was left out, or left null.")
+    ]
 
 
-class Versions(Answer):
-    """The versions that can be read where the collection lies, and their names."""
-
+class Versions(TypedDict):
     version: int
     versions: list[int]
     tags: dict[str, int]
 
 
-class Changed(Answer):
-    """How many rows a change concerned, and the state after it."""
-
-    n_changed: int
-    n_items: int
-    snapshot: str
-    warnings: list[str] = Field([], description="What was left out, or left null.")
-
-
-class Damage(Answer):
+class Damage(TypedDict):
     """See `fewbits.store.Damage`; `text` says all of it."""
 
     file: str
@@ -176,9 +157,7 @@ class Damage(Answer):
     text: str
 
 
-class Verified(Answer):
-    """Damages that reading every byte found; `at` in seconds since 1970."""
-
+class Verified(TypedDict):
     intact: bool
     number: int | None
     n_rows: int
@@ -186,44 +165,42 @@ class Verified(Answer):
     damages: list[Damage]
     unreadable: list[str]
     to_rebuild: list[str]
-    at: float
+    at: Annotated[float, Field(description="Seconds since 1970.")]
     seconds: float
 
 
-class Health(Answer):
+class Health(TypedDict):
     status: str
     version: str
     snapshot: str
-    reason: str = ""
+    reason: NotRequired[str]
 
 
-class ErrorDetail(Answer):
+class ErrorDetail(TypedDict):
     code: str
     message: str
 
 
-class Error(Answer):
-    """Every error, of every route."""
-
+class Error(TypedDict):
     error: ErrorDetail
 
 
-class Column(Answer):
+class Column(TypedDict):
     name: str
     type: str
     is_class: bool
-    n_distinct: int = Field(0, description="In a sample of the rows.")
+    n_distinct: Annotated[
+        NotRequired[int], Field(description="In a sample of the rows.")
+    ]
 
 
-class EncoderFacts(Answer):
+class EncoderFacts(TypedDict):
     kind: str
     n_features: int
     fingerprint: str
 
 
-class Facts(Answer):
-    """Facts about a collection, and the limits of requests."""
-
+class Facts(TypedDict):
     name: str
     version: str
     snapshot: str
@@ -239,16 +216,16 @@ class Facts(Answer):
     item_column: str | None
     label_column: str | None
     columns: list[Column]
-    unreadable: list[str] = Field(
-        description="Columns that damage keeps from being read."
-    )
+    unreadable: Annotated[
+        list[str], Field(description="Columns that damage keeps from being read.")
+    ]
     id_name: str
     id_column: str | None
     id_type: Literal["integer", "string"]
     vectors: bool
-    item_features: bool = Field(
-        description="Whether items given by ids can be re-ranked and rejected."
-    )
+    item_features: Annotated[
+        bool, Field(description="Whether items by ids can be re-ranked and rejected.")
+    ]
     n_classes: int | None
     novelty_radius: int | None
     limits: dict[str, float]

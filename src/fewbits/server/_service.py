@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -24,12 +24,13 @@ from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
 from fewbits.server._settings import Settings
 from fewbits.server._telemetry import Metrics, log
-from fewbits.server._work import Batcher, TooSlow, Work
+from fewbits.server._work import Batcher, Work, too_slow
 
 if TYPE_CHECKING:
     from fewbits.server.explore.map_updates import MapUpdates
 
 T = TypeVar("T")
+_EARLIER = 4  # versions that are held, as requests may ask for them again
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,18 @@ class Snapshot:
     version: str
     since: float = field(default_factory=time.time)
     results: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def at(self) -> "Callable[[int | str], Snapshot]":
+        """Return the snapshot of an earlier version, by its number or its name."""
+        newest, text = self.collection, self.version
+
+        @lru_cache(_EARLIER)
+        def earlier(version: int | str) -> Snapshot:
+            collection = newest.at(version)
+            return Snapshot(collection, f"{text}@{collection.version}")
+
+        return earlier
 
 
 class Live:
@@ -64,8 +77,8 @@ class Live:
         self.snapshot = self._new_snapshot()
         last = source.last_verified()
         if last is not None and not last.report.is_intact:
-            text = last.report.problems[0]
-            self.set_damage(text if self._is_of_this_version(text) else None)
+            self.set_damage(last.report.problems[0])
+            self._forget_old_damage()
 
     def warm(self) -> None:
         """Make the index of the first version, which the start does not wait for."""
@@ -111,28 +124,30 @@ class Live:
                 self._fault = None  # of a folder that was put right
                 if not changed:
                     return False
-                newest = self._new_snapshot()
-                tools.warm(newest.collection)  # now, not by the first request
-                self.snapshot = newest
+                self._serve_newest()
             except Exception as error:  # whatever it is, the old one still answers
                 self._fault = self.public(str(error))
                 return False
-            if self._damage and not self._is_of_this_version(self._damage):
-                self._damage = None  # of files that were replaced
+            self._forget_old_damage()
             return True
 
     def change(self, function: Callable[[Collection], T]) -> tuple[Snapshot, T]:
         """Change the collection, and serve what it is then."""
         with self._lock:
             result = function(self._collection)
-            newest = self._new_snapshot()
-            tools.warm(newest.collection)
-            self.snapshot = newest
-            return newest, result
+            return self._serve_newest(), result
 
-    def _is_of_this_version(self, text: str) -> bool:
-        """Return whether a message names a file of the newest version."""
-        return any(name in text for name in tools.file_names(self.snapshot.collection))
+    def _serve_newest(self) -> Snapshot:
+        newest = self._new_snapshot()
+        tools.warm(newest.collection)  # now, not by the first request
+        self.snapshot = newest
+        return newest
+
+    def _forget_old_damage(self) -> None:
+        """Forget damage of files that the newest version does not have."""
+        names = tools.file_names(self.snapshot.collection)
+        if self._damage and not any(name in self._damage for name in names):
+            self._damage = None
 
     def _new_snapshot(self) -> Snapshot:
         collection = self._collection.frozen()
@@ -146,7 +161,7 @@ class Service:
     """What all requests share: the newest version, and threads in lanes."""
 
     def __init__(self, live: Live, settings: Settings) -> None:
-        self.live, self.settings = live, settings
+        self.live, self.settings, self.metrics = live, settings, Metrics()
         most, limit = settings.max_waiting, settings.time_limit
         self.work = Work(settings.n_threads, most, limit)
         #: Many items or hits at once: others do not wait for them.
@@ -156,33 +171,24 @@ class Service:
         #: What takes seconds or more: where it times out, no other request waits.
         self.heavy = Work(1, most, limit)
         self._lanes = self.work, self.bulk, self.changes, self.heavy
+        observe = self.metrics.batches.observe
+        bounds = settings.max_batch, settings.max_body_bytes
+        self.batcher = Batcher(*bounds, most, limit, observe)
         #: The last one of this process.
         self.verified: Verification | None = None
-        self.metrics = Metrics(
-            {
-                "waiting": (
-                    "Requests that wait for a thread.",
-                    lambda: (
-                        self.batcher.waiting + sum(lane.waiting for lane in self._lanes)
-                    ),
-                ),
-                "items": (
-                    "Items of the collection.",
-                    lambda: len(live.snapshot.collection),
-                ),
-                "snapshot_age_seconds": (
-                    "Time since the newest snapshot went live.",
-                    lambda: time.time() - live.snapshot.since,
-                ),
-            }
+        gauge = self.metrics.gauge
+        gauge("waiting", "Requests that wait for a thread.", self._waiting)
+        gauge(
+            "items", "Items of the collection.", lambda: len(live.snapshot.collection)
         )
-        self.batcher = Batcher(
-            settings.max_batch,
-            settings.max_body_bytes,
-            settings.max_waiting,
-            settings.time_limit,
-            self.metrics.batch,
+        gauge(
+            "snapshot_age_seconds",
+            "Time since the newest snapshot went live.",
+            lambda: time.time() - live.snapshot.since,
         )
+
+    def _waiting(self) -> int:
+        return self.batcher.waiting + sum(lane.waiting for lane in self._lanes)
 
     @cached_property
     def maps(self) -> "MapUpdates":
@@ -256,6 +262,12 @@ class Served:
         """The folder of the collection; None of one in memory."""
         return self.service.live.folder
 
+    async def at(self, version: int | str | None) -> "Served":
+        """Return an earlier version, by its number or its name; None for this one."""
+        if version is None:
+            return self
+        return Served(self.service, await self.run(self.snapshot.at, version))
+
     async def run(
         self, function: Callable[..., T], *args: object, is_bulk: bool = False
     ) -> T:
@@ -296,14 +308,14 @@ class Served:
         # Who waits has a limit; the computation has none, and is kept for the next.
         done, _ = await asyncio.wait([task], timeout=self.settings.time_limit)
         if not done:
-            raise TooSlow
+            raise too_slow()
         return task.result()
 
     def check_writable(self) -> None:
         """Refuse the request where the service is read-only."""
         if not self.settings.writable:
             raise ApiError(
-                403, "read_only", "this service is read-only: start it with --writable"
+                "read_only", "this service is read-only: start it with --writable"
             )
 
 

@@ -3,11 +3,13 @@
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query, Request
 
-from fewbits.server._bodies import NamesBody, body_of, reads
+from fewbits._checks import check_bit
+from fewbits.server._bodies import NamesBody
 from fewbits.server._errors import ApiError
 from fewbits.server._replies import Json
+from fewbits.server._routing import read_body, reads
 from fewbits.server._service import Current, Served
 
 router = APIRouter()
@@ -30,13 +32,13 @@ async def bit(
     label: str | None = None,
 ) -> Json:
     """Show what one bit means: extreme items of both sides, words, and classes."""
-    from fewbits.server.explore.bits import bit_examples, check_bit, meaning_of_bit
+    from fewbits.server.explore.bits import bit_examples, meaning_of_bit
 
     collection = served.collection
-    check_bit(collection, bit)
+    check_bit(bit, collection.encoder.n_bits)
     look = partial(bit_examples, collection)
     examples = await served.cached("examples of bits", look, heavy=True)
-    work = partial(meaning_of_bit, collection, bit, k=k, label=label, examples=examples)
+    work = partial(meaning_of_bit, collection, bit, examples, k=k, label=label)
     meaning = await served.run_heavy(work)
     use = (await _use_of_bits(served, True))["bits"][bit]
     names = list((await _names(served)).get(bit, (None, None)))
@@ -44,17 +46,14 @@ async def bit(
 
 
 @router.put("/v1/bits/{bit}", openapi_extra=reads(NamesBody))
-async def name_bit(
-    bit: int,
-    body: Annotated[NamesBody, Depends(body_of(NamesBody))],
-    served: Current,
-) -> Json:
+async def name_bit(bit: int, served: Current, request: Request) -> Json:
     """Name the values 0 and 1 of a bit, in a file in the folder of the collection."""
     from fewbits.server.explore.bits import name_bit
 
+    body = await read_body(request, NamesBody)
     served.check_writable()
     if served.folder is None:
-        raise ApiError(409, "in_memory", "a collection in memory keeps no names")
+        raise ApiError("in_memory", "a collection in memory keeps no names")
     names = await served.run_change(
         name_bit, served.folder, served.collection, bit, body.zeros, body.ones
     )

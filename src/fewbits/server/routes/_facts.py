@@ -1,9 +1,9 @@
 """Health, facts about the collection, metrics, and pages that lie in its folder."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from fewbits._arrow import is_text
@@ -11,7 +11,8 @@ from fewbits._version import __version__
 from fewbits.collection import Collection, tools
 from fewbits.errors import ArtefactError
 from fewbits.server._errors import ApiError
-from fewbits.server._replies import Json, also, answers
+from fewbits.server._replies import Json
+from fewbits.server._routing import answers
 from fewbits.server._service import Current
 
 router = APIRouter()
@@ -45,35 +46,36 @@ async def health(served: Current) -> Json:
 async def versions(served: Current) -> Json:
     """Return the version that is served, those that are still there, and names."""
 
-    def known() -> dict[str, Any]:
+    def listed() -> dict[str, Any]:
         col = served.collection
         return {"version": col.version, "versions": col.versions(), "tags": col.tags()}
 
-    return Json(await served.run(known))
+    return Json(await served.run(listed))
 
 
-@router.get("/metrics", response_class=Response, responses=also("text/plain"))
+@router.get("/metrics", response_class=Response, responses=answers("", "text/plain"))
 async def metrics(served: Current) -> Response:
     """Return counts and times in Prometheus' text format."""
     return Response(served.service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/v1/pages/{name}", response_class=Response, responses=also("text/html"))
+@router.get(
+    "/v1/pages/{name}", response_class=Response, responses=answers("", "text/html")
+)
 async def pages(name: str, served: Current) -> Response:
     """Return the page about attributes or taxonomy that was written beforehand."""
     folder = served.folder
     if folder is None or name not in PAGES:  # which is never a path
-        raise ApiError(404, "not_found", f"pages are {' and '.join(PAGES)}")
+        raise ApiError("not_found", f"pages are {' and '.join(PAGES)}")
     path = folder / PAGES[name]
 
     def page() -> Response:
         try:
             if path.stat().st_size > _MOST_BYTES:
-                raise ApiError(404, "not_found", f"{path.name} is too large to show")
+                raise ApiError("not_found", f"{path.name} is too large to show")
             data = path.read_bytes()
         except OSError:
             raise ApiError(
-                404,
                 "not_found",
                 f"write it first: fewbits inspect FOLDER --{name} FOLDER/{PAGES[name]}",
             ) from None
@@ -83,10 +85,14 @@ async def pages(name: str, served: Current) -> Response:
 
 
 @router.get("/v1/facts", responses=answers("Facts"))
-async def facts(served: Current) -> Json:
-    """Return facts about the collection, and the limits of requests."""
+async def facts(
+    served: Current, at: Annotated[str | None, Query(max_length=1000)] = None
+) -> Json:
+    """Return facts about the collection, or a version of it, and limits of requests."""
+    snapshot = served.version
+    served = await served.at(int(at) if at and at.isdecimal() else at)
 
-    def known() -> Json:
+    def told() -> Json:
         collection, settings, folder = served.collection, served.settings, served.folder
         encoder, book = collection.encoder, collection.codebook
         columns, unreadable = [], []
@@ -103,7 +109,7 @@ async def facts(served: Current) -> Json:
         answer = {
             "name": served.service.live.name,
             "version": __version__,
-            "snapshot": served.version,
+            "snapshot": snapshot,
             "collection_version": collection.version,
             "writable": settings.writable,
             "n_items": len(collection),
@@ -138,7 +144,7 @@ async def facts(served: Current) -> Json:
         }
         return Json(answer)
 
-    return await served.run(known)
+    return await served.run(told)
 
 
 def _distinct(collection: Collection, name: str) -> dict[str, Any]:

@@ -1,18 +1,19 @@
 """Groups of near duplicates: counted, shown, or all of them."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from fewbits.client.wire import ARROW
 from fewbits.collection import Collection, DuplicateGroups
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import GroupsBody, body_of, reads
-from fewbits.server._replies import CSV, Json, accepts, answers, arrow_reply, csv_of
-from fewbits.server._service import Current, Served
+from fewbits.server._bodies import GroupsBody
+from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
+from fewbits.server._routing import asks
+from fewbits.server._service import Served
 from fewbits.server.explore.groups import duplicate_list, largest_groups
 from fewbits.store import ID, ROW
 
@@ -24,16 +25,8 @@ _SHOWN = 100  # items of a group, in JSON
 _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
-@router.post(
-    "/v1/duplicate-groups",
-    openapi_extra=reads(GroupsBody),
-    responses=answers("DuplicateGroups", CSV, ARROW),
-)
-async def duplicate_groups(
-    body: Annotated[GroupsBody, Depends(body_of(GroupsBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/duplicate-groups", GroupsBody, "DuplicateGroups", CSV, ARROW)
+async def duplicate_groups(body: Any, served: Served, request: Request) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 
     CSV says which items to keep; Arrow has the number, the position and the id of each

@@ -9,20 +9,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fewbits.client.wire import ARROW, BYTES, JSON
 from fewbits.collection import tools
 from fewbits.errors import ArgumentError
-from fewbits.server._bodies import MapExportBody, body_of, reads
-from fewbits.server._errors import ApiError
-from fewbits.server._replies import (
-    CSV,
-    PARQUET,
-    Json,
-    accepts,
-    also,
-    answers,
-    check_bytes,
-    table_reply,
-)
+from fewbits.server._bodies import MapExportBody
+from fewbits.server._errors import RETRY, ApiError
+from fewbits.server._replies import CSV, PARQUET, Json, accepts, items_reply
+from fewbits.server._routing import answers, asks
 from fewbits.server._service import Current, Served
-from fewbits.server.explore._items import records_of
 from fewbits.server.routes._search import check_hits
 
 if TYPE_CHECKING:
@@ -47,7 +38,7 @@ async def facts(served: Current) -> Json:
     return Json({"version": version, "current": current, **state.to_dict()})
 
 
-@router.get("/v1/map/points", response_class=Response, responses=also(BYTES))
+@router.get("/v1/map/points", response_class=Response, responses=answers("", BYTES))
 async def points(
     served: Current, start: Start = 0, count: Count = 100_000, version: Version = None
 ) -> Response:
@@ -92,7 +83,7 @@ async def legend(
     return Json((await coloured.colours(served, version)).legend)
 
 
-@router.get("/v1/map/colours", response_class=Response, responses=also(BYTES))
+@router.get("/v1/map/colours", response_class=Response, responses=answers("", BYTES))
 async def colours(
     served: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
 ) -> Response:
@@ -130,39 +121,28 @@ async def outliers(
     return Json(await served.cached(("map outliers", label), work, heavy=True))
 
 
-@router.post(
-    "/v1/map/export",
-    openapi_extra=reads(MapExportBody),
-    responses=answers("Items", CSV, PARQUET, ARROW),
-)
-async def export(
-    body: Annotated[MapExportBody, Depends(body_of(MapExportBody))],
-    served: Current,
-    request: Request,
-) -> Response:
+@asks(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)
+async def export(body: Any, served: Served, request: Request) -> Response:
     """Export items with their places, neighbours and columns, as CSV by default.
 
     JSON has the items alone, as `/v1/items` of the snapshot that the map is of.
     """
     served, map_ = _mapped(served, body.version)
-    return await served.run(_exported, served, map_, body, request)
-
-
-def _exported(
-    served: Served, map_: "CollectionMap", body: MapExportBody, request: Request
-) -> Response:
     collection, positions = served.collection, np.array(body.rows, np.int64)
-    if len(np.unique(positions)) < len(positions):
-        raise ArgumentError("ask for each item once")
-    check_hits(len(positions), body.neighbours + 1, collection, served.settings)
-    if not accepts(request, JSON):
-        table = map_.table(positions, n_neighbours=body.neighbours)
-        return table_reply(table, request)
-    if positions.max() >= len(collection):
-        raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
-    items = tools.take(collection, positions, codes=True)
-    check_bytes(items)
-    return Json({"items": records_of(items)})
+
+    def exported() -> Response:
+        if len(np.unique(positions)) < len(positions):
+            raise ArgumentError("ask for each item once")
+        check_hits(len(positions), body.neighbours + 1, collection, served.settings)
+        if not accepts(request, JSON):
+            table = map_.table(positions, n_neighbours=body.neighbours)
+            return items_reply(table, request, CSV)
+        if positions.max() >= len(collection):
+            raise ArgumentError(f"rows are from 0 to {len(collection) - 1}")
+        items = tools.take(collection, positions, codes=True)
+        return items_reply(items, request, JSON)
+
+    return await served.run(exported)
 
 
 def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap]":
@@ -173,16 +153,15 @@ def _mapped(served: Served, version: str | None) -> "tuple[Served, CollectionMap
         made, fault = state.made, state.fault
         if made is None or version not in (None, made.snapshot.version):
             raise ApiError(
-                409,
                 "map_not_ready",
                 fault or "the map is being made: ask /v1/map how far it is",
-                {"Retry-After": "1"},
+                RETRY,
             )
     else:
         made = updates.held(version)
         if made is None:
             raise ApiError(
-                409, "map_changed", "the collection has changed: load the map again"
+                "map_changed", "the collection has changed: load the map again"
             )
     return Served(served.service, made.snapshot), made.map
 
@@ -192,4 +171,4 @@ def _id(served: Served, id: str | None) -> Any:
     try:
         return None if id is None else tools.parse_id(served.collection, id)
     except ArgumentError as error:
-        raise ApiError(404, "not_found", str(error)) from None
+        raise ApiError("not_found", str(error)) from None

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query
 
 from fewbits.collection import Collection, Verification
 from fewbits.server._errors import ApiError
-from fewbits.server._replies import Json, answers
+from fewbits.server._replies import Json
+from fewbits.server._routing import answers
 from fewbits.server._service import Current, Served
 
 router = APIRouter()
@@ -60,9 +61,7 @@ async def novelty(served: Current, label: str | None = None) -> Json:
 async def verify(served: Current) -> Json:
     """Compare every byte of the collection on the disk with its checksum."""
     if served.folder is None:
-        raise ApiError(
-            409, "in_memory", "a collection in memory has no files to verify"
-        )
+        raise ApiError("in_memory", "a collection in memory has no files to verify")
     at, began = time.time(), time.perf_counter()
     # One at a time: it reads all of the disk.
     read = partial(
