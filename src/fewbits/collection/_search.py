@@ -58,8 +58,8 @@ class Query:
             if names is None or rows is None or type(items) is np.ndarray:
                 return
             if is_frame(frame := as_frame(items)):
-                known = *names, *rows.columns, model.facts.id_column
-                warn_of_others(frame, known)
+                here = *names, *rows.columns, model.facts.id_column
+                warn_of_others(frame, here)
 
     @classmethod
     def one_of(cls, model: Model, rows: Rows | None, *values: Any) -> Self:
