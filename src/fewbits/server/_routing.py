@@ -4,24 +4,24 @@ import asyncio
 import difflib
 import json
 import math
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request, Response
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
+from pydantic.json_schema import models_json_schema
 
 from fewbits.client.wire import ARROW, JSON
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import Body
 from fewbits.server._errors import STATUSES, ApiError
 from fewbits.server._replies import in_bytes
-from fewbits.server._service import Served, served
+from fewbits.server._service import View, newest_view
 from fewbits.server._streams import request_stream
 
 B = TypeVar("B", bound=Body)
 #: What answers a request: called with its body, what is served, and the request.
-Answer = Callable[[Any, Served, Request], Awaitable[Response]]
+Answer = Callable[[Any, View, Request], Awaitable[Response]]
 _MODELS: dict[str, type[Body]] = {}  # of routes, by name
 _PLACE = "#/components/schemas/"  # where the description has its models
 _BINARY = {"type": "string", "format": "binary"}
@@ -48,7 +48,7 @@ def asks(
     path : str
     model : type of Body
     answer : str
-        A model of `_answer_models`.
+        One of `ANSWERS`.
     *kinds : str
         Other media types of the answer.
     arrow, image : bool, default=False
@@ -59,8 +59,8 @@ def asks(
         async def endpoint(request: Request) -> Response:
             body = await read_body(request, model, arrow=arrow, image=image)
             request.scope.setdefault("route", router.routes[at])
-            newest = await served(request)
-            return await function(body, await newest.at(vars(body).get("at")), request)
+            view = await newest_view(request)
+            return await function(body, await view.at(vars(body).get("at")), request)
 
         at = len(router.routes)
         router.add_api_route(
@@ -227,7 +227,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
     FastAPI would make a model and a validator of each at the start.
     """
-    from fewbits.server import _answer_models
+    from fewbits.server._answers import answer_schemas
 
     if app.openapi_schema is not None:
         return app.openapi_schema
@@ -237,19 +237,10 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for operation in operations.values():
             for status in STATUSES:
                 operation["responses"].setdefault(str(status), error)
-    components = schema.setdefault("components", {}).setdefault("schemas", {})
-    names = {*re.findall(f'"{_PLACE}(\\w+)"', json.dumps(schema["paths"]))}
-    _, made = TypeAdapter.json_schemas(
-        [
-            (name, "validation", TypeAdapter(_MODELS[name]))
-            if name in _MODELS
-            else (name, "serialization", TypeAdapter(getattr(_answer_models, name)))
-            for name in sorted(names - components.keys())
-        ],
+    _, bodies = models_json_schema(
+        [(model, "validation") for model in _MODELS.values()],
         ref_template=f"{_PLACE}{{model}}",
     )
-    for model in made["$defs"].values():
-        if "properties" in model:
-            model.setdefault("additionalProperties", False)
-    components.update(made["$defs"])
+    components = schema.setdefault("components", {}).setdefault("schemas", {})
+    components.update(bodies["$defs"], **answer_schemas(_PLACE))
     return schema

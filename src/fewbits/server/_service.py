@@ -229,10 +229,10 @@ class Service:
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
+class View:
     """One version for one request, and the means to work with it.
 
-    Routes ask for it by ``served: Current``.
+    Routes ask for it by ``view: Current``.
 
     Attributes
     ----------
@@ -262,11 +262,11 @@ class Served:
         """The folder of the collection; None of one in memory."""
         return self.service.live.folder
 
-    async def at(self, version: int | str | None) -> "Served":
+    async def at(self, version: int | str | None) -> "View":
         """Return an earlier version, by its number or its name; None for this one."""
         if version is None:
             return self
-        return Served(self.service, await self.run(self.snapshot.at, version))
+        return View(self.service, await self.run(self.snapshot.at, version))
 
     async def run(
         self, function: Callable[..., T], *args: object, is_bulk: bool = False
@@ -319,13 +319,13 @@ class Served:
             )
 
 
-async def served(request: Request) -> Served:
+async def newest_view(request: Request) -> View:
     """Return the newest snapshot, for one request."""
     service: Service = request.app.state.service
     snapshot = service.live.snapshot
     request.scope["state"]["snapshot"] = snapshot.version
-    return Served(service, snapshot)
+    return View(service, snapshot)
 
 
 #: What the parameter of a route is annotated with.
-Current = Annotated[Served, Depends(served)]
+Current = Annotated[View, Depends(newest_view)]

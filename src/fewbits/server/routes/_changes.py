@@ -14,12 +14,12 @@ from fewbits.server._bodies import Body
 from fewbits.server._queries import as_codes, as_matrix
 from fewbits.server._replies import Json
 from fewbits.server._routing import asks
-from fewbits.server._service import Current, Served
+from fewbits.server._service import Current, View
 from fewbits.store import CODE, ID, VECTOR
 
 
-async def _writable(served: Current) -> None:
-    served.check_writable()
+async def _writable(view: Current) -> None:
+    view.check_writable()
 
 
 #: A read-only service refuses before it looks at the body.
@@ -27,75 +27,75 @@ router = APIRouter(dependencies=[Depends(_writable)])
 _MOST_COLUMNS = 10_000
 
 
-@asks(router, "/v1/add", bodies.RowsBody, "Changed", arrow=True)
-async def add(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/add", bodies.RowsBody, "Change", arrow=True)
+async def add(body: Any, view: View, request: Request) -> Json:
     """Add rows whose ids are new."""
-    return await _changed(served, lambda col: col.add(**_rows(served, body)))
+    return await _change(view, lambda col: col.add(**_rows(view, body)))
 
 
-@asks(router, "/v1/upsert", bodies.RowsBody, "Changed", arrow=True)
-async def upsert(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/upsert", bodies.RowsBody, "Change", arrow=True)
+async def upsert(body: Any, view: View, request: Request) -> Json:
     """Add rows, which replace those of the same ids."""
-    return await _changed(served, lambda col: col.upsert(**_rows(served, body)))
+    return await _change(view, lambda col: col.upsert(**_rows(view, body)))
 
 
-@asks(router, "/v1/update", bodies.UpdateBody, "Changed", arrow=True)
-async def update(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/update", bodies.UpdateBody, "Change", arrow=True)
+async def update(body: Any, view: View, request: Request) -> Json:
     """Change columns of rows by their ids; codes and order stay."""
-    return await _changed(served, lambda col: col.update(**_columns(served, body)))
+    return await _change(view, lambda col: col.update(**_columns(view, body)))
 
 
-@asks(router, "/v1/delete", bodies.DeleteBody, "Changed")
-async def delete(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/delete", bodies.DeleteBody, "Change")
+async def delete(body: Any, view: View, request: Request) -> Json:
     """Delete rows by their ids, by a condition, or by both."""
-    return await _changed(served, lambda col: col.delete(**_options(served, body)))
+    return await _change(view, lambda col: col.delete(**_options(view, body)))
 
 
-@asks(router, "/v1/compact", bodies.CompactBody, "Changed")
-async def compact(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/compact", bodies.CompactBody, "Change")
+async def compact(body: Any, view: View, request: Request) -> Json:
     """Rewrite the collection without deleted rows, however long it takes."""
-    return await _changed(served, lambda col: col.compact(**_options(served, body)))
+    return await _change(view, lambda col: col.compact(**_options(view, body)))
 
 
-@asks(router, "/v1/tag", bodies.TagBody, "Changed")
-async def tag(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/tag", bodies.TagBody, "Change")
+async def tag(body: Any, view: View, request: Request) -> Json:
     """Name a version, which then stays, see `/v1/versions`."""
-    return await _changed(served, lambda col: col.tag(**body.options()) and 0)
+    return await _change(view, lambda col: col.tag(**body.options()) and 0)
 
 
-@asks(router, "/v1/untag", bodies.UntagBody, "Changed")
-async def untag(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/untag", bodies.UntagBody, "Change")
+async def untag(body: Any, view: View, request: Request) -> Json:
     """Take a name from its version."""
-    return await _changed(served, lambda col: col.untag(**body.options()))
+    return await _change(view, lambda col: col.untag(**body.options()))
 
 
-@asks(router, "/v1/changes", bodies.ChangesBody, "Changed")
-async def changes(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/changes", bodies.ChangesBody, "Change")
+async def changes(body: Any, view: View, request: Request) -> Json:
     """Make several changes, each of which sees those before it, one commit."""
 
-    def all_changed(col: Collection) -> int:
+    def change(col: Collection) -> int:
         pairs, n_changed = [*map(bodies.ChangeBody.one, body.changes)], 0
-        with col.transaction(timeout=_options(served, body)["timeout"]):
-            for name, change in pairs:
+        with col.transaction(timeout=_options(view, body)["timeout"]):
+            for name, one in pairs:
                 if name == "add":
-                    n_changed += col.add(**_rows(served, change))
+                    n_changed += col.add(**_rows(view, one))
                 elif name == "upsert":
-                    n_changed += col.upsert(**_rows(served, change))
+                    n_changed += col.upsert(**_rows(view, one))
                 elif name == "update":
-                    n_changed += col.update(**_columns(served, change))
+                    n_changed += col.update(**_columns(view, one))
                 else:
-                    n_changed += col.delete(**_options(served, change))
+                    n_changed += col.delete(**_options(view, one))
         return n_changed
 
-    return await _changed(served, all_changed)
+    return await _change(view, change)
 
 
-async def _changed(served: Served, change: Callable[[Collection], int | None]) -> Json:
+async def _change(view: View, change: Callable[[Collection], int | None]) -> Json:
     """Change the collection, and serve what it is then."""
 
-    def changed() -> Json:
+    def answer() -> Json:
         with collected_warnings() as warnings:
-            snapshot, n_changed = served.service.live.change(change)
+            snapshot, n_changed = view.service.live.change(change)
         answer = {
             "n_changed": n_changed or 0,
             "n_items": len(snapshot.collection),
@@ -103,31 +103,31 @@ async def _changed(served: Served, change: Callable[[Collection], int | None]) -
         }
         return Json({**answer, "warnings": warnings} if warnings else answer)
 
-    return await served.run_change(changed)
+    return await view.run_change(answer)
 
 
-def _options(served: Served, body: Body) -> dict[str, Any]:
+def _options(view: View, body: Body) -> dict[str, Any]:
     """Return the options of a change, which waits for other processes in bounds."""
-    options, longest = body.options("rows"), served.settings.time_limit / 2
+    options, longest = body.options("rows"), view.settings.time_limit / 2
     timeout = options["timeout"]
     options["timeout"] = longest if timeout is None else min(timeout, longest)
     return options
 
 
-def _columns(served: Served, body: Body) -> dict[str, Any]:
-    return {"data": _table(body), **_options(served, body)}
+def _columns(view: View, body: Body) -> dict[str, Any]:
+    return {"data": _table(body), **_options(view, body)}
 
 
-def _rows(served: Served, body: Body) -> dict[str, Any]:
+def _rows(view: View, body: Body) -> dict[str, Any]:
     """Return new rows, and options, as the arguments of `Collection.add`.
 
     A table brings its columns by name. Its items may also come as VECTOR, which are
     texts where the collection takes these, or as codes, CODE; its ids as ID.
     """
-    collection = served.collection
+    collection = view.collection
     if collection.kind == "images":
         raise ArgumentError("images are added where they are: 'fewbits add'")
-    table, options = _table(body), _options(served, body)
+    table, options = _table(body), _options(view, body)
     timeout = options.pop("timeout")
     options = {name: value for name, value in options.items() if value}
     reserved = [name for name in (VECTOR, CODE) if name in table.column_names]

@@ -13,7 +13,7 @@ from fewbits.errors import ArgumentError
 from fewbits.server._bodies import GroupsBody
 from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
 from fewbits.server._routing import asks
-from fewbits.server._service import Served
+from fewbits.server._service import View
 from fewbits.server.explore.groups import duplicate_list, largest_groups
 from fewbits.store import ID, ROW
 
@@ -26,13 +26,13 @@ _MOST_PAIRS, _MOST_CONFIRMED = 1_000_000_000, 10_000_000
 
 
 @asks(router, "/v1/duplicate-groups", GroupsBody, "DuplicateGroups", CSV, ARROW)
-async def duplicate_groups(body: Any, served: Served, request: Request) -> Response:
+async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     """Count groups of near duplicates, and show the largest; or list all, as a table.
 
     CSV says which items to keep; Arrow has the number, the position and the id of each
     item that is in a group.
     """
-    collection, settings = served.collection, served.settings
+    collection, settings = view.collection, view.settings
 
     def groups() -> DuplicateGroups:
         confirmed = body.max_vector_distance is not None
@@ -51,18 +51,18 @@ async def duplicate_groups(body: Any, served: Served, request: Request) -> Respo
     if kind != CSV and body.keep is not None:
         raise ArgumentError("keep is for answers in CSV")
     if kind == CSV:
-        tables = await served.run_heavy(
+        tables = await view.run_heavy(
             lambda: duplicate_list(collection, groups(), body.keep or ())
         )
-        return StreamingResponse(_lines(served, tables), media_type=CSV)
+        return StreamingResponse(_lines(view, tables), media_type=CSV)
     if kind == ARROW:
         most = settings.max_hits
-        return await served.run_heavy(lambda: _table(collection, groups(), most))
+        return await view.run_heavy(lambda: _table(collection, groups(), most))
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
-        return Json(await served.cached(key, largest, heavy=True))
-    return Json(await served.run_heavy(largest))
+        return Json(await view.cached(key, largest, heavy=True))
+    return Json(await view.run_heavy(largest))
 
 
 def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Response:
@@ -79,7 +79,7 @@ def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Respon
     return arrow_reply(pa.table(table), n_groups=len(groups), n_pairs=groups.n_pairs)
 
 
-async def _lines(served: Served, tables: Iterator[Any]) -> AsyncIterator[bytes]:
+async def _lines(view: View, tables: Iterator[Any]) -> AsyncIterator[bytes]:
     """Write tables as they are made: there may be as many lines as items."""
 
     def written(header: bool) -> bytes | None:
@@ -87,6 +87,6 @@ async def _lines(served: Served, tables: Iterator[Any]) -> AsyncIterator[bytes]:
         return None if table is None else csv_of(table, header=header)
 
     header = True
-    while (part := await served.run(written, header)) is not None:
+    while (part := await view.run(written, header)) is not None:
         header = False
         yield part

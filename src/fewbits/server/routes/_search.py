@@ -27,7 +27,7 @@ from fewbits.server._replies import (
     items_reply,
 )
 from fewbits.server._routing import answers, asks
-from fewbits.server._service import Current, Served
+from fewbits.server._service import Current, View
 from fewbits.server._settings import Settings
 from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
@@ -47,17 +47,17 @@ _CHEAP = {"k", "rerank", "shortlist", "columns"}  # options that keep a search s
 # Search.
 
 
-@asks(router, "/v1/search", bodies.SearchBody, "Found", ARROW, arrow=True, image=True)
-async def search(body: Any, served: Served, request: Request) -> Response:
+@asks(router, "/v1/search", bodies.SearchBody, "Hits", ARROW, arrow=True, image=True)
+async def search(body: Any, view: View, request: Request) -> Response:
     """Find the nearest items of each query, see `fewbits.Collection.search`.
 
     A quick search for a single item is answered together with others that wait.
     """
-    settings, collection = served.settings, served.collection
+    settings, collection = view.settings, view.collection
     if body._table is None:
         query = query_of(body, settings)
     else:  # which takes longer than the event loop should
-        query = await served.run(query_of, body, settings)
+        query = await view.run(query_of, body, settings)
     k, options = 10 if body.k is None else body.k, body.options(*KINDS)
     check_hits(len(query), k, collection, settings)
     as_arrow = accepts(request, ARROW)
@@ -67,8 +67,8 @@ async def search(body: Any, served: Served, request: Request) -> Response:
     # Others, which share one thread, should not wait for a search.
     if not is_one or costly or k > _BATCHED or body._size > short:
         is_bulk = _is_bulk(body, len(query) * min(k, len(collection)))
-        return await served.run(
-            lambda: _hits_reply(_hits(served, body, query), arrow=as_arrow),
+        return await view.run(
+            lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow),
             is_bulk=is_bulk,
         )
 
@@ -82,8 +82,8 @@ async def search(body: Any, served: Served, request: Request) -> Response:
         form = type(question), len(question) if query.kind == "codes" else 0
     # What is answered together has all options in common, whatever they are.
     values = (tuple(x) if isinstance(x, list) else x for x in options.values())
-    key = (served.version, query.kind, form, *values)
-    batcher = served.service.batcher
+    key = (view.version, query.kind, form, *values)
+    batcher = view.service.batcher
     return Json(await batcher.ask(key, question, body._size, together))
 
 
@@ -113,9 +113,9 @@ def _answers(
     ]
 
 
-def _hits(served: Served, body: Any, query: Query) -> Hits:
+def _hits(view: View, body: Any, query: Query) -> Hits:
     """Return the hits of a search in bounds."""
-    collection, settings = served.collection, served.settings
+    collection, settings = view.collection, view.settings
     options, most = body.options(*KINDS), settings.max_k
     unbounded = options["radius"] is not None and options["k"] is None
     if unbounded:
@@ -163,18 +163,18 @@ def _is_bulk(body: Body, n_hits: int = 0) -> bool:
     return n_hits > _BULK_HITS or body._size > _BULK_BYTES
 
 
-@asks(router, "/v1/explain", bodies.SearchBody, "Explained", image=True)
-async def explain(body: Any, served: Served, request: Request) -> Json:
+@asks(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
+async def explain(body: Any, view: View, request: Request) -> Json:
     """Find the nearest items, with codes and histograms of distances."""
-    collection, settings = served.collection, served.settings
+    collection, settings = view.collection, view.settings
 
-    def explained() -> Json:
+    def answer() -> Json:
         query = query_of(body, settings)
         if len(query) > _EXPLAINED:
             raise ArgumentError(f"explain at most {_EXPLAINED} queries")
         k = 10 if body.k is None else body.k
         check_hits(len(query), k, collection, settings)
-        answer = _hits(served, body, query).to_dict()
+        hits = _hits(view, body, query).to_dict()
         codes = collection.encode(**query.arguments(collection, settings))
         mask = tools.mask(collection, filter=body.filter, allowed=body.allowed)
         n_bits, histograms = collection.encoder.n_bits, []
@@ -188,39 +188,39 @@ async def explain(body: Any, served: Served, request: Request) -> Json:
             if items is not None and (mask is None or mask[items[i]]):
                 counts[0] -= 1  # the item itself, which is left out of its hits, too
             histograms.append(counts.tolist())
-        for hits in filter(None, answer["hits"]):
-            stored = collection.encode(ids=[hit["id"] for hit in hits])
-            for hit, code in zip(hits, stored, strict=True):
+        for rows in filter(None, hits["hits"]):
+            stored = collection.encode(ids=[hit["id"] for hit in rows])
+            for hit, code in zip(rows, stored, strict=True):
                 hit["code"] = code.tobytes().hex()
         texts = [code.tobytes().hex() for code in codes]
-        return Json({**answer, "codes": texts, "histograms": histograms})
+        return Json({**hits, "codes": texts, "histograms": histograms})
 
-    return await served.run(explained, is_bulk=_is_bulk(body))
+    return await view.run(answer, is_bulk=_is_bulk(body))
 
 
-@asks(router, "/v1/like", bodies.LikeBody, "Found", ARROW)
-async def like(body: Any, served: Served, request: Request) -> Response:
+@asks(router, "/v1/like", bodies.LikeBody, "Hits", ARROW)
+async def like(body: Any, view: View, request: Request) -> Response:
     """Find items that are like some, and unlike others."""
 
-    def alike() -> Response:
-        check_hits(1, body.k, served.collection, served.settings)
+    def answer() -> Response:
+        check_hits(1, body.k, view.collection, view.settings)
         options = body.options()
         for name in ("good", "bad"):
-            items = _items_of(options[name], served)
+            items = _items_of(options[name], view)
             options[name] = () if items is None else items
             options[f"{name}_ids"] = options[f"{name}_ids"] or ()
-        hits = served.collection.like(**options)
+        hits = view.collection.like(**options)
         return _hits_reply(hits, arrow=accepts(request, ARROW))
 
-    return await served.run(alike, is_bulk=_is_bulk(body, body.k))
+    return await view.run(answer, is_bulk=_is_bulk(body, body.k))
 
 
-def _items_of(body: Body | None, served: Served) -> Any:
+def _items_of(body: Body | None, view: View) -> Any:
     """Return items of the collection's own kind that are a part of a body."""
     if body is None:
         return None
-    query = query_of(body, served.settings)
-    return query.items(served.collection, served.settings)
+    query = query_of(body, view.settings)
+    return query.items(view.collection, view.settings)
 
 
 # Codes, classes, duplicates, recall.
@@ -236,14 +236,14 @@ def _items_of(body: Body | None, served: Served) -> Any:
     arrow=True,
     image=True,
 )
-async def encode(body: Any, served: Served, request: Request) -> Response:
+async def encode(body: Any, view: View, request: Request) -> Response:
     """Return the codes of items: in hexadecimal, as packed bytes, or as Arrow."""
 
-    def encoded() -> Response:
-        query = query_of(body, served.settings)
-        arguments = query.arguments(served.collection, served.settings)
-        codes = served.collection.encode(**arguments)
-        n_bits = served.collection.encoder.n_bits
+    def answer() -> Response:
+        query = query_of(body, view.settings)
+        arguments = query.arguments(view.collection, view.settings)
+        codes = view.collection.encode(**arguments)
+        n_bits = view.collection.encoder.n_bits
         if accepts(request, BYTES):
             return Response(codes.tobytes(), media_type=BYTES)
         if not accepts(request, ARROW):
@@ -253,7 +253,7 @@ async def encode(body: Any, served: Served, request: Request) -> Response:
         column = pa.array([code.tobytes() for code in codes], pa.binary(codes.shape[1]))
         return arrow_reply(pa.table({CODE: column}), n_bits=n_bits)
 
-    return await served.run(encoded, is_bulk=_is_bulk(body))
+    return await view.run(answer, is_bulk=_is_bulk(body))
 
 
 @asks(
@@ -264,27 +264,27 @@ async def encode(body: Any, served: Served, request: Request) -> Response:
     arrow=True,
     image=True,
 )
-async def classify(body: Any, served: Served, request: Request) -> Json:
+async def classify(body: Any, view: View, request: Request) -> Json:
     """Return the class of items, see `fewbits.Collection.classify`."""
 
-    def classified() -> Json:
-        query, options = query_of(body, served.settings), body.options(*KINDS)
+    def answer() -> Json:
+        query, options = query_of(body, view.settings), body.options(*KINDS)
         if isinstance(body.decoder, dict):
             parameters = dict(body.decoder)
             options["decoder"] = decoder_of(parameters.pop("name", None), **parameters)
-        arguments = query.arguments(served.collection, served.settings)
-        return Json(served.collection.classify(**arguments, **options).to_dict())
+        arguments = query.arguments(view.collection, view.settings)
+        return Json(view.collection.classify(**arguments, **options).to_dict())
 
-    return await served.run(classified, is_bulk=_is_bulk(body))
+    return await view.run(answer, is_bulk=_is_bulk(body))
 
 
 @asks(router, "/v1/duplicates", bodies.DuplicatesBody, "Pairs", ARROW)
-async def duplicates(body: Any, served: Served, request: Request) -> Response:
+async def duplicates(body: Any, view: View, request: Request) -> Response:
     """Find pairs of items whose codes are near, see `fewbits.Collection.duplicates`."""
 
-    def pairs() -> Response:
-        every = served.collection.duplicates(**body.options())
-        blocks, most = [], served.settings.max_hits
+    def answer() -> Response:
+        every = view.collection.duplicates(**body.options())
+        blocks, most = [], view.settings.max_hits
         for block in every:
             blocks.append(block)
             if sum(map(len, blocks)) > most:
@@ -295,34 +295,34 @@ async def duplicates(body: Any, served: Served, request: Request) -> Response:
             return arrow_reply(every.table_of(blocks))
         return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
 
-    return await served.run_heavy(pairs)
+    return await view.run_heavy(answer)
 
 
 @asks(router, "/v1/recall", bodies.RecallBody, "Recalls")
-async def recall(body: Any, served: Served, request: Request) -> Json:
+async def recall(body: Any, view: View, request: Request) -> Json:
     """Estimate the recall of searches, see `fewbits.Collection.recall`."""
 
-    def estimated() -> Json:
+    def answer() -> Json:
         options = body.options()
-        options["queries"] = _items_of(body.queries, served)
+        options["queries"] = _items_of(body.queries, view)
         if body.vectors is not None:
             options["vectors"] = as_matrix(body.vectors)
-        estimates = served.collection.recall(**options)
+        estimates = view.collection.recall(**options)
         return Json({"estimates": [estimate.to_dict() for estimate in estimates]})
 
-    return await served.run_heavy(estimated)
+    return await view.run_heavy(answer)
 
 
 # Items.
 
 
 @asks(router, "/v1/items", bodies.ItemsBody, "Items", CSV, ARROW, PARQUET)
-async def items(body: Any, served: Served, request: Request) -> Response:
+async def items(body: Any, view: View, request: Request) -> Response:
     """Return items, each once: as JSON, CSV, Parquet or Arrow."""
-    collection, most = served.collection, served.settings.max_hits
+    collection, most = view.collection, view.settings.max_hits
     count = len(body.ids or body.positions or ())
 
-    def chosen() -> Response:
+    def answer() -> Response:
         if (body.ids is None) == (body.positions is None):
             raise ArgumentError("give exactly one of ids and positions")
         if count > most:
@@ -342,13 +342,13 @@ async def items(body: Any, served: Served, request: Request) -> Response:
         table = tools.take(collection, positions, body.columns, codes=True)
         return items_reply(table, request, JSON)
 
-    return await served.run(chosen, is_bulk=_is_bulk(body, count))
+    return await view.run(answer, is_bulk=_is_bulk(body, count))
 
 
 @router.get(
     "/v1/items/{id:path}/image", response_class=Response, responses=answers("", PNG)
 )
-async def image(id: str, served: Current) -> Response:
+async def image(id: str, view: Current) -> Response:
     """Return a small picture of an item of an image collection.
 
     It is at most 256 pixels wide and high. Its path is what the collection says;
@@ -356,12 +356,12 @@ async def image(id: str, served: Current) -> Response:
     """
     from fewbits._images import open_rgb
 
-    column = served.collection.item_column
-    if served.collection.kind != "images" or column is None:
+    column = view.collection.item_column
+    if view.collection.kind != "images" or column is None:
         raise ApiError("not_found", "the items of this collection are no images")
 
-    def thumbnail() -> Response:
-        (record,) = records_of(_item(served.collection, id, [column]))
+    def answer() -> Response:
+        (record,) = records_of(_item(view.collection, id, [column]))
         path = Path(str(record["columns"][column]))
         try:
             if path.stat().st_size > _MOST_BYTES:
@@ -369,20 +369,20 @@ async def image(id: str, served: Current) -> Response:
             data = path.read_bytes()
         except OSError:
             raise ApiError("not_found", "the file of this image is gone") from None
-        picture = open_rgb(Upload(data, path.name, served.settings.max_pixels))
+        picture = open_rgb(Upload(data, path.name, view.settings.max_pixels))
         picture.thumbnail((_SIDE, _SIDE))
         sink = io.BytesIO()
         picture.save(sink, "PNG")
         headers = {"Cache-Control": "private, max-age=3600"}
         return Response(sink.getvalue(), media_type=PNG, headers=headers)
 
-    return await served.run(thumbnail)
+    return await view.run(answer)
 
 
 @router.get("/v1/items/{id:path}", responses=answers("Item"))
-async def item(id: str, served: Current) -> Json:
+async def item(id: str, view: Current) -> Json:
     """Return an item by its id."""
-    (record,) = records_of(await served.run(_item, served.collection, id, None))
+    (record,) = records_of(await view.run(_item, view.collection, id, None))
     return Json(record)
 
 
