@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from fewbits._allowed import as_allowed
 from fewbits._arrow import is_text, known_names, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
+from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._table import check_known, id_column, ids_of
+from fewbits.collection._table import ids_of
 from fewbits.errors import ArgumentError
 from fewbits.index import (
     FlatIndex,
@@ -301,6 +302,11 @@ class Rows:
             if is_here.any():
                 rows[is_here] = part.rows_at(positions[is_here])
         return rows
+
+    def holds(self, column: Any) -> Mask:
+        """Return which ids of an Arrow column are there."""
+        there: Mask = self.find(column) >= 0
+        return there
 
     def rows_of(self, ids: Any) -> IdArray:
         """Return the rows of ids, all of which must be there."""

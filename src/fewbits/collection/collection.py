@@ -24,13 +24,14 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import as_frame, known_names, python_values
+from fewbits._arrow import known_names, one_chunk, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
+from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
@@ -41,16 +42,13 @@ from fewbits.collection._making import (
     change_columns,
     check_chosen,
     check_vectors_only,
-    column_facts,
     empty_table,
-    encode_rows,
-    encoded_table,
     encoder_model,
-    first_model,
+    first_rows,
     given_model,
-    has_columns,
     learn_model,
     model_of,
+    more_rows,
     prefixed_tables,
     read_rows,
     reencoded_tables,
@@ -58,7 +56,6 @@ from fewbits.collection._making import (
     retyped,
     update_table,
     with_first,
-    written_columns,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -68,9 +65,7 @@ from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
     aligned,
-    check_known,
     filtered,
-    id_column,
     typed_schema,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
@@ -79,7 +74,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import ID, RESERVED, RepairReport, Report, Store
+from fewbits.store import ID, RESERVED, RepairReport, Report, Store, Writer
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -349,16 +344,17 @@ class Collection:
             item = images or model.facts.item_column
             if column is not None:
                 item = column if isinstance(column, str) else None
-            about: dict[str, Any] = {
-                "item_column": item if item in schema.names else None,
-                "label_column": label,
-                "id_column": id,
-            }
+            facts = replace(
+                model.facts,
+                item_column=item if item in schema.names else None,
+                label_column=label,
+                id_column=id,
+                index=None if index == "auto" else index,
+                keep_vectors=keep_vectors,
+                novelty_radius=None,
+            )
+            model = replace(model, facts=facts)
         else:
-            if codes is not None and not isinstance(codes, str):
-                if data is not None:
-                    raise ArgumentError("give codes as an array, or data, not both")
-                data, codes = codes, True
             source = read_rows(
                 data,
                 column=column,
@@ -386,12 +382,8 @@ class Collection:
             elif normalize:
                 check_vectors_only(source)
                 model = replace(model, facts=replace(model.facts, normalize=True))
-            table, about = None, column_facts(source)
-        about |= {"index": None if index == "auto" else index}
-        about |= {"keep_vectors": keep_vectors, "novelty_radius": None}
-        model = replace(model, facts=replace(model.facts, **about))
-        if table is None:
-            model, table = encode_rows(model, source, progress)
+            chosen = {"index": index, "keep_vectors": keep_vectors}
+            model, table = first_rows(model, source, chosen, progress)
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
@@ -999,7 +991,7 @@ skip_unreadable, progress
             skip_blank=skip_blank,
             skip_unreadable=skip_unreadable,
         )
-        return self._append(source, timeout, progress)
+        return self._append(source, "add", timeout, progress)
 
     def upsert(
         self,
@@ -1034,7 +1026,7 @@ skip_unreadable, progress
             skip_blank=skip_blank,
             skip_unreadable=skip_unreadable,
         )
-        return self._append(source, timeout, progress, replaces=True)
+        return self._append(source, "upsert", timeout, progress)
 
     def update(
         self,
@@ -1413,7 +1405,7 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
-                self._take_over(store)
+                self._take_over(writer)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1689,67 +1681,30 @@ skip_unreadable, progress
         """Return the types of columns after the changes of this transaction so far."""
         return rows.schema if self._writer is None else self._writer.manifest.schema
 
-    def _read(
-        self,
-        data: Data,
-        types: Any = None,
-        *,
-        column: Names | str | None = None,
-        images: str | None = None,
-        codes: Codes | str | None = None,
-        id: str | None = None,
-        ids: Ids = None,
-        **options: Any,
-    ) -> Input:
+    def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
         model, rows = self._version.model, self._version.rows
-        if types is not None and rows is not None:
-            raise ArgumentError("types are those of the rows that are there")
-        if codes is not None and not isinstance(codes, str):
-            data, codes = codes, True
-        data = as_frame(data)
-        as_text: list[str] = []
-        if rows is not None and has_columns(data) and not isinstance(data, Input):
-            as_text = written_columns(self._schema(rows))
-            if ids is None:
-                id = id or model.facts.id_column
-            if id is not None and rows.has_text_ids:
-                as_text.append(id)
-            if model.kind == "texts" and column is images is codes is None:
-                column = model.facts.item_column
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            model=model,
-            as_text=as_text,
-            types=types,
-            **options,
-        )
-        return model.checked(source, codes=True)
+        schema = None if rows is None else self._schema(rows)
+        known: dict[str, Any] = {"model": model, "rows": rows, "schema": schema}
+        return read_rows(data, types=types, **known, **options)
 
     def _append(
         self,
         source: Input,
+        how: Literal["add", "upsert", "missing"],
         timeout: float | None,
         progress: Progress | None,
-        *,
-        replaces: bool = False,
-        passes_over: bool = False,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows: in place of others, or only new ones.
+        """Add rows; "missing" leaves out those whose ids are there.
 
         What is `chosen` holds of the first rows, and must hold of those that are there.
         """
         chosen = dict(chosen or {})
         with self._change():
             while self._version.rows is None:  # the first say what columns there are
-                model = first_model(self._version.model, source, chosen)
-                model, table = encode_rows(model, source, progress)
+                model = self._version.model
+                model, table = first_rows(model, source, chosen, progress)
                 try:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # others were first
@@ -1758,15 +1713,20 @@ skip_unreadable, progress
                     return int(table.num_rows)
             model, rows = self._version.model, self._version.rows
             check_chosen(chosen, rows, model.facts)
-            if passes_over and source.ids is not None:
+            if source.ids is None and (
+                how == "upsert" or rows.has_text_ids or model.facts.id_column
+            ):
+                raise ArgumentError(
+                    "give the ids of the rows, by id= or ids= (on the command line by "
+                    "--id)"
+                )
+            if how == "missing" and source.ids is not None:  # others are not encoded
                 keys = id_column(source.ids, rows.has_text_ids)
-                there = rows.find(keys) >= 0
-                if self._writer is not None:
-                    there = self._writer.holds(keys)
+                there = (self._writer or rows).holds(keys)
                 source = source.take(np.flatnonzero(~there))
                 if not len(source):
                     return 0
-            table = encoded_table(model, rows, source, replaces, progress)
+            table = more_rows(model, rows, source, progress)
             del rows  # so that files of this version go when `_take_over` leaves it
             with self._writing(timeout) as writer:
                 # Others may have given it a column meanwhile, or rows.
@@ -1774,15 +1734,14 @@ skip_unreadable, progress
                 typed = typed_schema(schema, table)
                 # Null may stand for no label or item, and replace no value.
                 required = {model.facts.label_column, model.facts.item_column}
-                if replaces:
+                if how == "upsert":
                     required |= {*schema.names}.difference(RESERVED)
                 table = aligned(table, typed, id_name=source.id, required=required)
                 if typed != schema:  # a column of nulls has values now
                     writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                if passes_over and ID in table.column_names:
-                    there = writer.holds(table[ID].combine_chunks())
-                    table = filtered(table, ~there)
-                (writer.upsert if replaces else writer.append)(table)
+                if how == "missing" and ID in table.column_names:
+                    table = filtered(table, ~writer.holds(one_chunk(table[ID])))
+                (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
 
     def _replace(
@@ -1855,9 +1814,10 @@ skip_unreadable, progress
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
-    def _take_over(self, store: Store) -> None:
-        """Read the newest version, before the writer removes what others need."""
-        rows = Rows.newest(store, self._version.rows)
+    def _take_over(self, writer: Writer) -> None:
+        """Hold what was committed, before the writer removes what others need."""
+        rows = self._version.filled
+        rows = Rows(rows.store, writer.snapshot(), rows)
         self._version = replace(self._version, rows=rows)
 
     def _check_there(self, version: int) -> None:
@@ -1879,7 +1839,7 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
                 if writer.commit() != self.version:
-                    self._take_over(store)
+                    self._take_over(writer)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._checks import check_choice
+from fewbits._ids import check_known, id_column
 from fewbits._typing import IdArray
 from fewbits.collection._folder import check_target, unused_files
 from fewbits.collection._model import Facts, Progress, check_same_classes
 from fewbits.collection._rows import INDEXES, Mask
-from fewbits.collection._table import FORMS, check_known, fixed_binary, id_column
+from fewbits.collection._table import FORMS, fixed_binary
 from fewbits.collection.collection import Collection
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
@@ -86,7 +87,7 @@ def add_missing(
     check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
     options = {"keep_vectors": keep_vectors, "index": index}
     chosen = {name: value for name, value in options.items() if value is not None}
-    return collection._append(items, timeout, progress, passes_over=True, chosen=chosen)
+    return collection._append(items, "missing", timeout, progress, chosen)
 
 
 def parse_id(collection: Collection, text: str) -> Any:

@@ -1,5 +1,6 @@
 """Deleted rows of a segment: their positions, or a bit for each row where shorter."""
 
+import contextlib
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -100,6 +101,8 @@ def write_deletes(
     deleted = replace(segment, n_live=n_live, deletes=number)
     head = np.array([(deletes.n_rows, deletes.n_deleted, deletes.is_packed)], _HEAD)
     data = _MAGIC + segment.token.encode() + head.tobytes() + deletes.content.tobytes()
+    with contextlib.suppress(FileNotFoundError):  # of a state that was not published
+        disk.remove(deleted.deletes_name)
     write_file(disk, deleted.deletes_name, sealed(data))
     return deleted
 

@@ -114,14 +114,14 @@ class Disk:
     @contextmanager
     def note(self, name: str, content: bytes) -> Iterator[None]:
         """Leave a note beside the files meanwhile; no harm when that is impossible."""
-        path = self.folder / name
-        with contextlib.suppress(OSError):
-            path.write_bytes(content)
+        path = self._path(name)
+        with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+            file.write(content)
         try:
             yield
         finally:
             with contextlib.suppress(OSError):
-                path.unlink()
+                os.unlink(path)
 
     def lock(self, name: str, *, shared: bool) -> FileLock | None:
         """Lock a file at once, or return None when another has locked it.

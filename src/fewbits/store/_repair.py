@@ -10,7 +10,7 @@ import numpy as np
 
 from fewbits._repr import one_line
 from fewbits.errors import ArtefactError
-from fewbits.store._deletes import Deletes, read_deletes, write_deletes
+from fewbits.store._deletes import read_deletes, write_deletes
 from fewbits.store._disk import Disk, write_file
 from fewbits.store._manifest import (
     Manifest,
@@ -369,7 +369,7 @@ def _mended(
     if is_whole and not is_flipped:
         return entry, n_mended, False
     if deletes.n_deleted:
-        mended = _with_deletes(disk, base.number + 1, mended, deletes)
+        mended = write_deletes(disk, mended, base.number + 1, deletes)
     return mended, n_mended + is_flipped, False
 
 
@@ -381,14 +381,6 @@ def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     return []
 
 
-def _with_deletes(
-    disk: Disk, number: int, entry: SegmentEntry, deletes: Deletes
-) -> SegmentEntry:
-    with contextlib.suppress(FileNotFoundError):  # of a repair that was cut off
-        disk.remove(replace(entry, deletes=number).deletes_name)
-    return write_deletes(disk, entry, number, deletes)
-
-
 def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
     """Return a segment without the rows whose ids are there again in a later one."""
     source = Stored(Part(disk, state, state.segments[at]))
@@ -396,7 +388,7 @@ def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
         source.delete(_living_ids(Part(disk, state, later)))
     if not source.deletes.n_deleted:
         return source.part.entry
-    return _with_deletes(disk, state.number, source.part.entry, source.deletes)
+    return write_deletes(disk, source.part.entry, state.number, source.deletes)
 
 
 def _living_ids(part: Part) -> Any:

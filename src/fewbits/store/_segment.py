@@ -23,11 +23,12 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     draft_name,
+    new_token,
     plain_entry,
     rows_name,
     vectors_name,
 )
-from fewbits.store._schema import ID, OF_VECTORS, ROW, file_schema
+from fewbits.store._schema import ID, OF_VECTORS, ROW
 from fewbits.store._sums import (
     BLOCK,
     CheckedBytes,
@@ -271,9 +272,18 @@ class SomeNumbers:
 
 def segment_schemas(manifest: Manifest, *, has_rows: bool) -> tuple[Any, Any]:
     """Return the schemas of a segment's files, of rows and of vectors."""
-    of = manifest.schema, manifest.n_bits, manifest.fingerprint
-    vectors = file_schema(*of, rows=False, vectors=True)
-    return file_schema(*of, rows=has_rows), vectors
+    import pyarrow as pa
+
+    notes = {
+        **(manifest.schema.metadata or {}),
+        b"fewbits.n_bits": str(manifest.n_bits).encode(),
+        b"fewbits.bit_order": b"msb",
+        b"fewbits.fingerprint": manifest.fingerprint.encode(),
+    }
+    rows = [pa.field(ROW, pa.int64(), nullable=False)] if has_rows else []
+    rows += [field for field in manifest.schema if field.name not in OF_VECTORS]
+    vectors = [field for field in manifest.schema if field.name in OF_VECTORS]
+    return pa.schema(rows, notes), pa.schema(vectors, notes)
 
 
 def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
@@ -288,35 +298,20 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     return files
 
 
-def write_segment(
-    disk: Disk, manifest: Manifest, table: Any, token: str
-) -> SegmentEntry:
+def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
     """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
     """
-    import pyarrow as pa
-
-    files, names = [], [rows_name(token)]
-    if any(name in OF_VECTORS for name in table.column_names):
-        names.append(vectors_name(token))
+    token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    schemas = segment_schemas(manifest, has_rows=has_rows)
-    for name, schema in zip(names, schemas, strict=False):
-        columns = [one_chunk(table[field.name]) for field in schema]
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-        file = disk.create(name)
-        try:
-            summed = SummedFile(file)
-            with pa.ipc.new_file(summed, schema) as writer:
-                writer.write_batch(batch)
-            n_bytes, sums = summed.finish()
-            file.sync()
-        finally:
-            file.close()
-        files.append(FileSums(sums, *arrow_frame(disk.map(name)), n_bytes))
+    of_rows, of_vectors = segment_schemas(manifest, has_rows=has_rows)
+    rows = _write_arrow(disk, rows_name(token), table, of_rows)
+    vectors = None
+    if of_vectors.names:
+        vectors = _write_arrow(disk, vectors_name(token), table, of_vectors)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -329,16 +324,37 @@ def write_segment(
         n_live=len(table),
         first=first,
         last=last,
-        rows=files[0].entry,
-        vectors=files[1].entry if len(files) > 1 else None,
+        rows=rows.entry,
+        vectors=None if vectors is None else vectors.entry,
         id_range=id_range,
         ids_rise=rises,
         has_rows=has_rows,
     )
     if has_index(entry):
         write_index(disk, entry, ids)
+    files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
     return entry
+
+
+def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
+    """Write and sync columns of a table as a file of one batch; return its sums."""
+    import pyarrow as pa
+
+    columns = [one_chunk(table[name]) for name in schema.names]
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    file = disk.create(name)
+    try:
+        summed = SummedFile(file)
+        # Arrow writes small pieces, each of which would be a call of Python.
+        sink = pa.BufferedOutputStream(pa.PythonFile(summed, "w"), BLOCK)
+        with sink, pa.ipc.new_file(sink, schema) as writer:
+            writer.write_batch(batch)
+        n_bytes, sums = summed.finish()
+        file.sync()
+    finally:
+        file.close()
+    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:

@@ -256,7 +256,8 @@ class Part:
         """
         positions = self.files.find(ids)
         hits = np.flatnonzero(positions >= 0)
-        positions[hits[self.deletes.has(positions[hits])]] = -1
+        if len(hits):  # else the file of deleted rows need not be read
+            positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
 

@@ -43,7 +43,8 @@ def sums_of(data: Any, first: int = 0, last: int = 1 << 50) -> Sums:
     starts = range(first * BLOCK, size, _CHUNK)
     pieces = (read_at(data, at, min(at + _CHUNK, size)) for at in starts)
     sums = np.concatenate([np.empty(0, np.uint32), *map(block_sums, pieces)])
-    return np.pad(sums, (0, -(-size // BLOCK) - first - len(sums)))
+    n_lacking = -(-size // BLOCK) - first - len(sums)
+    return np.pad(sums, (0, n_lacking)) if n_lacking else sums
 
 
 def crc32c(data: Any) -> int:
