@@ -638,6 +638,25 @@ def test_a_transaction_is_one_commit(tmp_path):
         assert remote.version == 2
 
 
+def test_rows_of_a_transaction_have_the_types_of_its_columns(tmp_path):
+    """A file is read as the columns are after the changes before it."""
+    (tmp_path / "new.csv").write_text("id,a,b,zip\n9,1.0,-2.0,00123\n")
+    (tmp_path / "zips.csv").write_text("id,zip\n2,00456\n")
+    table = pa.table({"id": [1, 2], "a": [1.0, -1.0], "b": [3.0, 1.0]})
+    options = {"column": ["a", "b"], "id": "id", "bits": 2}
+    local = Collection.create(tmp_path / "a", table, **options)
+    Collection.create(tmp_path / "b", table, **options)
+    with remote_of(tmp_path / "b", writable=True) as remote:
+        for col in (local, remote):
+            with col.transaction():
+                col.update(pa.table({"id": [1], "zip": ["00777"]}))
+                col.add(tmp_path / "new.csv")
+                if col is local:  # behind an address updates are tables
+                    col.update(tmp_path / "zips.csv")
+            assert col.get([1, 9]) == [{"zip": "00777"}, {"zip": "00123"}]
+    assert local.get([2]) == [{"zip": "00456"}]
+
+
 def test_versions_have_names_there(tmp_path):
     small_collection(path=tmp_path / "c")
     with remote_of(tmp_path / "c", writable=True) as remote:

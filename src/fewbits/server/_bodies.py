@@ -173,6 +173,20 @@ LikeBody = body_like(
     "LikeBody", Collection.like, "good bad", good=_SOME, bad=_SOME, **_AT
 )
 DuplicatesBody = body_like("DuplicatesBody", Collection.duplicates, **_AT)
+GroupsBody = body_like(
+    "GroupsBody",
+    Collection.duplicates,
+    max_pairs=(Annotated[int, Field(ge=1)] | None, None),
+    max_groups=(Annotated[int, Field(ge=0, le=100_000)], 50),
+    keep=(
+        Annotated[
+            Many[Id] | None,
+            Field(description="CSV has all groups: ids to keep, not the first."),
+        ],
+        None,
+    ),
+    **_AT,
+)
 RecallBody = body_like(
     "RecallBody", Collection.recall, "queries progress", queries=_SOME, **_AT
 )
@@ -245,21 +259,6 @@ class NamesBody(Body):
 
     zeros: str | None
     ones: str | None
-
-
-class GroupsBody(Body):
-    """Groups of near duplicates, see `fewbits.Collection.duplicates`."""
-
-    radius: Number
-    max_vector_distance: float | None = None
-    filter: Filter | None = None
-    allowed: Allowed | None = None
-    max_pairs: Annotated[int, Field(ge=1)] | None = None
-    max_groups: Annotated[int, Field(ge=0, le=100_000)] = 50
-    keep: Many[Id] | None = Field(
-        None, description="CSV, which has all groups: ids to keep, not the first."
-    )
-    at: At | None = None
 
 
 class MapExportBody(Body):

@@ -100,18 +100,18 @@ def add_handlers(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             if live.names_file(str(error)):
                 live.set_damage(str(error))
         refusal.message = live.public(refusal.message)
-        path = request.url.path
-        if isinstance(error, HTTPException) and refusal.status == 404:
-            near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
-            names = ", ".join(f"{_methods(x)} {x.path}" for x in near or routes)
-            route = f"{request.method} {path}"[:100]
-            refusal.message = f"there is no route {route!r}; there are {names}"
-        response = refusal.response()
-        if refusal.status == 405:
+        if isinstance(error, HTTPException) and refusal.status in (404, 405):
+            path = request.url.path
             # Starlette names the methods of one route; a path may have several.
             here = [x for x in routes if x.path_regex.match(path)]
-            response.headers["Allow"] = ", ".join(sorted({_methods(x) for x in here}))
-        return response
+            near = [x for x in routes if x.path.split("/")[:3] == path.split("/")[:3]]
+            names = (f"{_methods(x)} {x.path_format}" for x in here or near or routes)
+            route = f"{request.method} {path}"[:100]
+            refusal.message = f"there is no {route!r}; there are {', '.join(names)}"
+            if refusal.status == 405:
+                allow = ", ".join(sorted({_methods(x) for x in here}))
+                refusal.headers = {"Allow": allow}
+        return refusal.response()
 
     for kind in EXPECTED:
         app.add_exception_handler(kind, answer)

@@ -55,44 +55,36 @@ async def points(
     return Response(places.tobytes() + positions.tobytes(), media_type=BYTES)
 
 
-class Coloured:
-    """Parameters of colours."""
+async def _colours(
+    view: Current,
+    by: Annotated[str, Query(max_length=1000)],
+    id: Annotated[str | None, Query(max_length=1000)] = None,
+    code: Annotated[str | None, Query(max_length=10_000)] = None,
+    version: Version = None,
+) -> "Colours":
+    view, map_ = _mapped(view, version)
+    work = partial(map_.colours, by, id=_id(view, id), code=code)
+    if by.startswith(("class:", "trust")):
+        return await view.cached(("map", by), work)
+    return await view.run(work)
 
-    def __init__(
-        self,
-        by: Annotated[str, Query(max_length=1000)],
-        id: Annotated[str | None, Query(max_length=1000)] = None,
-        code: Annotated[str | None, Query(max_length=10_000)] = None,
-    ) -> None:
-        self.by, self.id, self.code = by, id, code
 
-    async def colours(self, view: View, version: str | None) -> "Colours":
-        view, map_ = _mapped(view, version)
-        id = _id(view, self.id)
-        work = partial(map_.colours, self.by, id=id, code=self.code)
-        if self.by.startswith(("class:", "trust")):
-            return await view.cached(("map", self.by), work)
-        return await view.run(work)
+Coloured = Annotated[Any, Depends(_colours)]
 
 
 @router.get("/v1/map/legend")
-async def legend(
-    view: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
-) -> Json:
+async def legend(coloured: Coloured) -> Json:
     """Describe the bytes of `/v1/map/colours`, with counts."""
-    return Json((await coloured.colours(view, version)).legend)
+    return Json(coloured.legend)
 
 
 @router.get("/v1/map/colours", response_class=Response, responses=answers("", BYTES))
-async def colours(
-    view: Current, coloured: Annotated[Coloured, Depends()], version: Version = None
-) -> Response:
+async def colours(coloured: Coloured) -> Response:
     """Return a byte for each point of the map, in its order.
 
     By `class:COLUMN`, `bit:NUMBER`, `distance` (from an `id` or a `code`) or `trust`.
     """
-    values = (await coloured.colours(view, version)).values
-    return Response(values.tobytes(), media_type=BYTES)
+    return Response(coloured.values.tobytes(), media_type=BYTES)
 
 
 @router.get("/v1/map/neighbours")
