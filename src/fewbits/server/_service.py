@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, Request
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fewbits.server.explore.map_updates import MapUpdates
 
 T = TypeVar("T")
+Lane = Literal["short", "bulk", "changes", "heavy"]
 _EARLIER = 4  # versions that are held, as requests may ask for them again
 
 
@@ -163,14 +164,15 @@ class Service:
     def __init__(self, live: Live, settings: Settings) -> None:
         self.live, self.settings, self.metrics = live, settings, Metrics()
         most, limit = settings.max_waiting, settings.time_limit
-        self.work = Work(settings.n_threads, most, limit)
-        #: Many items or hits at once: others do not wait for them.
-        self.bulk = Work(1, most, limit)
-        #: Changes follow each other, and reads do not wait for them.
-        self.changes = Work(1, most, limit, finishes=True)
-        #: What takes seconds or more: where it times out, no other request waits.
-        self.heavy = Work(1, most, limit)
-        self._lanes = self.work, self.bulk, self.changes, self.heavy
+        self.lanes = {
+            "short": Work(settings.n_threads, most, limit),
+            # Many items or hits at once: others do not wait for them.
+            "bulk": Work(1, most, limit),
+            # Changes follow each other, and reads do not wait for them.
+            "changes": Work(1, most, limit, finishes=True),
+            # What takes seconds or more: where it times out, no other request waits.
+            "heavy": Work(1, most, limit),
+        }
         observe = self.metrics.batches.observe
         bounds = settings.max_batch, settings.max_body_bytes
         self.batcher = Batcher(*bounds, most, limit, observe)
@@ -188,7 +190,8 @@ class Service:
         )
 
     def _waiting(self) -> int:
-        return self.batcher.waiting + sum(lane.waiting for lane in self._lanes)
+        lanes = self.lanes.values()
+        return self.batcher.waiting + sum(lane.waiting for lane in lanes)
 
     @cached_property
     def maps(self) -> "MapUpdates":
@@ -223,7 +226,7 @@ class Service:
                 task.cancel()
             if "maps" in vars(self):
                 self.maps.close()
-            for lane in self._lanes:
+            for lane in self.lanes.values():
                 lane.close()
             self.batcher.close()
 
@@ -269,25 +272,17 @@ class View:
         return View(self.service, await self.run(self.snapshot.at, version))
 
     async def run(
-        self, function: Callable[..., T], *args: object, is_bulk: bool = False
+        self, function: Callable[..., T], *args: object, lane: Lane = "short"
     ) -> T:
         """Return what a blocking function returns, which is run in a bounded pool.
 
-        What has much to answer is run one at a time.
+        All lanes but "short" run one at a time: "bulk" what has much to answer,
+        "heavy" what takes long, and "changes" what writes.
         """
-        lane = self.service.bulk if is_bulk else self.service.work
-        return await lane.run(function, *args)
-
-    async def run_heavy(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns that takes long: one such is run at a time."""
-        return await self.service.heavy.run(function, *args)
-
-    async def run_change(self, function: Callable[..., T], *args: object) -> T:
-        """Return what a function returns that writes: one such is run at a time."""
-        return await self.service.changes.run(function, *args)
+        return await self.service.lanes[lane].run(function, *args)
 
     async def cached(
-        self, key: object, function: Callable[[], T], *, heavy: bool = False
+        self, key: object, function: Callable[[], T], *, lane: Lane = "short"
     ) -> T:
         """Return what a blocking function returns, computed once for each snapshot.
 
@@ -301,8 +296,8 @@ class View:
                 results.pop(key, None)
 
         if key not in results:
-            lane = self.service.heavy if heavy else self.service.work
-            results[key] = asyncio.ensure_future(lane.run(function, has_limit=False))
+            work = self.service.lanes[lane].run(function, has_limit=False)
+            results[key] = asyncio.ensure_future(work)
             results[key].add_done_callback(forget)
         task: asyncio.Future[T] = results[key]
         # Who waits has a limit; the computation has none, and is kept for the next.

@@ -37,9 +37,9 @@ async def bit(
     collection = view.collection
     check_bit(bit, collection.encoder.n_bits)
     look = partial(bit_examples, collection)
-    examples = await view.cached("examples of bits", look, heavy=True)
+    examples = await view.cached("examples of bits", look, lane="heavy")
     work = partial(meaning_of_bit, collection, bit, examples, k=k, label=label)
-    meaning = await view.run_heavy(work)
+    meaning = await view.run(work, lane="heavy")
     use = (await _use_of_bits(view, True))["bits"][bit]
     names = list((await _names(view)).get(bit, (None, None)))
     return Json({**use, "names": names, **meaning})
@@ -54,9 +54,8 @@ async def name_bit(bit: int, view: Current, request: Request) -> Json:
     view.check_writable()
     if view.folder is None:
         raise ApiError("in_memory", "a collection in memory keeps no names")
-    names = await view.run_change(
-        name_bit, view.folder, view.collection, bit, body.zeros, body.ones
-    )
+    arguments = view.folder, view.collection, bit, body.zeros, body.ones
+    names = await view.run(name_bit, *arguments, lane="changes")
     return Json({"bit": bit, "names": list(names)})
 
 
@@ -64,7 +63,7 @@ async def _use_of_bits(view: View, proposals: bool) -> dict[str, Any]:
     from fewbits.server.explore.bits import use_of_bits
 
     work = partial(use_of_bits, view.collection, proposals=proposals)
-    return await view.cached(("bits", proposals), work, heavy=True)
+    return await view.cached(("bits", proposals), work, lane="heavy")
 
 
 async def _names(view: View) -> dict[int, Any]:

@@ -103,7 +103,7 @@ async def _change(view: View, change: Callable[[Collection], int | None]) -> Jso
         }
         return Json({**answer, "warnings": warnings} if warnings else answer)
 
-    return await view.run_change(answer)
+    return await view.run(answer, lane="changes")
 
 
 def _options(view: View, body: Body) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Groups of near duplicates: counted, shown, or all of them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from fewbits.client.wire import ARROW
-from fewbits.collection import Collection, DuplicateGroups
+from fewbits.collection import DuplicateGroups
 from fewbits.errors import ArgumentError
 from fewbits.server._bodies import GroupsBody
 from fewbits.server._replies import CSV, Json, accepts, arrow_reply, csv_of
@@ -32,7 +33,7 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     CSV says which items to keep; Arrow has the number, the position and the id of each
     item that is in a group.
     """
-    collection, settings = view.collection, view.settings
+    collection = view.collection
 
     def groups() -> DuplicateGroups:
         confirmed = body.max_vector_distance is not None
@@ -40,6 +41,9 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
         options = body.options("max_pairs", "max_groups", "keep")
         pairs = collection.duplicates(**options)
         return pairs.groups(max_pairs=min(body.max_pairs or most, most))
+
+    def listed() -> Iterator[Any]:
+        return duplicate_list(collection, groups(), body.keep or ())
 
     def largest() -> dict[str, Any]:
         most = body.max_groups
@@ -51,23 +55,22 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     if kind != CSV and body.keep is not None:
         raise ArgumentError("keep is for answers in CSV")
     if kind == CSV:
-        tables = await view.run_heavy(
-            lambda: duplicate_list(collection, groups(), body.keep or ())
-        )
+        tables = await view.run(listed, lane="heavy")
         return StreamingResponse(_lines(view, tables), media_type=CSV)
     if kind == ARROW:
-        most = settings.max_hits
-        return await view.run_heavy(lambda: _table(collection, groups(), most))
+        table = partial(_table, view, groups)
+        return await view.run(table, lane="heavy")
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
-        return Json(await view.cached(key, largest, heavy=True))
-    return Json(await view.run_heavy(largest))
+        return Json(await view.cached(key, largest, lane="heavy"))
+    return Json(await view.run(largest, lane="heavy"))
 
 
-def _table(collection: Collection, groups: DuplicateGroups, most: int) -> Response:
+def _table(view: View, make: Callable[[], DuplicateGroups]) -> Response:
     import pyarrow as pa
 
+    groups, collection, most = make(), view.collection, view.settings.max_hits
     if len(groups.ids) > most:
         raise ArgumentError(
             f"{len(groups.ids):,} items are in groups, {most:,} are answered at "

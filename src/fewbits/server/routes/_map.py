@@ -110,7 +110,7 @@ async def outliers(
     """List items far from all others, and those among items of another class."""
     view, map_ = _mapped(view, version)
     work = partial(map_.outliers, label)
-    return Json(await view.cached(("map outliers", label), work, heavy=True))
+    return Json(await view.cached(("map outliers", label), work, lane="heavy"))
 
 
 @asks(router, "/v1/map/export", MapExportBody, "Items", CSV, PARQUET, ARROW)

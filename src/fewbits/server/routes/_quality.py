@@ -39,7 +39,7 @@ async def recall(view: Current, k: Annotated[int, Query(ge=1, le=100)] = 10) -> 
     from fewbits.server.explore.quality import recall
 
     work = partial(recall, view.collection, k)
-    answer = await view.cached(("recall", k), work, heavy=True)
+    answer = await view.cached(("recall", k), work, lane="heavy")
     live, reason = view.service.live, answer["reason"]
     if reason is not None and live.names_file(reason):
         view.snapshot.results.pop(("recall", k), None)
@@ -54,7 +54,7 @@ async def novelty(view: Current, label: str | None = None) -> Json:
     from fewbits.server.explore.novelty import novelty
 
     work = partial(novelty, view.collection, label)
-    return Json(await view.cached(("novelty", label), work, heavy=True))
+    return Json(await view.cached(("novelty", label), work, lane="heavy"))
 
 
 @router.post("/v1/verify", responses=answers("Verification"))
@@ -65,7 +65,7 @@ async def verify(view: Current) -> Json:
     at, began = time.time(), time.perf_counter()
     # One at a time: it reads all of the disk.
     read = partial(Collection.verify_folder, view.folder, record=view.settings.writable)
-    report = await view.run_heavy(read)
+    report = await view.run(read, lane="heavy")
     verified = Verification(report, at, time.perf_counter() - began)
     noted = await view.run(view.collection.last_verified)
     if noted is not None and noted.at >= at:

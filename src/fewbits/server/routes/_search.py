@@ -27,7 +27,7 @@ from fewbits.server._replies import (
     items_reply,
 )
 from fewbits.server._routing import answers, asks
-from fewbits.server._service import Current, View
+from fewbits.server._service import Current, Lane, View
 from fewbits.server._settings import Settings
 from fewbits.server.explore._items import records_of
 from fewbits.store import CODE
@@ -66,10 +66,10 @@ async def search(body: Any, view: View, request: Request) -> Response:
     short = _SHORT_TEXT if query.kind == "texts" else _SHORT
     # Others, which share one thread, should not wait for a search.
     if not is_one or costly or k > _BATCHED or body._size > short:
-        is_bulk = _is_bulk(body, len(query) * min(k, len(collection)))
+        lane = _lane(body, len(query) * min(k, len(collection)))
         return await view.run(
             lambda: _hits_reply(_hits(view, body, query), arrow=as_arrow),
-            is_bulk=is_bulk,
+            lane=lane,
         )
 
     def together(questions: Sequence[Any]) -> Sequence[Any]:
@@ -159,8 +159,9 @@ def _hits_reply(hits: Hits, *, arrow: bool) -> Response:
     )
 
 
-def _is_bulk(body: Body, n_hits: int = 0) -> bool:
-    return n_hits > _BULK_HITS or body._size > _BULK_BYTES
+def _lane(body: Body, n_hits: int = 0) -> Lane:
+    is_bulk = n_hits > _BULK_HITS or body._size > _BULK_BYTES
+    return "bulk" if is_bulk else "short"
 
 
 @asks(router, "/v1/explain", bodies.SearchBody, "Explanation", image=True)
@@ -195,7 +196,7 @@ async def explain(body: Any, view: View, request: Request) -> Json:
         texts = [code.tobytes().hex() for code in codes]
         return Json({**hits, "codes": texts, "histograms": histograms})
 
-    return await view.run(answer, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
 @asks(router, "/v1/like", bodies.LikeBody, "Hits", ARROW)
@@ -212,7 +213,7 @@ async def like(body: Any, view: View, request: Request) -> Response:
         hits = view.collection.like(**options)
         return _hits_reply(hits, arrow=accepts(request, ARROW))
 
-    return await view.run(answer, is_bulk=_is_bulk(body, body.k))
+    return await view.run(answer, lane=_lane(body, body.k))
 
 
 def _items_of(body: Body | None, view: View) -> Any:
@@ -253,7 +254,7 @@ async def encode(body: Any, view: View, request: Request) -> Response:
         column = pa.array([code.tobytes() for code in codes], pa.binary(codes.shape[1]))
         return arrow_reply(pa.table({CODE: column}), n_bits=n_bits)
 
-    return await view.run(answer, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
 @asks(
@@ -275,7 +276,7 @@ async def classify(body: Any, view: View, request: Request) -> Json:
         arguments = query.arguments(view.collection, view.settings)
         return Json(view.collection.classify(**arguments, **options).to_dict())
 
-    return await view.run(answer, is_bulk=_is_bulk(body))
+    return await view.run(answer, lane=_lane(body))
 
 
 @asks(router, "/v1/duplicates", bodies.DuplicatesBody, "Pairs", ARROW)
@@ -295,7 +296,7 @@ async def duplicates(body: Any, view: View, request: Request) -> Response:
             return arrow_reply(every.table_of(blocks))
         return Json({"pairs": [pair for block in blocks for pair in block.to_list()]})
 
-    return await view.run_heavy(answer)
+    return await view.run(answer, lane="heavy")
 
 
 @asks(router, "/v1/recall", bodies.RecallBody, "Recalls")
@@ -310,7 +311,7 @@ async def recall(body: Any, view: View, request: Request) -> Json:
         estimates = view.collection.recall(**options)
         return Json({"estimates": [estimate.to_dict() for estimate in estimates]})
 
-    return await view.run_heavy(answer)
+    return await view.run(answer, lane="heavy")
 
 
 # Items.
@@ -342,7 +343,7 @@ async def items(body: Any, view: View, request: Request) -> Response:
         table = tools.take(collection, positions, body.columns, codes=True)
         return items_reply(table, request, JSON)
 
-    return await view.run(answer, is_bulk=_is_bulk(body, count))
+    return await view.run(answer, lane=_lane(body, count))
 
 
 @router.get(
