@@ -1,7 +1,6 @@
 """Groups of near duplicates: counted, shown, or all of them."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import numpy as np
@@ -58,8 +57,7 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
         tables = await view.run(listed, lane="heavy")
         return StreamingResponse(_lines(view, tables), media_type=CSV)
     if kind == ARROW:
-        table = partial(_table, view, groups)
-        return await view.run(table, lane="heavy")
+        return await view.run(lambda: _table(view, groups()), lane="heavy")
     if body.model_fields_set <= {"radius", "max_groups"} and not body.max_groups:
         # Three numbers, which the page asks for again and again.
         key = "duplicates", body.radius
@@ -67,10 +65,10 @@ async def duplicate_groups(body: Any, view: View, request: Request) -> Response:
     return Json(await view.run(largest, lane="heavy"))
 
 
-def _table(view: View, make: Callable[[], DuplicateGroups]) -> Response:
+def _table(view: View, groups: DuplicateGroups) -> Response:
     import pyarrow as pa
 
-    groups, collection, most = make(), view.collection, view.settings.max_hits
+    collection, most = view.collection, view.settings.max_hits
     if len(groups.ids) > most:
         raise ArgumentError(
             f"{len(groups.ids):,} items are in groups, {most:,} are answered at "
