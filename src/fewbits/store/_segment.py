@@ -298,7 +298,7 @@ def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
     return files
 
 
-def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
+def write_segment(disk: Disk, manifest: Manifest, table: Any) -> "SegmentFiles":
     """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
@@ -334,7 +334,7 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry
+    return SegmentFiles(disk, manifest, entry, files)
 
 
 def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
@@ -413,12 +413,15 @@ class SegmentFiles:
     numbers, only the blocks in which the few that are asked for lie are read.
     """
 
-    def __init__(self, disk: Disk, manifest: Manifest, entry: SegmentEntry) -> None:
-        self._disk, self._manifest, self._entry = disk, manifest, entry
-
-    @cached_property
-    def _sums(self) -> list[FileSums]:
-        return read_sums(self._disk, self._entry)
+    def __init__(
+        self,
+        disk: Disk,
+        manifest: Manifest,
+        entry: SegmentEntry,
+        sums: list[FileSums] | None = None,
+    ) -> None:
+        self._disk, self._manifest, self.entry = disk, manifest, entry
+        self._sums = sums  # read with the first file where they are not known
 
     @cached_property
     def rows(self) -> ArrowFile:
@@ -426,19 +429,21 @@ class SegmentFiles:
 
     @cached_property
     def vectors(self) -> ArrowFile | None:
-        return None if self._entry.vectors is None else self._file(1)
+        return None if self.entry.vectors is None else self._file(1)
 
     def _file(self, number: int) -> ArrowFile:
-        name, _ = self._entry.arrow_files[number]
-        entry = self._entry
+        entry = self.entry
+        name, _ = entry.arrow_files[number]
+        if self._sums is None:
+            self._sums = read_sums(self._disk, entry)
         schema = segment_schemas(self._manifest, has_rows=entry.has_rows)[number]
         return ArrowFile(self._disk, name, self._sums[number], schema, entry.n_rows)
 
     @cached_property
     def row_numbers(self) -> IdArray:
         """Permanent numbers of all rows, which rise."""
-        if not self._entry.has_rows:
-            return np.arange(self._entry.first, self._entry.last + 1)
+        if not self.entry.has_rows:
+            return np.arange(self.entry.first, self.entry.last + 1)
         numbers: IdArray = self.rows.column(ROW).to_numpy()
         if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
             raise ArtefactError(
@@ -448,7 +453,7 @@ class SegmentFiles:
 
     def check_entry(self) -> None:
         """Raise where the rows are not what the manifest says of them."""
-        entry, rows = self._entry, self.row_numbers
+        entry, rows = self.entry, self.row_numbers
         wrong = (
             "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
         )
@@ -464,15 +469,15 @@ class SegmentFiles:
             )
 
     def rows_at(self, positions: IdArray) -> IdArray:
-        if self._entry.is_dense:
-            return self._entry.first + positions
+        if self.entry.is_dense:
+            return self.entry.first + positions
         if "row_numbers" in self.__dict__:
             return self.row_numbers[positions]
         return SomeNumbers(self.rows, ROW).take(positions)
 
     def positions_of(self, rows: IdArray) -> IdArray:
-        if self._entry.is_dense:
-            return rows - self._entry.first
+        if self.entry.is_dense:
+            return rows - self.entry.first
         if "row_numbers" not in self.__dict__ and self._are_few(rows):
             return self._among_rising(ROW, rows)
         return np.searchsorted(self.row_numbers, rows)
@@ -484,19 +489,19 @@ class SegmentFiles:
     def find(self, ids: Any) -> IdArray:
         """Return the position of each id of an Arrow array, -1 where it never was."""
         keys = keys_of(ids)
-        if self._entry.id_range is None:
+        if self.entry.id_range is None:
             return self._look_up(keys, self._same_texts(ids))
-        low, high = self._entry.id_range
+        low, high = self.entry.id_range
         near = np.flatnonzero((keys >= low) & (keys <= high))
         positions = np.full(len(keys), -1, np.int64)
-        if len(near) and self._entry.ids_rise and self._are_few(near):
+        if len(near) and self.entry.ids_rise and self._are_few(near):
             positions[near] = self._among_rising(ID, keys[near])
         elif len(near):
             positions[near] = self._look_up(keys[near], None)
         return positions
 
     def _are_few(self, numbers: IdArray) -> bool:
-        return len(numbers) * _MANY < self._entry.n_rows
+        return len(numbers) * _MANY < self.entry.n_rows
 
     def _same_texts(self, ids: Any) -> Same:
         """Return what compares ids here with some of an array."""
@@ -530,14 +535,14 @@ class SegmentFiles:
 
     @cached_property
     def _index(self) -> IdIndex:
-        if has_index(self._entry):
+        if has_index(self.entry):
             with contextlib.suppress(ArtefactError, OSError):
-                return read_index(self._disk, self._entry)
+                return read_index(self._disk, self.entry)
         return self._sorted_ids()
 
     def _sorted_ids(self) -> IdIndex:
         keys = keys_of(self.rows.column(ID))
-        if self._entry.ids_rise:
+        if self.entry.ids_rise:
             return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
         return IdIndex.of(keys)
 
