@@ -37,6 +37,7 @@ MAX_POINTS = 1_000_000
 #: Classes with a colour of their own; all others have `REST`, missing ones `MISSING`.
 N_CLASSES, REST, MISSING = 10, 254, 255
 _FARTHEST = 253  # the last value of a scale
+_LEGEND: dict[str, Any] = {"legend": [], "rest": None, "n_missing": 0, "scale": None}
 _COMPARISONS = 1_000_000_000  # of outliers: a second or two of work
 _FEWEST = 1000  # items that are looked at for outliers, however many there are
 _USUAL = 0.95  # the share of items that are no outliers
@@ -116,7 +117,7 @@ class CollectionMap:
             values = (self.codes[:, bit // 8] >> (7 - bit % 8) & 1).astype(np.uint8)
             counts = np.bincount(values, minlength=2).tolist()
             entries = [{"label": i, "count": count} for i, count in enumerate(counts)]
-            return Colours(values, _legend("bit", entries))
+            return Colours(values, {**_LEGEND, "kind": "bit", "legend": entries})
         if by == "distance":
             distances = hamming_distances(self._code(id, code), self.codes)[0]
             return _scaled(distances.astype(np.float64), "bits")
@@ -140,12 +141,13 @@ class CollectionMap:
         values[shown] = np.arange(len(shown))
         entries = [{"label": labels[i], "count": int(counts[i])} for i in shown]
         others = {"n_classes": len(rest), "count": int(counts[rest].sum())}
-        legend = _legend(
-            "classes",
-            entries,
-            rest=others if rest else None,
-            n_missing=column.null_count,
-        )
+        legend = {
+            **_LEGEND,
+            "kind": "classes",
+            "legend": entries,
+            "rest": others if rest else None,
+            "n_missing": column.null_count,
+        }
         return Colours(values[numbers], legend)
 
     def _column(self, name: str, positions: IdArray) -> Any:
@@ -325,28 +327,11 @@ class CollectionMap:
         return table
 
 
-def _legend(
-    kind: str,
-    entries: list[dict[str, Any]],
-    *,
-    rest: dict[str, int] | None = None,
-    n_missing: int = 0,
-    scale: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "legend": entries,
-        "rest": rest,
-        "n_missing": n_missing,
-        "scale": scale,
-    }
-
-
 def _scaled(measures: NDArray[np.float64], unit: str) -> Colours:
     low, high = float(measures.min()), float(measures.max())
     steps = np.rint((measures - low) * (_FARTHEST / ((high - low) or 1.0)))
     scale = {"low": low, "high": high, "unit": unit}
-    return Colours(steps.astype(np.uint8), _legend("scale", [], scale=scale))
+    return Colours(steps.astype(np.uint8), {**_LEGEND, "kind": "scale", "scale": scale})
 
 
 def _majority(numbers: IntArray, near: IntArray) -> tuple[IntArray, IntArray]:
