@@ -107,15 +107,13 @@ def uvicorn_config(app: Any, settings: Settings, **options: Any) -> "Config":
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        family, _, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM
-        )[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = min(addresses)  # IPv4, where a name has both
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
-        reasons = {
-            errno.EADDRINUSE: f"port {port} is in use: choose another by --port",
-            errno.EACCES: f"port {port} needs rights that you do not have: choose "
-            "another by --port",
-        }
-        told = reasons.get(error.errno or 0, f"cannot listen at {host}: {error}")
+        told = f"cannot listen at {host}: {error}"
+        if error.errno == errno.EADDRINUSE:
+            told = f"port {port} is in use: choose another by --port"
+        if error.errno == errno.EACCES:
+            told = f"port {port} needs rights that you do not have: choose another"
         raise ArgumentError(told) from None
