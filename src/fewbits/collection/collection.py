@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -37,7 +38,6 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_chosen,
@@ -55,7 +55,6 @@ from fewbits.collection._making import (
     reencoding_model,
     retyped,
     update_table,
-    with_first,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -67,6 +66,12 @@ from fewbits.collection._table import (
     aligned,
     filtered,
     typed_schema,
+)
+from fewbits.collection._verification import (
+    Verification,
+    last_verified,
+    repaired,
+    verified,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits
@@ -477,7 +482,7 @@ class Collection:
 
         def version() -> _Version:
             model, store, digest = _folder.read_folder(folder)
-            rows = None if store is None else Rows.newest(store)
+            rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
             return _Version(model, rows, digest)
@@ -493,7 +498,7 @@ class Collection:
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(version) != newest:
+            if self._is_frozen and version.state != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
@@ -740,7 +745,8 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
             model,
@@ -796,8 +802,9 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = self._version.filled, self._version.mask(filter, allowed)
-        index = rows.index(self.facts.index or "auto")
+        version = self._version
+        rows, mask = version.filled, version.mask(filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
@@ -858,9 +865,10 @@ class Collection:
         >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
         ['hamming', 'scores', 'euclidean']
         """
+        version = self._version
         return estimate_recall(
-            self._version.model,
-            self._version.filled,
+            version.model,
+            version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -889,10 +897,8 @@ class Collection:
         items, texts, vectors, images, ids, codes, progress
             As of `search` and `create`; of items of the collection, the stored codes.
         """
-        model, rows = self._version.model, self._version.rows
-        if items is not None and progress is not None:
-            return model.encode(model.features(items, progress=progress), progress)
-        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
+        version, values = self._version, (items, texts, vectors, images, ids, codes)
+        query = Query.one_of(version.model, version.rows, *values, progress=progress)
         return query.codes
 
     def features(
@@ -1021,10 +1027,10 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, self._version.filled
-        schema = self._schema(rows)
+        version = self._version
+        model, rows, schema = version.model, version.filled, self._schema(version)
         table = update_table(model, rows, schema, data, id, ids, columns)
-        del rows  # so that files of this version go when `_take_over` leaves it
+        del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1209,7 +1215,8 @@ skip_unreadable, progress
     @property
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        return self._version.schema(self._version.filled.columns)
+        version = self._version
+        return version.schema(version.filled.columns)
 
     @property
     def id_name(self) -> str:
@@ -1315,10 +1322,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = self._version.filled
+        newest = self._version
+        rows = newest.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
-        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> Collection:
@@ -1343,7 +1351,7 @@ skip_unreadable, progress
                 newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._version = replace(self._version, rows=Rows(rows.store, before=rows))
             return True
 
     # Keeping it well.
@@ -1402,7 +1410,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, record=record).report
+            return verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1429,20 +1437,22 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _folder.repaired(path, drop_rows=drop_rows)
+        report = repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            damaged = cls(_Version(model, Rows.newest(store), digest), folder)
+            version = _Version(model, Rows(store), digest)
+            damaged = cls(version, folder)
+            del version  # a handle alone holds the files of the old rows
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else _folder.last_verified(self._folder)
+        return None if self._folder is None else last_verified(self._folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1499,7 +1509,8 @@ skip_unreadable, progress
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        model, rows = self._version.model.prefix(bits), self._version.rows
+        version = self._version
+        model, rows = version.model.prefix(bits), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
@@ -1579,10 +1590,12 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        return summary(self._version.model, self._version.rows)
+        version = self._version
+        return summary(version.model, version.rows)
 
     def __repr__(self) -> str:
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         parts = [repr(model.encoder)]
         if model.backbone is not None:
             parts.append(model.backbone)
@@ -1590,7 +1603,8 @@ skip_unreadable, progress
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
-        parts.append(f"{len(self):,} items{kept}")
+        n_items = 0 if rows is None else len(rows)
+        parts.append(f"{n_items:,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1600,25 +1614,33 @@ skip_unreadable, progress
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, kind = self._version.rows, type(self)
-        number = None if rows is None else self.version
+        version, kind = self._version, type(self)
+        rows = version.rows
+        number = None if rows is None else rows.snapshot.number
         if self._folder is not None:
             return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
+        return _remade, (kind, version.model, disk, number, self._is_frozen)
 
     # What the methods above share.
 
-    def _schema(self, rows: Rows) -> Schema:
+    def _schema(self, version: _Version) -> Schema:
         """Return the types of columns after the changes of this transaction so far."""
-        return rows.schema if self._writer is None else self._writer.manifest.schema
+        if self._writer is not None:
+            return self._writer.manifest.schema
+        return None if version.rows is None else version.rows.schema
 
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
-        model, rows = self._version.model, self._version.rows
-        schema = None if rows is None else self._schema(rows)
-        known: dict[str, Any] = {"model": model, "rows": rows, "schema": schema}
-        return read_rows(data, types=types, **known, **options)
+        version = self._version
+        return read_rows(
+            data,
+            types=types,
+            model=version.model,
+            rows=version.rows,
+            schema=self._schema(version),
+            **options,
+        )
 
     def _append(
         self,
@@ -1691,6 +1713,8 @@ skip_unreadable, progress
         rows that come replace what this handle has. Numbers that `before` gave as ids
         are not given again.
         """
+        import pyarrow as pa
+
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
@@ -1698,16 +1722,19 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
+            if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
+            parts = iter(tables)
+            first = next(parts)
+            schema = first.schema
+            if ID not in schema.names:  # the store numbers the rows
+                schema = schema.insert(0, pa.field(ID, pa.int64()))
             store = Store.create(
-                where,
+                None if folder is None else folder / name,
                 schema,
                 n_bits=n_bits,
                 fingerprint=fingerprint,
@@ -1715,11 +1742,11 @@ skip_unreadable, progress
                 next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
-                for table in parts:
+                for table in chain([first], parts):
                     writer.append(table)
                 writer.commit()
             nonlocal rows
-            rows = Rows.newest(store)  # before others may replace it
+            rows = Rows(store)  # before others may replace it
             return store
 
         if folder is None:
@@ -1822,6 +1849,11 @@ class _Version:
         return self.rows
 
     @property
+    def state(self) -> tuple[str | None, int]:
+        """What `folder_state` returns while nobody changes the folder."""
+        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
+
+    @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
         return self.model.facts.id_column or ("id" if "id" not in columns else ID)
@@ -1873,12 +1905,6 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
             f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
         )
     return tags[name]
-
-
-def _state(version: _Version) -> tuple[str | None, int]:
-    """Return what `folder_state` does while nobody changes the folder."""
-    number = -1 if version.rows is None else version.rows.snapshot.number
-    return version.digest, number
 
 
 # Collections in other processes.
