@@ -22,10 +22,9 @@ from fewbits.learners import (
     PiCoDes,
     RelaxedPiCoDes,
     SparseProjections,
-    _itq,
     _neighbour_training,
 )
-from fewbits.learners._core import _iterative
+from fewbits.learners._core import _base, _iterative
 from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
 
@@ -243,7 +242,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
 @pytest.mark.parametrize(
     ("learner", "module", "last_step"),
     [
-        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "warn_constant_bits"),
+        (ITQ(6, n_iter=N_ITER, random_state=0), _base, "warn_constant_bits"),
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
             _neighbour_training.Training,

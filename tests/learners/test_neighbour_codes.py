@@ -180,7 +180,7 @@ class TestLearner:
         options = {"n_iter": 2, "random_state": 0}
 
         def interrupt(name, done, *_, **__):
-            if (name, done) == ("_Start", 2):
+            if (name, done) == ("InnerITQ", 2):
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as start:

@@ -79,13 +79,13 @@ def test_an_interrupt_while_shares_are_compared_ends_the_fit(digits):
 
     def interrupt(*_):
         calls.append(1)
-        if len(calls) == 20:
+        if len(calls) == 12:
             raise KeyboardInterrupt
 
     learner = SupervisedITQ(16, supervision="validated", n_iter=5, random_state=0)
     with on_progress(interrupt), pytest.raises(KeyboardInterrupt):
         learner.fit(*digits)
-    assert len(calls) == 20
+    assert len(calls) == 12
 
 
 @pytest.fixture(scope="module")
