@@ -75,10 +75,12 @@ def read_rows(
     types: Any = None,
     model: Model | None = None,
     rows: Rows | None = None,
+    schema: Any = None,
 ) -> Input:
     """Return items with their ids, labels and columns, whatever they come in.
 
-    Names that are not given are those that a collection has, its `model` and `rows`.
+    Names that are not given are those that a collection has, its `model` and `rows`;
+    `schema` has the types of the columns there.
     """
     if types is not None and rows is not None:
         raise ArgumentError("types are those of the rows that are there")
@@ -103,7 +105,7 @@ def read_rows(
             names = model.column_names
             kind = None if images or codes else model.kind
             if rows is not None and is_table:
-                as_text = written_columns(rows.schema)
+                as_text = written_columns(schema)
                 if ids is None:
                     id = id or model.facts.id_column
                 if id is not None and rows.has_text_ids:
@@ -376,7 +378,13 @@ def _recoded(
 
 
 def update_table(
-    model: Model, rows: Rows, data: Any, id: str | None, ids: Any, columns: Any
+    model: Model,
+    rows: Rows,
+    schema: Any,
+    data: Any,
+    id: str | None,
+    ids: Any,
+    columns: Any,
 ) -> Any:
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
@@ -384,7 +392,7 @@ def update_table(
     facts, columns, data = model.facts, by_name(columns), as_frame(data)
     id = id or facts.id_column or "id"
     if isinstance(data, str | Path):
-        texts = written_columns(rows.schema) + [id] * rows.has_text_ids
+        texts = written_columns(schema) + [id] * rows.has_text_ids
         data = read_columns(data, texts)
     is_table = is_frame(data) and ids is None
     has_ids = data is None and ids is not None

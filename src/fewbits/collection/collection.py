@@ -1018,8 +1018,9 @@ skip_unreadable, progress
             When an id is not there or repeats, or a column is of another type.
         """
         version = self._version
-        table = update_table(version.model, version.filled, data, id, ids, columns)
-        del version  # so that files of this version go when `_take_over` leaves it
+        model, rows, schema = version.model, version.filled, self._schema(version)
+        table = update_table(model, rows, schema, data, id, ids, columns)
+        del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1613,11 +1614,23 @@ skip_unreadable, progress
 
     # What the methods above share.
 
+    def _schema(self, version: _Version) -> Schema:
+        """Return the types of columns after the changes of this transaction so far."""
+        if self._writer is not None:
+            return self._writer.manifest.schema
+        return None if version.rows is None else version.rows.schema
+
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
         version = self._version
-        model, rows = version.model, version.rows
-        return read_rows(data, types=types, model=model, rows=rows, **options)
+        return read_rows(
+            data,
+            types=types,
+            model=version.model,
+            rows=version.rows,
+            schema=self._schema(version),
+            **options,
+        )
 
     def _append(
         self,

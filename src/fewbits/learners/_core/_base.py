@@ -215,7 +215,7 @@ class Learner(
             if "feature_names_in_" in vars(self):
                 encoder = encoder.with_feature_names(self.feature_names_in_)
             self.encoder_ = encoder
-            file = vars(self).pop("_file", None)  # of checkpoints
+            file = self.__dict__.pop("_file", None)  # of checkpoints
             if file is not None and file.is_done:
                 file.remove()
             return self

@@ -26,9 +26,9 @@ from fewbits.learners._core._iterative import (
 )
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL, Config
-from fewbits.learners.deep._checkpoint import checksum, identity_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator, split_off
+from fewbits.learners.deep._identity import checksum, identity_of
 from fewbits.learners.deep._network import (
     MOST_BYTES,
     HashNetwork,

@@ -278,18 +278,12 @@ def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> tuple[int, bool]:
         raise FeatureError(
             f"the backbone refuses items of shape {X.shape[1:]} {'; '.join(reasons)}"
         ) from cause
-    n, is_tensor = len(X), isinstance(features, Tensor)
+    is_tensor = isinstance(features, Tensor)
     shown = f"shape {tuple(features.shape)}" if is_tensor else type(features).__name__
-    if not is_tensor or features.shape[:1] != (n,):
+    rows = is_tensor and features.ndim > 1 and len(features) == len(X)
+    if not rows or not features.numel():
         raise FeatureError(
-            f"the backbone must give one row of features for each of {n} items, got "
-            f"{shown}"
+            f"the backbone must give one row of features for each of {len(X)} items, "
+            f"got {shown}"
         )
-    if features.ndim < 2:
-        raise FeatureError(
-            "the backbone must give rows (n, n_features), got one number for each "
-            f"item, {shown}"
-        )
-    if not features.numel():
-        raise FeatureError(f"the backbone gives no features, {shown}")
     return int(features.flatten(start_dim=1).shape[1]), integers
