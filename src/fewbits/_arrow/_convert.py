@@ -28,7 +28,7 @@ from uuid import UUID
 import numpy as np
 
 from fewbits._arrow._python import python_values
-from fewbits._arrow._tables import chunks_of, is_text, stored_column
+from fewbits._arrow._tables import chunks_of, is_text, stored_column, with_members
 
 _EXACT = 2**53  # below which a float is one integer alone
 _DIGITS = 15  # that a float of 64 bits has, whatever they are
@@ -159,17 +159,14 @@ def _lists(values: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as types
 
-    mask = values.is_null() if values.null_count else None
     if types.is_fixed_size_list(values.type):
         size = values.type.list_size
+        mask = values.is_null() if values.null_count else None
         members = values.values[values.offset * size :][: len(values) * size]
         members = _converted(members, kind.value_type)
         made = pa.FixedSizeListArray.from_arrays(members, size, mask=mask)
     else:
-        lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        members = _converted(values.flatten(), kind.value_type)
-        made = pa.LargeListArray.from_arrays(pa.array(offsets), members, mask=mask)
+        made = with_members(values, _converted(values.flatten(), kind.value_type))
     try:
         return made.cast(kind)  # from one form of lists to another, of equal members
     except pa.ArrowException:

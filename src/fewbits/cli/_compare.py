@@ -126,7 +126,7 @@ def compare(
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"--learner {twice} is given more than once")
     parameters = opt.parse_settings(settings or [])
-    place = opt.place_of(device, names)
+    place = opt.on_device(device, names)
     source = inputs.read(
         items, column=column, label=label, id=id, columns=(), skip_blank=skip_blank
     )

@@ -43,6 +43,7 @@ def duplicates(
             help="Print pairs in place of groups, in the order of the collection.",
         ),
     ] = False,
+    at: opt.At = None,
     as_json: opt.JsonLines = False,
 ) -> None:
     """Find near duplicates in COLLECTION.
@@ -58,9 +59,7 @@ def duplicates(
 
     Example: fewbits duplicates my-collection -r 3 --pairs --json
     """
-    from fewbits.collection import Collection
-
-    opened = Collection.open(collection)
+    opened = opt.opened(collection, at)
     answer = opened.duplicates(
         radius,
         max_vector_distance=max_vector_distance,

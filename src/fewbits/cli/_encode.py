@@ -27,13 +27,13 @@ def encode(
     import numpy as np
 
     from fewbits._files import atomic_write
-    from fewbits.collection import Collection
+    from fewbits.collection import Collection, tools
 
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
     opt.check_output(output, ".npy", "codes", _are_codes)
     opened = Collection.open(collection)
-    source = opt.read_items(opened, items, column, skip_blank=skip_blank)
+    source = tools.read_queries(opened, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
         codes = opened.encode(source, progress=progress)
     with atomic_write(output) as file:

@@ -201,6 +201,8 @@ def _column(ids: Any) -> Any:
         raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
     if not is_column(ids):
         array = np.asarray(ids)
+        if not array.ndim:
+            raise ArgumentError(f"ids must be a list: give [{ids!r}], not {ids!r}")
         if array.ndim != 1:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"

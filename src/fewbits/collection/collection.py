@@ -74,7 +74,7 @@ from fewbits.collection._table import (
     typed_schema,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
-from fewbits.collection.hits import Hits
+from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
@@ -282,7 +282,8 @@ class Collection:
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; the learner's own default when not given.
+            Length of the codes; when not given 256 for texts, unless labels are learnt
+            from, and else the learner's own default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -575,7 +576,8 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``.
+            ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
+            or as ``id``, and the bits, as ``"bit(12) = 1"``.
             All `k` are found where there are as many such items.
         allowed : array-like, default=None
             Which items may be found: ids, or a boolean mask over the items in their
@@ -1217,6 +1219,10 @@ skip_unreadable, progress
         schema = version.schema(names)
         tables = [*rows.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
+
+    def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
