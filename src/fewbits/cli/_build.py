@@ -199,6 +199,7 @@ def build(
         say(f"note: ids are row numbers; {option} takes yours")
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
+        column += [source.column] if source.column else []
         if items.endswith(".npz") and (id or label):
             import numpy as np
 

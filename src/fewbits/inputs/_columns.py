@@ -125,7 +125,7 @@ def read_table(
         names=names if choice.how == "numbers" else (),
         ids=None if id_ is None else _ids(table, id_, source),
         columns=columns,
-        column=names[0] if choice.how in ("texts", "images") else None,
+        column=None if choice.how in ("numbers", "codes") else names[0],
         label=options.label,
         id=options.id,
         likely_id=_likely_id(table, options, source),

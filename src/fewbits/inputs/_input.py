@@ -164,7 +164,7 @@ class Input:
     columns : mapping of str to pyarrow.ChunkedArray, default={}
         Other columns of the table.
     column, label, id : str, default=None
-        Names of the columns of items (but not of vectors), labels and ids.
+        Names of the columns of items (texts, images, lists), labels and ids.
     likely_id : str, default=None
         Where no ids were asked for, the column called ``id``, if it could give them.
     n_bits : int, default=None
