@@ -44,7 +44,6 @@ LEFT_OUT = (
     "fewbits ITQ",
     "fewbits ITQ, re-ranked by int8",
     "fewbits additive",
-    "fewbits additive, re-ranked by scores",
     "fewbits additive, re-ranked by int8",
     "fewbits neighbours",
 )
