@@ -29,28 +29,11 @@ _NUMPY_FLOAT = 32  # characters that NumPy gives a float among strings
 
 
 def as_labels(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row.
+    """Return one label for each row of a list, an array, a Series or an Arrow column.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,) or (n, 1)
-        List, NumPy array, pandas or polars Series, Categorical, Arrow array.
-    name : str, default="labels"
-        For messages.
-    n : int, default=None
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Integers, floats that are whole, booleans, or strings. Strings are of dtype str;
-        of dtype object where a few long ones would fill the memory with padding.
-
-    Raises
-    ------
-    ArgumentError
-        When a label is missing or blank, is neither a string nor a whole number below
-        2**63 nor a boolean, or they are not of one kind.
+    Integers, whole floats, booleans or strings: of dtype str, or object where a few
+    long ones would fill the memory with padding. `n` is how many there must be, `name`
+    what messages call them.
 
     Examples
     --------
@@ -75,24 +58,9 @@ rows: got nan in row 1
 
 
 def as_label_rows(labels: Any, name: str = "labels", *, n: int | None = None) -> Array:
-    """Return one label for each row, or a 0/1 matrix of several labels.
+    """Return one label for each row, or a 0/1 matrix (n, n_labels) of dtype uint8.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,), or (n, n_labels), dense or sparse
-        As `as_labels` takes them, or a matrix of 0 and 1. One column alone holds
-        classes.
-    name, n
-        As for `as_labels`.
-
-    Returns
-    -------
-    ndarray of shape (n,), or (n, n_labels) with dtype uint8
-
-    Raises
-    ------
-    ArgumentError
-        As `as_labels`, or when a matrix holds anything but 0 and 1.
+    The matrix may be sparse; one column alone holds classes.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def no_column(what: str, name: str, names: Iterable[str]) -> str:
 --columns b"
     """
     names = list(names)
-    parts = [part.strip() for part in name.split(",")]
+    parts = [part.strip() for part in str(name).split(",")]
     hint = ""
     if len(parts) > 1 and {*parts} <= {*names}:
         each = " ".join(f"--columns {part}" for part in parts)
@@ -285,15 +285,7 @@ def as_table(frame: Any) -> Any:
 def typed_table(frame: Any) -> Any:
     """Return a data frame as an Arrow table whose columns keep their types.
 
-    Parameters
-    ----------
-    frame : data frame of pandas, polars or pyarrow, or with ``__arrow_c_stream__``
-        The index of pandas is left out, as scikit-learn does.
-
-    Raises
-    ------
-    ArgumentError
-        When Arrow has no type for what a column holds.
+    The index of pandas is left out, as scikit-learn does.
     """
     import pyarrow as pa
 
@@ -342,11 +334,6 @@ def as_frame(items: Any) -> Any:
     A dict of columns, a list of rows with names (dicts, named tuples, Series of
     pandas), a RecordBatchReader, which is read to its end, or a dataset of pyarrow;
     anything else is returned as it is.
-
-    Raises
-    ------
-    ArgumentError
-        When columns differ in length, or one holds values of several types.
 
     Examples
     --------
@@ -412,13 +399,7 @@ def has_own_index(frame: Any) -> bool:
 
 
 def as_column(column: Any) -> Any:
-    """Return a Series, an Arrow array or a list as a plain Arrow column.
-
-    Raises
-    ------
-    ArgumentError
-        When its values are not of one type.
-    """
+    """Return a Series, an Arrow array or a list as a plain Arrow column."""
     with _one_line("must be a list of values of one type"):
         return plain_column(_column(column))
 

@@ -202,7 +202,9 @@ def _column(ids: Any) -> Any:
     if not is_column(ids):
         array = np.asarray(ids)
         if not array.ndim:
-            raise ArgumentError(f"ids must be a list: give [{ids!r}], not {ids!r}")
+            raise ArgumentError(
+                f"ids must be a list of whole numbers or texts: give [{ids!r}]"
+            )
         if array.ndim != 1:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"

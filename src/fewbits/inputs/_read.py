@@ -493,7 +493,7 @@ def _check_lines(head: bytes, source: str) -> None:
 
 
 def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
-    """Read the columns of a table as they are, none of which need be items.
+    """Return the columns of a table file as they are, as an Arrow table.
 
     Parameters
     ----------
@@ -501,15 +501,6 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
         A table, as `read` takes them; ``-`` is standard input.
     as_text : sequence of str, default=()
         As of `read`.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    ArgumentError
-        When the file is none.
     """
     import pyarrow as pa
 
@@ -531,7 +522,7 @@ def read_columns(source: str | Path, as_text: Sequence[str] = ()) -> Any:
 
 
 def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
-    """Read ids from a file, in its order.
+    """Return the ids in a file, in its order.
 
     Parameters
     ----------
@@ -542,13 +533,6 @@ def read_ids(source: str, column: str | None, *, texts: bool) -> list[Any]:
         Of a table.
     texts : bool
         Whether ids are texts. Lines are whole numbers otherwise.
-
-    Raises
-    ------
-    ArgumentError
-        When the file is of another kind, holds nothing, or a line is no whole number.
-    ArtefactError
-        When the file is not what its name says.
     """
     path, damage = Path(source), f"{source} holds no ids"
     kind = ".txt" if source == "-" else kind_of(path)
