@@ -127,7 +127,7 @@ MISTAKES = {
     "inspect b --attributes a.html --names none.json": "none.json",
     "inspect b --attributes a.html --names words.json": "words.json holds no names",
     "inspect b --attributes a.html --names far.json": "no bit 99 in codes of 16 bits",
-    "inspect b --attributes a.html --names twice.json": "twice.json has '3' twice",
+    "inspect b --attributes a.html --names twice.json": "key '3' is given twice",
     "inspect b --names far.json": "--names needs --attributes",
     "inspect b --attributes a.html --show 16": "no bit 16 in codes of 16 bits",
     "inspect b --groups kind": "--groups needs --attributes",

@@ -42,7 +42,9 @@ def folder(tmp_path, monkeypatch):
     np.save("x.npy", X)
     np.savez("v.npz", x=X, names=names)
     parquet.write_table(pa.table({"sku": names, "v": [*X]}), "v.parquet")
-    rows = [f"s{i},text {i},{'xyz'[i % 3]},{i / 7},{i * i},ff{i:04x}" for i in range(40)]
+    rows = [
+        f"s{i},text {i},{'xyz'[i % 3]},{i / 7},{i * i},ff{i:04x}" for i in range(40)
+    ]
     Path("t.csv").write_text("\n".join(["sku,title,kind,a,b,hash", *rows]))
     rows = [f"{7 * i},{i / 3},{i % 5}" for i in range(40)]
     Path("numbers.csv").write_text("\n".join(["id,a,b", *rows]))

@@ -154,7 +154,7 @@ def python_values(column: Any) -> list[Any]:
         names, structs = [field.name for field in kind], []
         for chunk in column.chunks:
             parts = [pa.chunked_array([part]) for part in chunk.flatten()]
-            rows = zip(*map(python_values, parts), strict=True) if parts else ()
+            rows: Any = zip(*map(python_values, parts), strict=True) if parts else ()
             made = [dict(zip(names, row, strict=True)) for row in rows] or [{}] * len(
                 chunk
             )
@@ -229,7 +229,7 @@ def _of_nanoseconds(column: Any) -> list[Any]:
     exact = pc.equal(whole.cast(kind), column).to_pylist()
     times = whole.to_pylist()
     if types.is_duration(kind):
-        texts = []
+        texts: list[str | None] = []
         for count in column.cast(pa.int64()).to_pylist():
             seconds, part = divmod(abs(count or 0), 10**9)
             text = f"PT{seconds}.{part:09d}".rstrip("0").rstrip(".") + "S"

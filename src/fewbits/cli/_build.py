@@ -200,11 +200,6 @@ def build(
     if column is None and built.facts.feature_names is None:
         column = [*source.names]  # search takes ids for features
         column += [source.column] if source.column else []
-        if items.endswith(".npz") and (id or label):
-            import numpy as np
-
-            with np.load(items) as arrays:
-                column = [name for name in arrays.files if name not in (id, label)]
     words: list[Any] = []
     options: dict[str, Any] = {}
     if source.kind == "texts":

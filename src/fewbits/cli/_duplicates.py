@@ -68,12 +68,8 @@ def duplicates(
     )
     if pairs:
         _show_pairs(answer, as_json)
-    else:
-        _show_groups(answer, as_json)
-
-
-def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:
-    groups = duplicates.groups()
+        return
+    groups = answer.groups()
     if as_json:
         for items in groups.records():
             print_json({"items": items})
@@ -87,7 +83,8 @@ def _show_groups(duplicates: "Duplicates", as_json: bool) -> None:
         f"{counted(len(groups), 'group')}, {counted(groups.n_pairs, 'pair')}; "
         f"{counted(spare, 'item')} to remove if the first of each group is kept"
     )
-    _say_more(len(groups), "groups")
+    if len(groups) > _MOST_SHOWN:
+        say(f"note: the first {_MOST_SHOWN} groups are shown; --json prints all")
 
 
 def _show_pairs(duplicates: "Duplicates", as_json: bool) -> None:
@@ -106,9 +103,5 @@ def _show_pairs(duplicates: "Duplicates", as_json: bool) -> None:
     cells = [[*pair.pop("ids"), *pair.values()] for pair in shown]
     print_table("", header, cells)
     say(counted(count, "pair"))
-    _say_more(count, "pairs")
-
-
-def _say_more(count: int, what: str) -> None:
     if count > _MOST_SHOWN:
-        say(f"note: the first {_MOST_SHOWN} {what} are shown; --json prints all")
+        say(f"note: the first {_MOST_SHOWN} pairs are shown; --json prints all")

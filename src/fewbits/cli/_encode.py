@@ -29,9 +29,16 @@ def encode(
     from fewbits._files import atomic_write
     from fewbits.collection import Collection, tools
 
+    def are_codes(path: Path) -> bool:
+        try:
+            array = np.load(path, mmap_mode="r")
+        except (EOFError, OSError, ValueError):
+            return False
+        return bool(array.dtype == np.uint8 and array.ndim == 2)
+
     if output.exists() and Path(items).exists() and output.samefile(items):
         raise ArgumentError(f"{output} is the input; write its codes to another file")
-    opt.check_output(output, ".npy", "codes", _are_codes)
+    opt.check_output(output, ".npy", "codes", are_codes)
     opened = Collection.open(collection)
     source = tools.read_queries(opened, items, column, skip_blank=skip_blank)
     with progress_bar("encoding") as progress:
@@ -43,13 +50,3 @@ def encode(
     else:
         width = counted(codes.shape[1], "byte")
         typer.echo(f"{output}: {len(codes):,} codes of {width}")
-
-
-def _are_codes(path: Path) -> bool:
-    import numpy as np
-
-    try:
-        array = np.load(path, mmap_mode="r")
-    except (EOFError, OSError, ValueError):
-        return False
-    return bool(array.dtype == np.uint8 and array.ndim == 2)

@@ -10,6 +10,7 @@ from fewbits.inputs._objects import (
     warn_of_index,
 )
 from fewbits.inputs._read import read, read_columns, read_ids, with_beside
+from fewbits.inputs._text_files import strict_json
 from fewbits.inputs._written import hex_codes, packed_codes
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "read",
     "read_columns",
     "read_ids",
+    "strict_json",
     "unreadable_named",
     "warn_of_index",
     "with_beside",

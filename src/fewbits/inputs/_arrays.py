@@ -95,7 +95,7 @@ def read_archive(path: Path, options: Options) -> Input:
     readers = {".npz": _read_npz, ".safetensors": _read_safetensors}
     read = readers.get(suffix, _read_hdf5)
     try:
-        values, labels, ids = read(path, name, options.label, options.id)
+        chosen, values, labels, ids = read(path, name, options.label, options.id)
     except (FewbitsError, PermissionError):  # which may be a ValueError too
         raise
     except _DAMAGE as error:
@@ -116,10 +116,10 @@ def read_archive(path: Path, options: Options) -> Input:
             )
         ids = as_column(ids)
         check_ids(ids, f"array {options.id!r} of {path}")
-    return replace(items, labels=labels, ids=ids, id=options.id)
+    return replace(items, column=chosen, labels=labels, ids=ids, id=options.id)
 
 
-_Arrays = tuple[Any, Any, Any]
+_Arrays = tuple[str, Any, Any, Any]
 
 
 def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
@@ -129,7 +129,7 @@ def _read_npz(path: Path, name: str | None, *beside: str | None) -> _Arrays:
             raise ArtefactError(f"{path} is a single array, no archive; name it .npy")
         chosen = _only_array(path, archive.files, name, beside)
         labels, ids = (None if key is None else archive[key] for key in beside)
-        return archive[chosen], labels, ids
+        return chosen, archive[chosen], labels, ids
 
 
 def is_sparse(path: Path) -> bool:
@@ -137,7 +137,7 @@ def is_sparse(path: Path) -> bool:
     try:
         with ZipFile(path) as archive:
             return {"format.npy", "shape.npy", "data.npy"} <= {*archive.namelist()}
-    except (BadZipFile, OSError, ValueError):  # which `read_archive` says
+    except _DAMAGE:  # which `read_archive` says
         return False
 
 
@@ -165,8 +165,8 @@ def _read_safetensors(path: Path, name: str | None, *beside: str | None) -> _Arr
             is_short = archive.get_slice(chosen).get_dtype() == "BF16"
             labels, ids = (None if x is None else archive.get_tensor(x) for x in beside)
             if is_short:  # which NumPy has not
-                return _bfloat16(path, chosen), labels, ids
-            return archive.get_tensor(chosen), labels, ids
+                return chosen, _bfloat16(path, chosen), labels, ids
+            return chosen, archive.get_tensor(chosen), labels, ids
     except SafetensorError as error:
         raise ValueError(one_line(error)) from None
 
@@ -209,7 +209,7 @@ def _read_hdf5(path: Path, name: str | None, *beside: str | None) -> _Arrays:
         file.visititems(visit)
         chosen = _only_array(path, [*shapes], name, beside, shapes)
         labels, ids = map(values, beside)
-        return values(chosen), labels, ids
+        return chosen, values(chosen), labels, ids
 
 
 def _only_array(

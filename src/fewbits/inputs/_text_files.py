@@ -222,8 +222,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
     if not content.lstrip().startswith(b"["):
         return read_json_lines(io.BytesIO(content), source)
     try:
-        text = content.decode()
-        rows = json.loads(text, object_pairs_hook=_unique, parse_float=_exact)
+        rows = strict_json(content.decode())
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{source} is not JSON: {one_line(error)}") from None
     for row, value in enumerate(rows):
@@ -241,9 +240,7 @@ def read_json(file: IO[bytes], source: str) -> Any:
 def _object(line: bytes, number: int, source: str) -> _Row:
     """Return the object on a line, which has keys: else it were a row of nothing."""
     try:
-        text = line.removeprefix(codecs.BOM_UTF8).decode()
-        strict = _exact if _LARGE.search(text) else None  # it is slower
-        row = json.loads(text, object_pairs_hook=_unique, parse_float=strict)
+        row = strict_json(line.removeprefix(codecs.BOM_UTF8).decode())
     except (ValueError, RecursionError) as error:
         hint = ""
         if number == 1 and line.lstrip().startswith(b"["):
@@ -260,6 +257,15 @@ def _object(line: bytes, number: int, source: str) -> _Row:
     if not row:
         raise ArgumentError(f"{source} has an object without keys in line {number}")
     return row
+
+
+def strict_json(text: str) -> Any:
+    """Return the value of JSON; raise ValueError where Python would change it.
+
+    It keeps the last of equal keys, and the nearest of numbers that no float holds.
+    """
+    exact = _exact if _LARGE.search(text) else None  # it is slower
+    return json.loads(text, object_pairs_hook=_unique, parse_float=exact)
 
 
 def _exact(text: str) -> float:
