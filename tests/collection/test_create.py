@@ -327,6 +327,10 @@ def test_progress_is_reported():
     seen = []
     made(X, progress=lambda *done: seen.append(done))
     assert seen == [(N, N)]
+    col, counts = made(X), []
+    for queries in ({"items": X}, {"vectors": X}):
+        col.encode(**queries, progress=lambda *done: counts.append(done))
+        assert counts.pop() == (len(X), len(X))
 
 
 # Ids, columns, labels.
@@ -344,12 +348,12 @@ def test_ids_of_every_kind():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ids": [1, 2, 3, 2, *range(10, 18)]}, "id 2 is given more than once"),
+        ({"ids": [1, 2, 3, 2, *range(10, 18)]}, "holds 2 in 2 rows"),
         ({"ids": [1, 2, 3]}, "12 items, but 3 ids"),
         ({"ids": [0.5] * N}, "whole numbers"),
         ({"ids": [-1, *range(N - 1)]}, "between 0 and"),
         ({"ids": np.array([2**63, *range(N - 1)], np.uint64)}, "between 0 and"),
-        ({"ids": [*KEYS[:-1], None]}, "missing in row 11"),
+        ({"ids": [*KEYS[:-1], None]}, "no value in row 11"),
         ({"ids": [*KEYS[:-1], " "]}, "blank id in row 11"),
         ({"ids": [1, *KEYS[1:]]}, "all whole numbers or all texts"),
         ({"ids": [True, *range(2, 13)]}, "truth value"),

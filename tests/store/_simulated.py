@@ -21,7 +21,7 @@ MODES = ("kept", "lost", "zeroed", "torn")
 
 def simulated_store(disk, schema):
     """Return an empty store on a disk."""
-    return Store._create(disk, schema, 64, "of a test")
+    return Store.create(disk, schema, n_bits=64, fingerprint="of a test")
 
 
 class SimulatedDisk:

@@ -145,7 +145,8 @@ def test_large_tables_become_several_segments(store):
     assert len(parts) > 5
     assert all(part.entry.n_bytes < 30_000 for part in parts)
     assert list(content(store.snapshot())) == list(range(3000))
-    store.compact()
+    with store.writer() as writer:
+        writer.compact()
     (part,) = store.snapshot().parts
     assert part.row_numbers.tolist() == list(range(3000))
     assert part.find(pa.array([2999])).tolist() == [2999]

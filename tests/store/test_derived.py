@@ -136,7 +136,8 @@ def test_it_goes_with_a_flip_that_is_put_back(store):
 
 def test_it_goes_with_its_segment(store):
     path, held = path_of(store), store.snapshot()
-    store.compact()
+    with store.writer() as writer:
+        writer.compact()
     assert path.exists()
     held.close()
     with store.writer() as writer:

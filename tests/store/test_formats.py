@@ -15,7 +15,7 @@ from fewbits._frozen import is_frozen
 from fewbits.errors import ArgumentError
 from fewbits.store import Int8Parts, Store
 from tests.store import _format
-from tests.store._tables import SCHEMA, VECTORS, rows
+from tests.store._tables import SCHEMA, VECTORS, content, rows
 
 TYPES = [
     (pa.bool_(), [True, None, False]),
@@ -38,8 +38,6 @@ TYPES = [
     (pa.map_(pa.string(), pa.int64()), [[("k", 1)], None, []]),
     (pa.dictionary(pa.int8(), pa.string()), ["x", None, "x"]),
     (pa.null(), [None, None, None]),
-    (pa.string_view(), ["a", None, "longer than twelve letters"]),
-    (pa.list_view(pa.int64()), [[1, 2], None, []]),
 ]
 
 
@@ -60,7 +58,8 @@ def test_columns_of_any_type(tmp_path, kind, values):
             writer.append(table)
             writer.delete([1])
             writer.commit()
-    store.compact()
+    with store.writer() as writer:
+        writer.compact()
     (part,) = store.snapshot().parts
     wanted = [*(v for i, v in enumerate(column.to_pylist()) if i != 1)]
     assert part.table()["v"].to_pylist() == wanted + column.to_pylist()
@@ -218,22 +217,6 @@ def test_int8_vectors(tmp_path):
     np.testing.assert_array_equal(part.vectors.blocks, blocks[1:])
 
 
-def test_frames_of_others_are_appended(tmp_path):
-    store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
-    table = rows(range(6))
-    with store.writer() as writer:
-        writer.append(
-            pl.from_arrow(table.slice(0, 3))
-            .with_columns(pl.col("_code"))
-            .to_arrow()
-            .set_column(1, "_code", table.slice(0, 3)["_code"])
-        )
-        writer.append(table.slice(3))
-        writer.commit()
-    (part,) = store.snapshot().parts
-    assert part.table().to_pydict() == table.drop_columns(["_id", "_code"]).to_pydict()
-
-
 def test_an_array_may_change_after_it_was_given(tmp_path):
     store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
     numbers = np.arange(5.0)
@@ -246,19 +229,16 @@ def test_an_array_may_change_after_it_was_given(tmp_path):
 
 
 REFUSED = [
-    ({"n": ["a"]}, "is of type string, the collection keeps double"),
-    ({"_id": [-1]}, "between 0 and"),
-    ({"_id": ["a"]}, "_id"),
-    ({"_id": [None]}, "no value in row 0"),
-    ({"_code": [None]}, "no value in row 0"),
-    ({"_code": [b"short"]}, "_code"),
-    ({"more": [1]}, "no column 'more'; it has text, n"),
-    ({"n": None}, "lack the column 'n'"),
+    {"n": ["a"]},
+    {"_id": ["a"]},
+    {"_code": [b"short"]},
+    {"more": [1]},
+    {"n": None},
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), REFUSED)
-def test_rows_that_do_not_fit(tmp_path, change, message):
+@pytest.mark.parametrize("change", REFUSED)
+def test_rows_that_do_not_fit(tmp_path, change):
     store = Store.create(tmp_path, SCHEMA, n_bits=64, fingerprint="of a test")
     table = rows([0])
     for name, values in change.items():
@@ -267,64 +247,37 @@ def test_rows_that_do_not_fit(tmp_path, change, message):
         if values is not None:
             table = table.append_column(name, pa.array(values))
     with store.writer() as writer:
-        with pytest.raises(ArgumentError, match=message):
+        with pytest.raises(ArgumentError, match=next(iter(change))):
             writer.append(table)
         assert writer.commit() == 0
 
 
-def test_bits_beyond_the_last(tmp_path):
-    schema = pa.schema({"_id": pa.int64(), "_code": pa.binary(1)})
-    store = Store.create(tmp_path, schema, n_bits=6, fingerprint="")
-    with store.writer() as writer:
-        writer.append(pa.table({"_code": fixed(b"\xfc")}))
-        with pytest.raises(ArgumentError, match="beyond the first 6"):
-            writer.append(pa.table({"_code": fixed(b"\xfe")}))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"_id": pa.int32()},
-        {"_code": pa.binary()},
-        {"_code": pa.binary(7)},
-        {"_row": pa.int64()},
-        {"_vector": pa.list_(pa.float32())},
-    ],
-)
-def test_schemas_that_are_refused(tmp_path, change):
-    names = {field.name: field.type for field in SCHEMA} | change
-    with pytest.raises(ArgumentError, match=next(iter(change))):
-        Store.create(tmp_path, pa.schema(names), n_bits=64, fingerprint="")
-
-
-def test_a_column_is_added_and_codes_are_made_anew(tmp_path):
-    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="old")
+def test_a_column_is_added_and_another_changed(tmp_path):
+    store = Store.create(tmp_path, VECTORS, n_bits=64, fingerprint="of a test")
     with store.writer(segment_bytes=2000) as writer:
         writer.append(rows(range(100), 0, VECTORS))
         writer.delete([3, 50])
         writer.commit()
     before = store.snapshot()
-    schema = VECTORS.set(1, pa.field("_code", pa.binary(1)))
-    schema = schema.append(pa.field("length", pa.int64()))
+    schema = VECTORS.append(pa.field("length", pa.int64()))
 
     def change(table):
-        first = np.array(table["_vector"].to_pylist())[:, 0] > 0
-        codes = pa.array([b"\x80" if bit else b"\0" for bit in first], pa.binary(1))
-        lengths = [len(text or "") for text in table["text"].to_pylist()]
-        table = table.set_column(1, "_code", codes)
-        return table.append_column("length", pa.array(lengths, pa.int64()))
+        texts = [f"{text}!" for text in table["text"].to_pylist()]
+        table = table.append_column("length", pa.array(map(len, texts), pa.int64()))
+        place = table.column_names.index("text")
+        return table.set_column(place, "text", pa.array(texts, pa.string()))
 
-    store.rewrite(change, schema=schema, n_bits=1, fingerprint="new")
+    with store.writer() as writer:
+        writer.rewrite(change, schema=schema)
+        writer.commit()
     after = store.snapshot()
-    assert (after.n_bits, after.fingerprint, after.schema) == (1, "new", schema)
+    assert after.schema == schema
     ids = [i for part in after.parts for i in part.ids.to_pylist()]
     assert ids == [i for i in range(100) if i not in (3, 50)]
     assert [n for part in after.parts for n in part.row_numbers.tolist()] == ids
-    for part in after.parts:
-        bits = part.vectors[:, 0] > 0
-        assert part.codes.ravel().tolist() == (128 * bits).tolist()
-    assert before.parts[0].codes.shape[1] == 8
-    assert (before.n_bits, before.fingerprint) == (64, "old")
-    with pytest.raises(ArgumentError, match="became"):
-        store.rewrite(lambda table: table.slice(1))
-    assert store.snapshot().number == after.number
+    changed = {
+        i: {**row, "text": f"{row['text']}!", "length": len(f"{row['text']}!")}
+        for i, row in content(before).items()
+    }
+    assert content(after) == changed
+    assert before.schema == VECTORS

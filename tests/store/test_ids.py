@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArtefactError
 from fewbits.store import Store
 from tests.store import _format
 from tests.store._simulated import SimulatedDisk, simulated_store
@@ -64,12 +64,6 @@ def test_ids_that_lie_close_and_far(tmp_path, spread):
     at = {int(i): place for place, i in enumerate(ids)}
     before = part.find(pa.array(ids - 1)).tolist()
     assert before == [at.get(int(i), -1) for i in ids - 1]
-    twice = rows([*ids.tolist(), int(ids[7])]).select(["_id", "_code"])
-    twice = twice.set_column(1, "_code", pa.array([b"c"] * len(twice), pa.binary(1)))
-    with Store.open(tmp_path).writer() as writer:
-        writer.delete(ids)
-        with pytest.raises(ArgumentError, match=f"id {ids[7]} is given 2 times"):
-            writer.append(twice)
 
 
 def test_texts_of_equal_keys(tmp_path):

@@ -59,9 +59,8 @@ def test_an_id_is_there_once(tmp_path, schema):
     store = make(tmp_path, schema)
     with store.writer() as writer:
         writer.append(rows(ids(schema, [5, 3]), schema=schema))
-        for again in ([3], [9, 9]):
-            with pytest.raises(ArgumentError):
-                writer.append(rows(ids(schema, again), schema=schema))
+        with pytest.raises(ArgumentError, match="upsert"):
+            writer.append(rows(ids(schema, [9, 3]), schema=schema))
         writer.commit()
         with pytest.raises(ArgumentError, match="upsert"):
             writer.append(rows(ids(schema, [5]), schema=schema))

@@ -5,7 +5,7 @@ import pytest
 
 import fewbits
 from fewbits.classify import Codebook, calibrate
-from fewbits.codes import unpack
+from fewbits.codes import smallest_distance, unpack
 from fewbits.errors import ArgumentError
 from fewbits.inputs import Input
 from fewbits.learners.deep import LLC, CodebookConfig, TrainingConfig
@@ -17,6 +17,8 @@ QUICK = {
     "training.max_epochs": 10,
     "training.learning_rate": 0.01,
 }
+
+QUICK_DEEP = {"training.max_epochs": 1, "training.validation": 0.0}
 
 
 def items(seed, n=600):
@@ -71,7 +73,7 @@ def test_is_of_the_items_kept_aside():
     assert found.scale == expected.scale
 
 
-@pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
+@pytest.mark.filterwarnings("ignore:among the codes of training items")
 def test_nothing_kept_aside_and_several_labels():
     assert fitted(parameters={"training.validation": 0.0}).calibration is None
     _, y = items(0)
@@ -121,14 +123,16 @@ def test_codes_of_majorities_of_several_labels():
 def test_codes_of_centres():
     collection = fitted(method="csq", bits=16)
     # Of Hadamard's matrix: any two differ in half of the bits.
-    assert collection.codebook.min_distance == 8
+    assert smallest_distance(collection.codebook.codes) == 8
     X, y = items(1, 500)
     assert (collection.classify(X).classes == y).mean() > 0.4
 
 
 def test_majorities_that_are_the_same_are_told():
-    with pytest.warns(UserWarning, match="6 classes have . different codes"):
-        fitted(method="hashnet", bits=3, parameters={"training.max_epochs": 1})
+    twins = np.repeat(items(0, 100)[0], 2, axis=0)  # each of both classes
+    source = Input("vectors", twins, ["a", "b"] * 100, "x.npz")
+    with pytest.warns(UserWarning, match="2 classes have 1 different codes"):
+        fewbits.fit(source, learner="hashnet", bits=8, parameters=QUICK_DEEP)
 
 
 @pytest.mark.parametrize(

@@ -314,6 +314,8 @@ def repeated(column: Any) -> tuple[Any, int] | None:
     """Return a value that a column holds more than once, and how often."""
     import pyarrow.compute as pc
 
+    if len(column) < 2:
+        return None
     counts = pc.value_counts(column)
     if len(counts) == len(column):
         return None

@@ -1,6 +1,6 @@
 """From what a user gives to the rows of a store: reading, learning, encoding."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,24 @@ from fewbits._arrow import (
     typed_table,
 )
 from fewbits._features import SparseRows
+from fewbits._ids import id_column, new_ids
 from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
 from fewbits.collection._folder import read_folder, settled
-from fewbits.collection._lengths import unit_rows, warn_of_lengths
-from fewbits.collection._model import Facts, Model, Progress, checked_codes
+from fewbits.collection._model import (
+    Facts,
+    Model,
+    Progress,
+    checked_codes,
+    unit_rows,
+    warn_of_lengths,
+)
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
     cast_column,
     fixed_binary,
-    id_column,
     kept_vectors,
-    new_ids,
     table_of,
     typed_schema,
     user_column,
@@ -55,11 +60,6 @@ _ITEM_COLUMNS = {"texts": "text", "images": "path"}
 _REENCODED = 1 << 24  # numbers of vectors that are encoded at a time
 
 
-def has_columns(data: Any) -> bool:
-    """Return whether data are read as a table or a file, not taken as items."""
-    return isinstance(data, str | Path | Input) or is_frame(data)
-
-
 def read_rows(
     data: Any,
     *,
@@ -72,14 +72,21 @@ def read_rows(
     columns: Any = None,
     skip_blank: bool = False,
     skip_unreadable: bool = False,
-    model: Model | None = None,
-    as_text: Sequence[str] = (),
     types: Any = None,
+    model: Model | None = None,
+    rows: Rows | None = None,
 ) -> Input:
-    """Return items with their ids, labels and columns, whatever they come in."""
-    if data is None:
+    """Return items with their ids, labels and columns, whatever they come in.
+
+    Names that are not given are those that a collection has, its `model` and `rows`.
+    """
+    if types is not None and rows is not None:
+        raise ArgumentError("types are those of the rows that are there")
+    is_codes = codes is not None and not isinstance(codes, str)
+    if is_codes and data is not None:
+        raise ArgumentError("give codes as an array, or data, not both")
+    if data is None and not is_codes:
         raise ArgumentError("give data: a table, a file, or a list of items")
-    data = as_frame(data)
     beside = {
         "ids": ids,
         "columns": columns,
@@ -87,58 +94,99 @@ def read_rows(
         "types": types,
         "skip_unreadable": skip_unreadable,
     }
-    if isinstance(data, Input):  # its columns are chosen already
-        model, as_text = None, ()
-    if has_columns(data) or (codes is None and (model is None or skip_blank)):
-        return read(
+    data = as_frame(data)
+    is_table = isinstance(data, str | Path | Input) or is_frame(data)
+    if not is_codes and (is_table or skip_blank or model is None):
+        names: tuple[str, ...] = ()
+        kind, as_text = None, []
+        if model is not None and not isinstance(data, Input):  # which has its columns
+            names = model.column_names
+            kind = None if images or codes else model.kind
+            if rows is not None and is_table:
+                as_text = written_columns(rows.schema)
+                if ids is None:
+                    id = id or model.facts.id_column
+                if id is not None and rows.has_text_ids:
+                    as_text.append(id)
+                if model.kind == "texts" and column is images is codes is None:
+                    column = model.facts.item_column
+        source = read(
             data,
             column=column,
             images=images,
             codes=codes,
             id=id,
-            names=() if model is None else model.column_names,
+            names=names,
             skip_blank=skip_blank,
             as_text=as_text,
-            kind=None if model is None or images or codes else model.kind,
+            kind=kind,
             **beside,
         )
+        return source if model is None else model.checked(source, codes=True)
     for name, value in (("column", column), ("images", images), ("id", id)):
         if value is not None:
             raise ArgumentError(
                 f"{name} names a column of a table, which these items are not: give "
                 "ids= and columns= beside them"
             )
-    if codes is None:
+    if is_codes:
+        n_bits = None
+        if are_texts(codes) or are_bytes(codes):
+            codes, n_bits = packed_codes(as_column(codes), "the codes")
+        else:
+            codes = as_codes(as_array(codes, "codes"))
+        source = Input("codes", codes, None, "the codes", n_bits=n_bits)
+    else:
         assert model is not None
         what = f"the {type(data).__name__}"
-        return with_beside(Input(model.kind, model.items(data), None, what), **beside)
-    what, n_bits = "the codes", None
-    if are_texts(data) or are_bytes(data):
-        values, n_bits = packed_codes(as_column(data), what)
-    else:
-        values = as_codes(as_array(data, "codes"))
-    return with_beside(Input("codes", values, None, what, n_bits=n_bits), **beside)
+        source = Input(model.kind, model.items(data), None, what)
+    source = with_beside(source, **beside)
+    return source if model is None else model.checked(source, codes=True)
 
 
-def column_facts(source: Input) -> dict[str, Any]:
-    """Return what the facts say about the columns of rows that were read."""
+def first_rows(
+    model: Model, source: Input, chosen: Mapping[str, Any], progress: Progress | None
+) -> tuple[Model, Any]:
+    """Return a model that knows the columns of the first rows, and their table."""
     columns = source.stored_columns()
     item = source.column or _ITEM_COLUMNS.get(source.kind, "")
-    named = {"item_column": item, "label_column": source.label}
-    kept = {key: name if name in columns else None for key, name in named.items()}
-    return {**kept, "id_column": source.id}
+    facts: dict[str, Any] = {
+        "item_column": item if item in columns else None,
+        "label_column": source.label if source.label in columns else None,
+        "id_column": source.id,
+        **chosen,
+    }
+    if facts.get("index") == "auto":
+        facts["index"] = None
+    model = replace(model, facts=replace(model.facts, **facts, novelty_radius=None))
+    codes, table = _encoded(model, source, model.facts.keep_vectors, progress)
+    labels = source.labels
+    if labels is not None and labels.ndim == 1 and len(set(labels.tolist())) > 1:
+        radius = novelty_radius(codes, labels)
+        model = replace(model, facts=replace(model.facts, novelty_radius=radius))
+    return model, table
 
 
-def encode_rows(
-    model: Model, source: Input, progress: Progress | None, *, radius: bool = True
-) -> tuple[Model, Any]:
-    """Return an Arrow table of rows, and the model with what their labels tell."""
-    source = model.checked(source, codes=True)
-    form = model.facts.keep_vectors
+def more_rows(
+    model: Model, rows: Rows, source: Input, progress: Progress | None
+) -> Any:
+    """Return the table of rows that come to others."""
+    more = rows.vector_dtype is not None or CORRECTION in rows.schema.names
+    if more and source.kind == "codes" != model.kind:
+        raise ArgumentError(
+            "this collection keeps more of its items than codes: add the items"
+        )
+    return _encoded(model, source, rows.vector_dtype, progress)[1]
+
+
+def _encoded(
+    model: Model, source: Input, form: str | None, progress: Progress | None
+) -> tuple[CodeArray, Any]:
+    """Return the codes of items, and an Arrow table of all that is kept of them."""
+    features = corrections = None
     if form is not None and source.kind == "codes":
         raise ArgumentError("codes have no vectors to keep: leave out keep_vectors")
     if source.kind == "codes" != model.kind:  # made by the encoder before
-        features, corrections = None, None
         codes = checked_codes(source.values, model.encoder.n_bits)
     else:
         features = source.values
@@ -147,16 +195,7 @@ def encode_rows(
                 features = model.features(features, progress=progress)
         codes = model.encode(features, progress)
         corrections = model.encoder.corrections(features, codes)
-    labels = source.labels
-    if (
-        radius
-        and labels is not None
-        and labels.ndim == 1
-        and len(set(labels.tolist())) > 1
-    ):
-        distance = novelty_radius(codes, labels)
-        model = replace(model, facts=replace(model.facts, novelty_radius=distance))
-    return model, table_of(
+    return codes, table_of(
         codes,
         ids=source.ids,
         columns=source.stored_columns(),
@@ -182,26 +221,11 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
         np.empty((0, n_bytes(encoder.n_bits)), np.uint8),
         columns=columns,
         vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
-        corrections=_no_corrections(model),
+        corrections=(
+            None if encoder.correction_table is None else np.empty((0, 2), np.uint8)
+        ),
     )
     return table.add_column(0, ID, new_ids(ids))
-
-
-def with_first(tables: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the schema that a store of tables needs, and the tables."""
-    import pyarrow as pa
-
-    rest = iter(tables)
-    first = next(rest)
-    schema = first.schema
-    if ID not in schema.names:
-        schema = schema.insert(0, pa.field(ID, pa.int64()))
-
-    def every() -> Iterator[Any]:
-        yield first
-        yield from rest
-
-    return schema, every()
 
 
 def learn_model(
@@ -257,24 +281,25 @@ def check_vectors_only(source: Input) -> None:
 
 def model_of(learnt: Any) -> Model:
     """Return what `fewbits.training.learn` made, as a collection keeps it."""
-    return Model(
-        learnt.encoder,
-        learnt.backbone,
-        learnt.backbone_fingerprint,
-        Facts.of(learnt.facts),
-        learnt.codebook,
-        learnt.calibration,
-        learnt.rejection,
-    )
+    return Model(**{**vars(learnt), "facts": Facts.of(learnt.facts)})
 
 
-def check_vectors(rows: Rows, old: Model, new: Model) -> None:
-    """Refuse to encode vectors that are not what an encoder takes."""
+# Other codes of the same rows.
+
+
+def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
+    """Return what encodes the kept vectors anew, with the columns that are there."""
+    new = encoder_model(encoder, old)
     if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
-    if new.features_name() != old.features_name():
+    # Features are those of one fingerprint; of one name where there is none.
+    theirs, ours = (
+        (m.backbone_fingerprint or m.backbone, m.backbone_fingerprint is not None)
+        for m in (old, new)
+    )
+    if theirs != ours:
         kept, other = (
             f"{m.backbone or 'none'} ({(m.backbone_fingerprint or '')[:12]})"
             for m in (old, new)
@@ -288,55 +313,55 @@ def check_vectors(rows: Rows, old: Model, new: Model) -> None:
             f"the collection keeps vectors of {rows.n_features} features, the encoder "
             f"takes {new.encoder.n_features}"
         )
+    names = ["item_column", "label_column", "id_column"]
+    names += ["keep_vectors", "normalize", "index"]
+    same = {name: getattr(old.facts, name) for name in names}
+    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))
 
 
 def reencoded_tables(
     rows: Rows, model: Model, progress: Progress | None
 ) -> Iterator[Any]:
     """Yield tables of rows whose codes are those of a model, from kept vectors."""
-    done = 0
-    step = max(1, _REENCODED // model.encoder.n_features)
-    for table in rows.whole():
-        for span in spans(table.num_rows, step):
-            part = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(part)]
-            vectors = rows.vectors_at(numbers)
-            codes = model.encoder.encode(vectors)
-            corrections = model.encoder.corrections(vectors, codes)
-            values = None if corrections is None else corrections.values
-            yield with_codes(part, codes, values)
-            done += len(part)
-            if progress is not None:
-                progress(done, len(rows))
-        if not table.num_rows:
-            none = np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8)
-            yield with_codes(table, none, _no_corrections(model))
+    encoder = model.encoder
 
+    def recode(span: slice) -> tuple[CodeArray, CodeArray | None]:
+        vectors = rows.vectors_at(rows.row_numbers[span])
+        codes = encoder.encode(vectors)
+        corrections = encoder.corrections(vectors, codes)
+        return codes, None if corrections is None else corrections.values
 
-def _no_corrections(model: Model) -> CodeArray | None:
-    """Return the corrections of no rows; None where the encoder makes none."""
-    if model.encoder.correction_table is None:
-        return None
-    return np.empty((0, 2), np.uint8)
+    return _recoded(rows, recode, _REENCODED // encoder.n_features, progress)
 
 
 def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
     """Yield tables of rows with the first bits of their codes."""
-    start = 0
+    return _recoded(rows, lambda span: (prefix(rows.codes[span], bits), None))
+
+
+def _recoded(
+    rows: Rows,
+    recode: Callable[[slice], tuple[CodeArray, CodeArray | None]],
+    step: int = _REENCODED,
+    progress: Progress | None = None,
+) -> Iterator[Any]:
+    """Yield tables of rows with other codes, and the corrections of these."""
+    done = 0
     for table in rows.whole():
-        codes = rows.codes[start : start + table.num_rows]
-        start += table.num_rows
-        yield with_codes(table, prefix(codes, bits), None)
-
-
-def with_codes(table: Any, codes: CodeArray, corrections: CodeArray | None) -> Any:
-    if CORRECTION in table.column_names:
-        table = table.drop_columns(CORRECTION)
-    place = table.column_names.index(CODE)
-    table = table.set_column(place, CODE, fixed_binary(codes))
-    if corrections is None:
-        return table
-    return table.add_column(place + 1, CORRECTION, fixed_binary(corrections))
+        place = table.column_names.index(CODE)
+        for span in [*spans(len(table), step)] or [slice(0, 0)]:
+            part = table.slice(span.start, span.stop - span.start)
+            codes, corrections = recode(slice(done, done + len(part)))
+            if CORRECTION in part.column_names:
+                part = part.drop_columns(CORRECTION)
+            part = part.set_column(place, CODE, fixed_binary(codes))
+            if corrections is not None:
+                values = fixed_binary(corrections)
+                part = part.add_column(place + 1, CORRECTION, values)
+            yield part
+            done += len(part)
+            if progress is not None:
+                progress(done, len(rows))
 
 
 # Columns that change.
@@ -348,21 +373,17 @@ def update_table(
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
 
-    facts = model.facts
-    columns = by_name(columns)
-    if data is not None:
-        data = as_frame(data)
-        if isinstance(data, str | Path):
-            texts = written_columns(rows.schema)
-            if rows.has_text_ids:
-                texts.append(id or facts.id_column or "id")
-            data = read_columns(data, texts)
-        if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
-            raise ArgumentError(
-                "update takes a table, or ids= and a mapping of columns="
-            )
+    facts, columns, data = model.facts, by_name(columns), as_frame(data)
+    id = id or facts.id_column or "id"
+    if isinstance(data, str | Path):
+        texts = written_columns(rows.schema) + [id] * rows.has_text_ids
+        data = read_columns(data, texts)
+    is_table = is_frame(data) and ids is None
+    has_ids = data is None and ids is not None
+    if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
+        raise ArgumentError("update takes a table, or ids= and a mapping of columns=")
+    if is_table:
         table = typed_table(data)
-        id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(
                 f"the table has no column {id!r} with the ids: name it by id= (on the "
@@ -372,8 +393,6 @@ def update_table(
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(f"the table has no column {unknown[0]!r}")
         ids, columns = table[id], {name: table[name] for name in names}
-    elif ids is None or not isinstance(columns, Mapping):
-        raise ArgumentError("update takes a table, or ids= and a mapping of columns=")
     if model.kind != "vectors" and facts.item_column in columns:
         raise ArgumentError(
             f"column {facts.item_column!r} is what the codes were made of: upsert the "
@@ -403,20 +422,6 @@ def written_columns(schema: Any) -> list[str]:
     return [f.name for f in schema if any(is_one(f.type) for is_one in kinds)]
 
 
-def retyped(rows: Any, schema: Any) -> Any:
-    """Return rows in a schema that differs from theirs in columns of nulls alone."""
-    import pyarrow as pa
-
-    columns = {
-        field.name: column
-        if (column := rows[field.name]).type == field.type
-        else pa.nulls(len(rows), field.type)
-        for field in schema
-        if field.name in rows.column_names
-    }
-    return rows.from_arrays([*columns.values()], names=[*columns])
-
-
 def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return the schema after an update, and what changes a table of rows."""
     import pyarrow as pa
@@ -430,20 +435,32 @@ def change_columns(schema: Any, table: Any) -> tuple[Any, Callable[[Any], Any]]:
         changed[name] = cast_column(table[name], schema.field(name)).combine_chunks()
 
     def change(rows: Any) -> Any:
-        places = pc.index_in(rows[ID], value_set=keys)
-        for name, values in changed.items():
-            new = values.take(places.combine_chunks())
-            if name in rows.column_names:
-                old = rows[name].combine_chunks()
-                if old.type != new.type:
-                    old = pa.nulls(len(old), new.type)
-                new = pc.if_else(pc.is_valid(places), new, old)
-                rows = rows.set_column(rows.column_names.index(name), name, new)
-            else:
-                rows = rows.append_column(name, new)
-        return rows.select(schema.names)
+        places = pc.index_in(rows[ID].combine_chunks(), value_set=keys)
+        rows = retyped(rows, schema)
+        for at, name in enumerate(rows.column_names):
+            if name in changed:
+                new = changed[name].take(places)
+                new = pc.if_else(pc.is_valid(places), new, rows[name].combine_chunks())
+                rows = rows.set_column(at, name, new)
+        return rows
 
     return schema, change
+
+
+def retyped(rows: Any, schema: Any) -> Any:
+    """Return rows with columns that they lack, or that are of nulls alone, as nulls."""
+    import pyarrow as pa
+
+    kinds = dict(zip(rows.column_names, rows.schema.types, strict=True))
+    kinds |= dict(zip(schema.names, schema.types, strict=True))
+    return pa.table(
+        {
+            name: rows[name]
+            if name in rows.column_names and rows[name].type == kind
+            else pa.nulls(len(rows), kind)
+            for name, kind in kinds.items()
+        }
+    )
 
 
 # What an encoder brings along, and what the columns of the first rows say.
@@ -483,14 +500,6 @@ def given_model(
     return model if bits is None else model.prefix(bits)
 
 
-def first_model(model: Model, source: Input, chosen: Mapping[str, str]) -> Model:
-    """Return a model that knows the columns of the first rows."""
-    facts: dict[str, Any] = {**column_facts(source), **chosen}
-    if facts.get("index") == "auto":
-        facts["index"] = None
-    return replace(model, facts=replace(model.facts, **facts))
-
-
 def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
     """Refuse what is chosen with the first rows, where the collection has another."""
     present = {"keep_vectors": rows.vector_dtype, "index": facts.index or "auto"}
@@ -502,33 +511,3 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
                 f"line {option}), or make the collection anew with overwrite"
             )
-
-
-def encoded_table(
-    model: Model, rows: Rows, source: Input, replaces: bool, progress: Progress | None
-) -> Any:
-    """Return more rows as an Arrow table, in their own columns."""
-    if source.ids is None and (
-        replaces or rows.has_text_ids or model.facts.id_column is not None
-    ):
-        raise ArgumentError(
-            "give the ids of the rows, by id= or ids= (on the command line by --id)"
-        )
-    more = rows.vector_dtype is not None or CORRECTION in rows.schema.names
-    if more and source.kind == "codes" != model.kind:
-        raise ArgumentError(
-            "this collection keeps more of its items than codes: add the items"
-        )
-    facts = replace(model.facts, keep_vectors=rows.vector_dtype, novelty_radius=None)
-    model = replace(model, facts=facts)
-    return encode_rows(model, source, progress, radius=False)[1]
-
-
-def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
-    """Return what encodes the kept vectors anew, with the columns that are there."""
-    new = encoder_model(encoder, old)
-    check_vectors(rows, old, new)
-    names = ["item_column", "label_column", "id_column"]
-    names += ["keep_vectors", "normalize", "index"]
-    same = {name: getattr(old.facts, name) for name in names}
-    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from fewbits._allowed import as_allowed
 from fewbits._arrow import is_text, no_column, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
+from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._table import check_known, id_column, ids_of
+from fewbits.collection._table import filtered, ids_of
 from fewbits.errors import ArgumentError
 from fewbits.index import (
     FlatIndex,
@@ -53,25 +54,44 @@ class Rows:
     Parameters
     ----------
     store : Store
-    snapshot : Snapshot
-        Held as long as this object, so that no writer takes its files away.
+    snapshot : Snapshot, default=None
+        Held as long as this object, so that no writer takes its files away; None for
+        the newest.
     before : Rows, default=None
         Of another version of the store: tables of parts that stay are not made again.
+
+    Attributes
+    ----------
+    columns : list of str
+        The user's.
+    code_bytes, n_features : int
+        Bytes of a code, and numbers of a kept vector, 0 without any.
+    vector_dtype : {"float16", "float32", "int8", None}
+        The dtype of kept vectors.
     """
 
     def __init__(
-        self, store: Store, snapshot: Snapshot, before: "Rows | None" = None
+        self,
+        store: Store,
+        snapshot: Snapshot | None = None,
+        before: "Rows | None" = None,
     ) -> None:
-        self.store, self.snapshot = store, snapshot
-        self.parts: tuple[Part, ...] = snapshot.parts
-        self.schema = snapshot.schema
-        self.columns = [name for name in self.schema.names if name not in RESERVED]
+        self.store, self.snapshot = store, snapshot or store.snapshot()
+        self.parts, self.schema = self.snapshot.parts, self.snapshot.schema
+        names = self.schema.names
+        self.columns = [name for name in names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
+        self.code_bytes = int(self.schema.field(CODE).type.byte_width)
+        self.n_features, self.vector_dtype = 0, None
+        if VECTOR in names:
+            kind = self.schema.field(VECTOR).type
+            self.n_features = int(kind.list_size)
+            self.vector_dtype = str(np.dtype(kind.value_type.to_pandas_dtype()))
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._groups: dict[str, NDArray[np.int32]] = {}
-        self._tables: dict[str, TableCache] = {}
+        self._tables: dict[str, TableCache] = {}  # by the tokens of parts
         if before is not None:
             tokens = {part.entry.token for part in self.parts}
             kept = before._tables.items()
@@ -80,10 +100,7 @@ class Rows:
         self._codes: CodeArray | None = None
         self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
-
-    @classmethod
-    def newest(cls, store: Store, before: "Rows | None" = None) -> "Rows":
-        return cls(store, store.snapshot(), before)
+        self._vectors: VectorParts | None = None
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -94,10 +111,8 @@ class Rows:
     def codes(self) -> CodeArray:
         """Codes (n, n_bytes), read-only; no copy of one part without deleted rows."""
         if self._codes is None:
-            codes = [p.codes if p.live is None else p.codes[p.live] for p in self.parts]
-            none = np.empty((0, self.code_bytes), np.uint8)
-            whole = codes[0] if len(codes) == 1 else np.concatenate([none, *codes])
-            self._codes = frozen_array(whole)
+            codes = [part.codes for part in self.parts]
+            self._codes = frozen_array(self._live_of(codes, self.code_bytes))
         return self._codes
 
     @property
@@ -106,35 +121,34 @@ class Rows:
         if CORRECTION not in self.schema.names:
             return None
         if self._corrections is None:
-            pieces = [
-                np.asarray(p.corrections if p.live is None else p.corrections[p.live])
-                for p in self.parts
-                if p.corrections is not None
-            ]
-            self._corrections = np.concatenate([np.empty((0, 2), np.uint8), *pieces])
+            self._corrections = self._live_of([p.corrections for p in self.parts], 2)
         return self._corrections
 
     @property
     def row_numbers(self) -> IdArray:
         """The row at each position; they rise."""
         if self._numbers is None:
-            numbers = [
-                p.row_numbers if p.live is None else p.row_numbers[p.live]
-                for p in self.parts
-            ]
-            none = np.empty(0, np.int64)
-            whole = (
-                numbers[0] if len(numbers) == 1 else np.concatenate([none, *numbers])
-            )
-            self._numbers = read_only(whole)
+            numbers = [part.row_numbers for part in self.parts]
+            self._numbers = read_only(self._live_of(numbers))
         return self._numbers
+
+    def _live_of(self, arrays: list[Any], width: int | None = None) -> NDArray[Any]:
+        """Return the live rows of an array of each part, of bytes or of numbers."""
+        pairs = zip(self.parts, arrays, strict=True)
+        pieces: list[NDArray[Any]] = [
+            array if part.live is None else array[part.live] for part, array in pairs
+        ]
+        if len(pieces) == 1:
+            return pieces[0]
+        none = np.empty(0, np.int64) if width is None else np.empty((0, width), "u1")
+        return np.concatenate([none, *pieces])
 
     @property
     def id_column(self) -> Any:
         """Ids as an Arrow column of int64 or large_string."""
         import pyarrow as pa
 
-        columns = [self._live(part, part.ids) for part in self.parts]
+        columns = [filtered(part.ids, part.live) for part in self.parts]
         return pa.chunked_array(columns, self.schema.field(ID).type)
 
     @property
@@ -158,13 +172,13 @@ class Rows:
                     if not columns
                     else table.add_column(0, id_name, part.ids)
                 )
-            table = self._live(part, table)
-            yield table if mask is None else table.filter(pa.array(mask[start:stop]))
+            table = filtered(table, part.live)
+            yield table if mask is None else filtered(table, mask[start:stop])
 
     def whole(self) -> Iterator[Any]:
         """Yield an Arrow table of all columns, fewbits' own included, for each part."""
         for part in self.parts:
-            yield self._live(part, part.whole().select(self.schema.names))
+            yield filtered(part.whole().select(self.schema.names), part.live)
         if not self.parts:
             yield self.schema.empty_table()
 
@@ -302,6 +316,11 @@ class Rows:
                 rows[is_here] = part.rows_at(positions[is_here])
         return rows
 
+    def holds(self, column: Any) -> Mask:
+        """Return which ids of an Arrow column are there."""
+        there: Mask = self.find(column) >= 0
+        return there
+
     def rows_of(self, ids: Any) -> IdArray:
         """Return the rows of ids, all of which must be there."""
         column = id_column(ids, self.has_text_ids)
@@ -355,7 +374,7 @@ class Rows:
             return matching_rows(filter, table, part.codes, n_bits)[part.live]
         except ArgumentError:  # perhaps about a value of a deleted row
             codes = part.codes[part.live]
-            return matching_rows(filter, self._live(part, table), codes, n_bits)
+            return matching_rows(filter, filtered(table, part.live), codes, n_bits)
 
     def _allowed(self, allowed: Any) -> Mask:
         """Return a mask over the positions from a mask, or from ids."""
@@ -398,32 +417,36 @@ class Rows:
 
     def index(self, kind: str) -> Index:
         """Return an index over the codes, whose ids are the rows."""
-        if kind not in self._indexes:
-            with self._lock:  # of this object, not of all: others need not wait
-                if kind not in self._indexes:
-                    self._indexes[kind] = self._made_index(kind)
-        return self._indexes[kind]
-
-    def _made_index(self, kind: str) -> Index:
-        segments: list[tuple[Any, ...]] = [
-            (part.codes, part.rows, part.live) for part in self.parts
-        ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
-        if kind == "flat":
-            return FlatIndex.from_segments(segments).freeze()
-        for part in self.parts:
-            made = cached_tables(part.derived) if part.has_derived else TableCache()
-            self._tables.setdefault(part.entry.token, made)
-        tables = [self._tables[part.entry.token] for part in self.parts]
-        tables = tables or [TableCache()]
-        with_tables = [(*s, t) for s, t in zip(segments, tables, strict=True)]
-        scans = kind == "auto"
-        return MultiIndexHashing.from_segments(with_tables, use_scan=scans).freeze()
+        if kind in self._indexes:
+            return self._indexes[kind]
+        with self._lock:  # of this object, not of all: others need not wait
+            if kind in self._indexes:
+                return self._indexes[kind]
+            segments: list[tuple[Any, ...]] = []
+            for part in self.parts:
+                tables = self._tables.get(part.entry.token)
+                if tables is None and kind != "flat":
+                    kept = part.has_derived
+                    tables = cached_tables(part.derived) if kept else TableCache()
+                    self._tables[part.entry.token] = tables
+                segments.append((part.codes, part.rows, part.live, tables))
+            if not segments:
+                none = np.empty((0, self.code_bytes), np.uint8)
+                segments.append((none, range(0), None))
+            index: Index
+            if kind == "flat":
+                index = FlatIndex.from_segments(segments)
+            else:
+                scans = kind == "auto"
+                index = MultiIndexHashing.from_segments(segments, use_scan=scans)
+            self._indexes[kind] = index
+            return index
 
     @property
     def vectors(self) -> VectorParts | NDArray[np.float32] | None:
         """Kept vectors by their position, None where none are kept."""
-        if VECTOR not in self.schema.names:
-            return None
+        if self.vector_dtype is None or self._vectors is not None:
+            return self._vectors
         if not self.parts:
             return np.empty((0, self.n_features), np.float32)
         parts = []
@@ -431,26 +454,8 @@ class Rows:
             stored: Any = part.vectors
             vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
             parts.append(VectorPart(vectors, part.live, part.check_vectors))
-        return VectorParts(parts)
-
-    # Facts that the schema tells.
-
-    @property
-    def code_bytes(self) -> int:
-        return int(self.schema.field(CODE).type.byte_width)
-
-    @property
-    def n_features(self) -> int:
-        """Numbers of a kept vector."""
-        return int(self.schema.field(VECTOR).type.list_size)
-
-    @property
-    def vector_dtype(self) -> str | None:
-        """The dtype of kept vectors: float16, float32 or int8; None without any."""
-        if VECTOR not in self.schema.names:
-            return None
-        dtype = self.schema.field(VECTOR).type.value_type.to_pandas_dtype()
-        return str(np.dtype(dtype))
+        self._vectors = VectorParts(parts)
+        return self._vectors
 
     def bytes_of(self, name: str) -> int:
         """Return the bytes of an entry of a column of fewbits' own, 0 without it."""
@@ -465,11 +470,6 @@ class Rows:
     def bytes_per_item(self) -> int:
         """Bytes of the code, the correction and the vector of an item."""
         return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
-
-    def _live(self, part: Part, columns: Any) -> Any:
-        import pyarrow as pa
-
-        return columns if part.live is None else columns.filter(pa.array(part.live))
 
 
 def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
@@ -500,9 +500,9 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = _dictionary_numbers(column)
-    elif pa.types.is_floating(column.type):
+    if pa.types.is_dictionary(column.type):  # those of parts differ, and may repeat
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
         if column.type == pa.float16():
             column = column.cast(pa.float32())
         nan = pa.scalar(np.nan, column.type)
@@ -511,19 +511,3 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     encoded = column.dictionary_encode(null_encoding="encode")
     numbers = [chunk.indices.to_numpy() for chunk in encoded.chunks]
     return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
-
-
-def _dictionary_numbers(column: Any) -> Any:
-    """Return a number for each value; dictionaries of parts may repeat entries."""
-    import pyarrow as pa
-
-    kind = column.type.value_type
-    entries = pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind)
-    numbers, start, parts = _numbers_of(entries), 0, []
-    numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
-    for chunk in column.chunks:
-        of_chunk = np.append(numbers[start : start + len(chunk.dictionary)], -1)
-        start += len(chunk.dictionary)
-        positions = chunk.indices.cast(pa.int64()).fill_null(len(of_chunk) - 1)
-        parts.append(pa.array(of_chunk[positions.to_numpy()], pa.int32()))
-    return pa.chunked_array(parts, pa.int32())

@@ -2,35 +2,28 @@
 
 from collections.abc import Collection, Mapping
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
     MisfitError,
-    as_column,
-    check_no_blank,
     converted,
-    is_column,
-    is_integer,
     is_text,
     known_names,
-    one_chunk,
-    own_memory,
-    repeated,
+    plain_type,
     typed_column,
 )
 from fewbits._frozen import frozen_array, read_only
-from fewbits._typing import CodeArray, IdArray
+from fewbits._ids import shown_id
+from fewbits._typing import CodeArray
 from fewbits._warnings import warn_user
-from fewbits.errors import ArgumentError
+from fewbits.errors import ArgumentError, one_line
 from fewbits.index import Int8Vectors
 from fewbits.store import BLOCKS, CODE, CORRECTION, ID, RESERVED, VECTOR
 
 #: Forms of kept vectors.
 FORMS = ("float16", "float32", "int8")
-_SHOWN = 60  # characters of an id in a message
 
 
 def table_of(
@@ -46,12 +39,12 @@ def table_of(
     Raises
     ------
     ArgumentError
-        When lengths differ, an id repeats, or a column takes a reserved name or has
-        values of several types.
+        When lengths differ, or a column takes a reserved name or has values of several
+        types.
     """
     import pyarrow as pa
 
-    parts = {} if ids is None else {ID: new_ids(ids)}
+    parts = {} if ids is None else {ID: ids}
     parts[CODE] = fixed_binary(codes)
     if corrections is not None:
         parts[CORRECTION] = fixed_binary(corrections)
@@ -107,7 +100,7 @@ def _fixed_lists(matrix: NDArray[Any]) -> Any:
 
 
 def user_column(name: str, column: Any) -> Any:
-    """Return a column of the user's as an Arrow column of its own type."""
+    """Return a column of the user's as an Arrow column of the type it is kept as."""
     import pyarrow as pa
 
     if name in RESERVED:
@@ -121,41 +114,53 @@ def user_column(name: str, column: Any) -> Any:
             typed = column.ndim == 1 and kind.kind in "biufmM" and kind.isnative
             column = frozen_array(column) if typed else column.tolist()
         column = typed_column(column)
+        if pa.types.is_dictionary(column.type) and any(
+            chunk.dictionary.null_count for chunk in column.chunks
+        ):
+            column = column.cast(column.type.value_type)  # null is no category
+        kind = _kept_type(column.type)
+        # Maps of Parquet differ by the names of their parts alone.
+        is_same = column.type.equals(kind, check_metadata=True)
+        return column if is_same else column.cast(kind)
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        if any(chunk.dictionary.null_count for chunk in column.chunks):
-            column = column.cast(kind.value_type)  # null is no category
-        # Room for any number of categories that come later.
-        column = column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
-    buffers = [buffer for chunk in column.chunks for buffer in chunk.buffers()]
-    changes = any(buffer is not None and buffer.is_mutable for buffer in buffers)
-    return own_memory(column) if changes else column
+    except pa.ArrowException as error:
+        reason = one_line(error)
+        raise ArgumentError(f"column {name!r} cannot be read: {reason}") from None
 
 
-# Ids: whole numbers or texts.
+def _kept_type(kind: Any) -> Any:
+    """Return the type that a column is kept as.
 
-
-def new_ids(ids: Any) -> Any:
-    """Return ids as an Arrow column of int64 or large_string, each only once.
-
-    Whole numbers from 0 on, or texts that are not blank; a UUID is its text.
+    Views and run-ends become what they stand for. The numbers of categories have 32
+    bits, as there may be more when segments are joined; categories within lists or
+    structs become their values.
     """
     import pyarrow as pa
+    from pyarrow import types
 
-    column = _column(ids)
-    if is_text(column.type):
-        check_no_blank(column, "the list of ids")
-        made = column.cast(pa.large_string())
-    else:
-        made = pa.array(frozen_array(_whole_numbers(column)))
-    if (repetition := repeated(made)) is not None:
-        value, count = repetition
-        raise ArgumentError(
-            f"id {shown_id(value)} is given more than once, {count} times"
-        )
-    return made
+    def plain(kind: Any) -> Any:
+        if isinstance(kind, pa.BaseExtensionType):
+            return kind
+        if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+            return plain(kind.value_type)
+        if types.is_string_view(kind) or types.is_binary_view(kind):
+            return plain_type(kind)
+        if types.is_struct(kind):
+            return pa.struct([f.with_type(plain(f.type)) for f in kind])
+        if types.is_map(kind):
+            item = kind.item_field.with_type(plain(kind.item_type))
+            return pa.map_(plain(kind.key_type), item)
+        if not types.is_nested(kind) or types.is_union(kind):
+            return kind
+        member = kind.value_field.with_type(plain(kind.value_type))  # of a list
+        if types.is_fixed_size_list(kind):
+            return pa.list_(member, kind.list_size)
+        return pa.list_(member) if types.is_list(kind) else pa.large_list(member)
+
+    if types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), plain(kind.value_type), kind.ordered)
+    return plain(kind)
 
 
 def ids_of(column: Any) -> NDArray[Any]:
@@ -165,90 +170,11 @@ def ids_of(column: Any) -> NDArray[Any]:
     return read_only(column.to_numpy())
 
 
-def id_column(ids: Any, texts: bool) -> Any:
-    """Return ids to look for as a column of the kind that a collection has."""
-    import pyarrow as pa
-
-    column = _column(ids)
-    if not len(column):
-        return pa.array([], pa.large_string() if texts else pa.int64())
-    if texts != is_text(column.type):
-        raise ArgumentError(
-            f"the ids of this collection are {('whole numbers', 'texts')[texts]}, got "
-            f"{column[0].as_py()!r}"
-        )
-    if not texts:
-        return pa.array(_whole_numbers(column))
-    return one_chunk(column.cast(pa.large_string()))
-
-
-def check_known(column: Any, there: NDArray[np.bool_]) -> None:
-    """Refuse ids that are not there."""
-    if not there.all():
-        unknown = column[int(np.argmin(there))].as_py()
-        raise ArgumentError(f"there is no item with id {shown_id(unknown)}")
-
-
 def filtered(columns: Any, mask: NDArray[np.bool_] | None) -> Any:
     """Return the rows of a column or table of Arrow that a mask leaves."""
     import pyarrow as pa
 
     return columns if mask is None else columns.filter(pa.array(mask))
-
-
-def _column(ids: Any) -> Any:
-    if isinstance(ids, np.ma.MaskedArray):
-        raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
-    if not is_column(ids):
-        array = np.asarray(ids)
-        if not array.ndim:
-            raise ArgumentError(
-                f"ids must be a list of whole numbers or texts: give [{ids!r}]"
-            )
-        if array.ndim != 1:
-            raise ArgumentError(
-                f"ids must be a list of whole numbers or texts, got shape {array.shape}"
-            )
-        listed = isinstance(ids, list | tuple)
-        if (
-            listed
-            and array.dtype.kind in "iu"
-            and any(isinstance(i, bool) for i in ids)
-        ):
-            raise ArgumentError("ids must be whole numbers or texts, got a truth value")
-        if listed and array.dtype.kind == "U":
-            array = np.array(ids, dtype=object)  # of [1, "a"] NumPy makes two texts
-        ids = array.tolist() if array.dtype.kind in "OUT" else array
-        if isinstance(ids, list):
-            ids = [str(value) if isinstance(value, UUID) else value for value in ids]
-    try:
-        column = as_column(ids)
-    except ArgumentError:
-        raise ArgumentError("ids must be all whole numbers or all texts") from None
-    if column.null_count:
-        row = column.is_null().to_pylist().index(True)
-        raise ArgumentError(f"an id is missing in row {row}")
-    if len(column) and not (is_integer(column.type) or is_text(column.type)):
-        raise ArgumentError(
-            f"ids must be a list of whole numbers, or of texts, got {column.type}"
-        )
-    return column
-
-
-def _whole_numbers(column: Any) -> IdArray:
-    if not len(column):
-        return np.empty(0, np.int64)
-    numbers = np.asarray(column.to_numpy())
-    low, high = numbers.min(), numbers.max()
-    if low < 0 or high > np.iinfo(np.int64).max:
-        wrong = low if low < 0 else high
-        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {wrong}")
-    return numbers.astype(np.int64)
-
-
-def shown_id(value: Any) -> str:
-    """Return an id for a message, long ones cut."""
-    return repr(value[:_SHOWN]) if isinstance(value, str) else str(value)
 
 
 # Rows that come to a collection that has some.

@@ -23,55 +23,55 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewbits._arrow import as_frame, known_names, python_values
+from fewbits._arrow import known_names, one_chunk, python_values
 from fewbits._checks import check_choice, check_count, check_k, check_radius
+from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_chosen,
     check_vectors_only,
-    column_facts,
     empty_table,
-    encode_rows,
-    encoded_table,
     encoder_model,
-    first_model,
+    first_rows,
     given_model,
-    has_columns,
     learn_model,
     model_of,
+    more_rows,
     prefixed_tables,
     read_rows,
     reencoded_tables,
     reencoding_model,
     retyped,
     update_table,
-    with_first,
-    written_columns,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
-from fewbits.collection._search import Query, Search
+from fewbits.collection._search import Query, Search, metric_of
 from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
     aligned,
-    check_known,
     filtered,
-    id_column,
     typed_schema,
+)
+from fewbits.collection._verification import (
+    Verification,
+    last_verified,
+    repaired,
+    verified,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
 from fewbits.collection.hits import Hits, as_pandas
@@ -79,7 +79,7 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
 from fewbits.ood import Rejection
-from fewbits.store import ID, RESERVED, RepairReport, Report, Store
+from fewbits.store import ID, RESERVED, RepairReport, Report, Store, Writer
 
 # What arguments and answers are; the methods say more.
 Data: TypeAlias = Any  # a path, a table or data frame, an array, a list of items
@@ -123,7 +123,8 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone
+    data, column, images, label, learner, bits, backbone, normalize, skip_blank, \
+skip_unreadable, random_state
         As of `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
@@ -135,8 +136,6 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
-    normalize, skip_blank, skip_unreadable, random_state
-        As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -252,20 +251,18 @@ class Collection:
             What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
             or of vectors, a folder of images, a pattern; a data frame of pandas or
             polars, a table, reader or dataset of Arrow; an array of vectors, or a
-            sparse matrix of SciPy; a list of texts or of images, or of rows with names
-            (dicts, named tuples, Series). None for `codes` that are an array, or a
-            `schema`.
+            sparse matrix of SciPy; a list of texts, of images, or of rows with names.
         column : str or sequence of str, default=None
             The column of a table with texts or vectors, or several columns of numbers.
             Without it the only one that can be it is taken.
         images : str, default=None
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
-            Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them; with an `encoder`, they are what it has made.
+            Codes that exist already, a column of the table, or an array in the place of
+            `data`. With an `encoder`, they are what it has made.
         id : str, default=None
-            The column of a table with unique ids: whole numbers or texts; for vectors
-            in a .npy file, or lines of a .txt file, another such file with an id each.
+            The column of a table with unique ids, whole numbers or texts; for a .npy or
+            .txt file, another such file with an id for each row.
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
@@ -288,15 +285,13 @@ class Collection:
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
             Bring all vectors, those of queries too, to length 1: then the nearest are
-            those of the smallest angle (cosine), whatever their lengths. Kept in the
-            collection.
+            those of the smallest angle (cosine), whatever their lengths.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
             Whether features are kept, to rank a shortlist again by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
             How codes are searched; answers are the same with each. ``"flat"`` compares
             each query with every code, ``"multi-index"`` looks it up in tables that
-            take up to six times the memory of the codes; ``"auto"`` does for each batch
-            what should be faster.
+            take up to six times the memory of the codes; ``"auto"`` takes the faster.
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
@@ -307,8 +302,8 @@ class Collection:
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         skip_unreadable : bool, default=False
-            Leave out images that cannot be read, and warn of them. Without it, all of
-            them are named in an error.
+            Leave out images that cannot be read, and warn of them, in place of an error
+            that names them all.
         overwrite : bool, default=False
             Replace a collection that the folder holds, with all of its versions.
         random_state : int, default=0
@@ -350,16 +345,17 @@ class Collection:
             item = images or model.facts.item_column
             if column is not None:
                 item = column if isinstance(column, str) else None
-            about: dict[str, Any] = {
-                "item_column": item if item in schema.names else None,
-                "label_column": label,
-                "id_column": id,
-            }
+            facts = replace(
+                model.facts,
+                item_column=item if item in schema.names else None,
+                label_column=label,
+                id_column=id,
+                index=None if index == "auto" else index,
+                keep_vectors=keep_vectors,
+                novelty_radius=None,
+            )
+            model = replace(model, facts=facts)
         else:
-            if codes is not None and not isinstance(codes, str):
-                if data is not None:
-                    raise ArgumentError("give codes as an array, or data, not both")
-                data, codes = codes, True
             source = read_rows(
                 data,
                 column=column,
@@ -387,12 +383,8 @@ class Collection:
             elif normalize:
                 check_vectors_only(source)
                 model = replace(model, facts=replace(model.facts, normalize=True))
-            table, about = None, column_facts(source)
-        about |= {"index": None if index == "auto" else index}
-        about |= {"keep_vectors": keep_vectors, "novelty_radius": None}
-        model = replace(model, facts=replace(model.facts, **about))
-        if table is None:
-            model, table = encode_rows(model, source, progress)
+            chosen = {"index": index, "keep_vectors": keep_vectors}
+            model, table = first_rows(model, source, chosen, progress)
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
@@ -409,9 +401,7 @@ class Collection:
     ) -> Self:
         """Return a collection without rows of a learner that you have fitted yourself.
 
-        As from `fit`, a deep learner's collection also classifies and rejects. For a
-        network that was trained along, `backbone` is the id that
-        `fewbits.learners.deep.export_backbone` returned.
+        As from `fit`, a deep learner's collection also classifies and rejects.
 
         Parameters
         ----------
@@ -422,8 +412,9 @@ class Collection:
         y : array-like of shape (n,) or (n, n_labels), default=None
             Training labels of the learner; deep learners need them.
         backbone : str, default=None
-            Id of the backbone that extracts the features; None where the collection is
-            to take features. A learner with a backbone of its own needs one.
+            Id of the backbone that extracts the features, None where the collection is
+            to take features. For a network that was trained along, the id that
+            `fewbits.learners.deep.export_backbone` returned.
         groups : array-like of shape (n,), default=None
             As of `fit`.
 
@@ -464,12 +455,8 @@ class Collection:
         encoder : Encoder
         backbone : str, default=None
             Id of the backbone that makes the features that the encoder takes.
-        codebook : Codebook, default=None
-            Class codes, for `classify`.
-        calibration : Calibration, default=None
-            The scale of scores, by which classes have probabilities.
-        rejection : Rejection, default=None
-            What rejects items of unknown classes.
+        codebook, calibration, rejection : default=None
+            As the properties of these names.
 
         Raises
         ------
@@ -496,7 +483,7 @@ class Collection:
 
         def version() -> _Version:
             model, store, digest = _folder.read_folder(folder)
-            rows = None if store is None else Rows.newest(store)
+            rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
             return _Version(model, rows, digest)
@@ -507,24 +494,12 @@ class Collection:
         """Write this version to another folder, without what is deleted.
 
         A crash leaves what was there, or the new one. `backup` takes files as they are.
-
-        Parameters
-        ----------
-        path : str or Path
-        overwrite : bool, default=False
-            Replace a collection that the folder holds, with all of its versions.
-
-        Raises
-        ------
-        ArtefactError
-            When the folder is a file, or holds something else.
-        OSError
-            When it cannot be written.
+        `overwrite` and errors are as of `create`.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(version) != newest:
+            if self._is_frozen and version.state != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
@@ -577,11 +552,10 @@ class Collection:
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
             ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
-            or as ``id``, and the bits, as ``"bit(12) = 1"``.
-            All `k` are found where there are as many such items.
+            or as ``id``, and the bits, as ``"bit(12) = 1"``: see
+            `fewbits.collection.filters.matching_rows`.
         allowed : array-like, default=None
-            Which items may be found: ids, or a boolean mask over the items in their
-            order.
+            Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
             A column, such as the document of a passage: find the best item of each of
             `k` groups. Items without a value are one group.
@@ -610,39 +584,37 @@ class Collection:
         """
         version = self._version
         rows, model = version.filled, version.model
-        query = Query.one_of(
-            model, version.rows, queries, texts, vectors, images, ids, codes
-        )
+        query = Query.one_of(model, rows, queries, texts, vectors, images, ids, codes)
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
+        most = max(1, len(rows))  # more is not padded: asking for it costs nothing
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
             radius, k = check_radius(radius), None if k is None else check_k(k)
-            search = Search(model, rows, query, False, None, mask)
-            most = None if k is None else min(k, max(1, len(rows)))
-            distances, numbers = search.within(radius, most)
+            search = Search(model, rows, query, "hamming", None, mask)
+            distances, hits = search.within(radius, None if k is None else min(k, most))
         else:
-            # Nothing is padded beyond what is there: asking for more costs nothing.
-            k = min(10 if k is None else check_k(k), max(1, len(rows)))
-            search = Search(model, rows, query, rerank, shortlist, mask)
+            k = min(10 if k is None else check_k(k), most)
+            metric = metric_of(rows, query, rerank, shortlist)
+            search = Search(model, rows, query, metric, shortlist, mask)
             if group_by is None:
-                distances, numbers = search.nearest(k)
+                distances, hits = search.nearest(k)
+            elif group_by in (ID, version.id_name) and group_by not in rows.columns:
+                raise ArgumentError(
+                    f"items cannot be grouped by {group_by!r}, their ids: each would "
+                    "be a group of its own"
+                )
             else:
-                if group_by in (ID, version.id_name) and group_by not in rows.columns:
-                    raise ArgumentError(
-                        f"items cannot be grouped by {group_by!r}, their ids: each "
-                        "would be a group of its own"
-                    )
-                distances, numbers = search.groups(group_by, k)
+                distances, hits = search.groups(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
-        in_bits = radius is None and search.metric == "hamming" and mask is None
-        if limit is not None and in_bits and numbers.shape[1]:
-            far = (distances[:, 0] > limit) & (numbers[:, 0] >= 0)
-        return _hits(rows, distances, numbers, search.metric, names, far)
+        of_all = radius is None and mask is None and search.metric == "hamming"
+        if limit is not None and of_all and hits.shape[1]:
+            far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
+        return _hits(rows, distances, hits, search.metric, names, far)
 
     def like(
         self,
@@ -669,8 +641,8 @@ class Collection:
         good, bad : sequence, or array-like of shape (n, n_features), default=()
             Items that belong to the class, and that do not.
         good_ids, bad_ids : array-like of int or str, default=()
-            Items of the collection that do. They are left out of the answer, since
-            their class is known; so are examples that are items of the collection.
+            Items of the collection that do, or do not. The answer is without them, and
+            without examples that are items of the collection.
         k, filter, allowed, columns
             As of `search`.
         n_random : int, default=1000
@@ -705,18 +677,20 @@ class Collection:
         version = self._version
         rows = version.filled
         names = rows.column_names(columns)
-        distances, numbers = rank_by_examples(
+        distances, hits = rank_by_examples(
             version.model,
             rows,
-            (good, good_ids),
-            (bad, bad_ids),
+            good,
+            bad,
             k,
+            good_ids=good_ids,
+            bad_ids=bad_ids,
             n_random=n_random,
             C=C,
             random_state=random_state,
             mask=version.mask(filter, allowed),
         )
-        return _hits(rows, distances[None], numbers[None], "margin", names)
+        return _hits(rows, distances[None], hits[None], "margin", names)
 
     def classify(
         self,
@@ -740,8 +714,7 @@ class Collection:
         Parameters
         ----------
         items, texts, vectors, images, ids, codes
-            What to classify, as of `search`. Items of the collection have no vote on
-            themselves.
+            As of `search`. Items of the collection have no vote on themselves.
         label : str, default=None
             A column of the collection with classes, by which its nearest items vote;
             those without a label have no vote. None decodes the class codes that were
@@ -774,7 +747,8 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
             model,
@@ -819,8 +793,7 @@ class Collection:
         Raises
         ------
         ArgumentError
-            When the radius is negative, no vectors are kept to confirm by, or as in
-            `search`.
+            When no vectors are kept to confirm by, or as in `search`.
 
         Examples
         --------
@@ -831,8 +804,9 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = self._version.filled, self._version.mask(filter, allowed)
-        index = rows.index(self.facts.index or "auto")
+        version = self._version
+        rows, mask = version.filled, version.mask(filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
@@ -850,16 +824,15 @@ class Collection:
         """Estimate the recall of each way to search, with a confidence interval.
 
         The truth is the `k` nearest vectors by Euclidean distance, found exactly. The
-        best queries to ask are held-out ones, that the encoder was not fitted to:
-        without any, items of the collection are drawn at random, and each is left out
-        of its own answers.
+        best queries are held-out ones, that the encoder was not fitted to: without any,
+        items of the collection are drawn, and each is left out of its own answers.
 
         Parameters
         ----------
         k : int, default=10
             Fewer than there are items.
         queries : sequence, or array-like of shape (n, n_features), default=None
-            Held-out items; None draws items of the collection.
+            Held-out items.
         vectors : array-like of shape (n_items, n_features), default=None
             The vector of each item, in their order; None takes those that were kept.
         n_queries : int, default=None
@@ -890,18 +863,14 @@ class Collection:
         >>> import numpy as np
         >>> import fewbits
         >>> X = np.random.default_rng(0).normal(size=(1000, 8))
-        >>> col = fewbits.Collection.create(
-        ...     None, X[100:], bits=8, keep_vectors="float32"
-        ... )
-        >>> for estimate in col.recall(k=5, queries=X[:100]):
-        ...     print(estimate.search, estimate.low < estimate.recall <= estimate.high)
-        hamming True
-        scores True
-        euclidean True
+        >>> col = fewbits.Collection.create(None, X[100:], bits=8, keep_vectors="int8")
+        >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
+        ['hamming', 'scores', 'euclidean']
         """
+        version = self._version
         return estimate_recall(
-            self._version.model,
-            self._version.filled,
+            version.model,
+            version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -927,15 +896,11 @@ class Collection:
 
         Parameters
         ----------
-        items, texts, vectors, images, ids, codes
-            As of `search`; those of items of the collection are the stored ones.
-        progress : callable, default=None
-            Called with (items done, items in all).
+        items, texts, vectors, images, ids, codes, progress
+            As of `search` and `create`; of items of the collection, the stored codes.
         """
-        model, rows = self._version.model, self._version.rows
-        if items is not None and progress is not None:
-            return model.encode(model.features(items, progress=progress), progress)
-        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
+        version, values = self._version, (items, texts, vectors, images, ids, codes)
+        query = Query.one_of(version.model, version.rows, *values, progress=progress)
         return query.codes
 
     def features(
@@ -943,9 +908,8 @@ class Collection:
     ) -> NDArray[Any]:
         """Return what the backbone makes of items (n, n_features), or vectors as such.
 
-        Those of several image files are kept on disk, see `fewbits.backbones.features`:
-        in the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted
-        at any time.
+        Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
+        the user's cache folder, see `fewbits.backbones.features`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1001,7 +965,7 @@ skip_unreadable, progress
             skip_blank=skip_blank,
             skip_unreadable=skip_unreadable,
         )
-        return self._append(source, timeout, progress)
+        return self._append(source, "add", timeout, progress)
 
     def upsert(
         self,
@@ -1036,7 +1000,7 @@ skip_unreadable, progress
             skip_blank=skip_blank,
             skip_unreadable=skip_unreadable,
         )
-        return self._append(source, timeout, progress, replaces=True)
+        return self._append(source, "upsert", timeout, progress)
 
     def update(
         self,
@@ -1065,9 +1029,9 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, self._version.filled
-        table = update_table(model, rows, data, id, ids, columns)
-        del rows  # so that files of this version go when `_take_over` leaves it
+        version = self._version
+        table = update_table(version.model, version.filled, data, id, ids, columns)
+        del version  # so that files of this version go when `_take_over` leaves it
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1103,22 +1067,22 @@ skip_unreadable, progress
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         with self._writing(timeout) as writer:
-            chosen = None
+            keys = None
             if ids is not None:
-                chosen = id_column(ids, self.has_text_ids)
-                there = writer.holds(chosen)
+                keys = id_column(ids, self.has_text_ids)
+                is_there = writer.holds(keys)
                 if missing_ok:
-                    chosen = filtered(chosen, there)
+                    keys = filtered(keys, is_there)
                 else:
-                    check_known(chosen, there)
+                    check_known(keys, is_there)
             if filter is not None:  # after the changes of this transaction so far
                 rows, pending = self._version.filled, writer.pending()
                 if pending.manifest != rows.snapshot.manifest:
                     rows = Rows(rows.store, pending, rows)
-                mask = replace(self._version, rows=rows).mask(filter, chosen)
-                chosen = filtered(rows.id_column, mask).combine_chunks()
+                mask = replace(self._version, rows=rows).mask(filter, keys)
+                keys = filtered(rows.id_column, mask).combine_chunks()
                 del rows, pending  # which hold the files that become of no use
-            return int(writer.delete(chosen))
+            return int(writer.delete(keys))
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
@@ -1139,8 +1103,6 @@ skip_unreadable, progress
         ArgumentError
             When a transaction is open already, or the collection holds no rows yet; in
             the block, for what is no change of rows, such as `compact`.
-        LockedError
-            As `add`.
 
         Examples
         --------
@@ -1199,25 +1161,21 @@ skip_unreadable, progress
 
         Parameters
         ----------
-        columns : sequence of str, default=None
-            None for all.
-        filter : str or pyarrow.compute.Expression, default=None
+        columns, filter : default=None
             As of `search`.
         """
         version = self._version
-        rows = version.filled
-        names, mask = rows.column_names(columns), version.mask(filter)
-        return rows.batches(names, version.id_name, mask)
+        names, mask = version.filled.column_names(columns), version.mask(filter)
+        return version.filled.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table, see `batches`."""
         import pyarrow as pa
 
         version = self._version
-        rows = version.filled
-        names, mask = rows.column_names(columns), version.mask(filter)
+        names, mask = version.filled.column_names(columns), version.mask(filter)
         schema = version.schema(names)
-        tables = [*rows.batches(names, version.id_name, mask)]
+        tables = [*version.filled.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
@@ -1262,7 +1220,8 @@ skip_unreadable, progress
     @property
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        return self._version.schema(self._version.filled.columns)
+        version = self._version
+        return version.schema(version.filled.columns)
 
     @property
     def id_name(self) -> str:
@@ -1287,8 +1246,7 @@ skip_unreadable, progress
         """Return the versions that can still be read by `at`, the newest last.
 
         A version stays while it has a name, see `tag`, and as long as a handle, here or
-        in another process, uses it. Of others only those remain whose files the newest
-        one still has.
+        in another process, uses it; others as long as the newest one needs their files.
         """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
@@ -1325,10 +1283,8 @@ skip_unreadable, progress
         >>> len(col), len(col.at("spring")), list(col.tags())
         (1, 2, ['spring'])
         """
-        if (
-            not (isinstance(name, str) and name.strip() == name != "")
-            or name.isdecimal()
-        ):
+        is_text = isinstance(name, str) and name.strip() == name != ""
+        if not is_text or name.isdecimal():
             raise ArgumentError(
                 f"the name of a version is a text, no number; got {name!r}"
             )
@@ -1371,10 +1327,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = self._version.filled
+        newest = self._version
+        rows = newest.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
-        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> Collection:
@@ -1399,7 +1356,7 @@ skip_unreadable, progress
                 newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._version = replace(self._version, rows=Rows(rows.store, before=rows))
             return True
 
     # Keeping it well.
@@ -1418,7 +1375,7 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 writer.compact()
                 keep_tables(writer, self.facts.index or "auto")
-                self._take_over(store)
+                self._take_over(writer)
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
@@ -1427,16 +1384,13 @@ skip_unreadable, progress
 
         See `verify_folder`.
         """
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it first")
-        return self.verify_folder(self._folder, rows=rows, record=record)
+        return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it first")
+        folder = self._on_disk()
         with self._alone():
-            report = self.repair_folder(self._folder, drop_rows=drop_rows)
+            report = self.repair_folder(folder, drop_rows=drop_rows)
         self.refresh()
         return report
 
@@ -1446,9 +1400,6 @@ skip_unreadable, progress
     ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
-        The folder keeps when that was and what was found, for `fewbits inspect` and the
-        explorer.
-
         Parameters
         ----------
         path : str or Path
@@ -1456,7 +1407,7 @@ skip_unreadable, progress
         rows : bool, default=True
             False looks at the encoder and the classes alone, and keeps nothing.
         record : bool, default=True
-            Keep the result in the folder, if it can be written to.
+            Keep the result in the folder, if it can be written to, for `last_verified`.
 
         Raises
         ------
@@ -1464,7 +1415,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, record=record).report
+            return verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1486,23 +1437,19 @@ skip_unreadable, progress
             In the place of one whose file is damaged; rows are encoded anew from their
             kept vectors, as by `reencode`.
 
-        Returns
-        -------
-        fewbits.store.RepairReport
-
         Raises
         ------
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _folder.repaired(path, drop_rows=drop_rows)
+        report = repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            version = _Version(model, Rows.newest(store), digest)
+            version = _Version(model, Rows(store), digest)
             damaged = cls(version, folder)
             del version  # a handle alone holds the files of the old rows
             damaged._reencode(encoder, None)  # no version can be read without it
@@ -1510,7 +1457,7 @@ skip_unreadable, progress
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else _folder.last_verified(self._folder)
+        return None if self._folder is None else last_verified(self._folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1519,25 +1466,17 @@ skip_unreadable, progress
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
 
-        Parameters
-        ----------
-        path : str or Path
-
         Raises
         ------
         ArgumentError
             When the collection is in memory, or another has taken its place.
         ArtefactError
             When the folder holds anything.
-        OSError
-            When it cannot be written.
         """
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it")
-        version = self._version
+        version, folder = self._version, self._on_disk()
         rows = version.rows
         state = None if rows is None else (rows.store, rows.snapshot)
-        _folder.backup(self._folder, Path(path), version.digest, state)
+        _folder.backup(folder, Path(path), version.digest, state)
 
     def reencode(self, encoder: Any, *, progress: Progress | None = None) -> None:
         """Encode the items anew, from their kept vectors, by another encoder.
@@ -1547,11 +1486,9 @@ skip_unreadable, progress
 
         Parameters
         ----------
-        encoder : Encoder, Collection, str or Path
-            As of `create`. One of a collection is for the features of its backbone,
-            which must be those that were kept.
-        progress : callable, default=None
-            Called with (items done, items in all).
+        encoder, progress
+            As of `create`. The encoder of a collection is for the features of its
+            backbone, which must be those that were kept.
 
         Raises
         ------
@@ -1571,13 +1508,14 @@ skip_unreadable, progress
     def prefix(self, bits: int) -> Collection:
         """Return a collection in memory with the first bits of all codes.
 
-        For codes that were learnt to be nested, such as those of
-        `fewbits.learners.NeighbourCodes`. What was learnt for the whole length is left
-        out: the calibration, the threshold of label scores, and the novelty radius.
+        For codes that were learnt to be nested, as by `fewbits.NeighbourCodes`. What
+        holds for the whole length only is left out: the calibration, the threshold of
+        label scores, and the novelty radius.
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        model, rows = self._version.model.prefix(bits), self._version.rows
+        version = self._version
+        model, rows = version.model.prefix(bits), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
@@ -1586,12 +1524,9 @@ skip_unreadable, progress
     def usage(self) -> dict[str, Any]:
         """Return what takes space.
 
-        Returns
-        -------
-        dict
-            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
-            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
-            are for, which on the disk sum up to all of them.
+        ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+        ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
+        for, which on the disk sum up to all of them.
         """
         return usage(self._version.filled, self._folder)
 
@@ -1660,10 +1595,12 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        return summary(self._version.model, self._version.rows)
+        version = self._version
+        return summary(version.model, version.rows)
 
     def __repr__(self) -> str:
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         parts = [repr(model.encoder)]
         if model.backbone is not None:
             parts.append(model.backbone)
@@ -1671,7 +1608,8 @@ skip_unreadable, progress
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
-        parts.append(f"{len(self):,} items{kept}")
+        n_items = 0 if rows is None else len(rows)
+        parts.append(f"{n_items:,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1681,76 +1619,39 @@ skip_unreadable, progress
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, kind = self._version.rows, type(self)
-        number = None if rows is None else self.version
+        version, kind = self._version, type(self)
+        rows = version.rows
+        number = None if rows is None else rows.snapshot.number
         if self._folder is not None:
             return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
+        return _remade, (kind, version.model, disk, number, self._is_frozen)
 
     # What the methods above share.
 
-    def _read(
-        self,
-        data: Data,
-        types: Any = None,
-        *,
-        column: Names | str | None = None,
-        images: str | None = None,
-        codes: Codes | str | None = None,
-        id: str | None = None,
-        ids: Ids = None,
-        **options: Any,
-    ) -> Input:
+    def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
-        model, rows = self._version.model, self._version.rows
-        if types is not None and rows is not None:
-            raise ArgumentError("types are those of the rows that are there")
-        if codes is not None and not isinstance(codes, str):
-            data, codes = codes, True
-        data = as_frame(data)
-        as_text: list[str] = []
-        if rows is not None and has_columns(data) and not isinstance(data, Input):
-            as_text = written_columns(rows.schema)
-            if ids is None:
-                id = id or model.facts.id_column
-            if id is not None and rows.has_text_ids:
-                as_text.append(id)
-            if model.kind == "texts" and column is images is codes is None:
-                column = model.facts.item_column
-        source = read_rows(
-            data,
-            column=column,
-            images=images,
-            codes=codes,
-            id=id,
-            ids=ids,
-            model=model,
-            as_text=as_text,
-            types=types,
-            **options,
-        )
-        return model.checked(source, codes=True)
+        version = self._version
+        model, rows = version.model, version.rows
+        return read_rows(data, types=types, model=model, rows=rows, **options)
 
     def _append(
         self,
         source: Input,
+        how: Literal["add", "upsert", "missing"],
         timeout: float | None,
         progress: Progress | None,
-        *,
-        replaces: bool = False,
-        passes_over: bool = False,
         chosen: Mapping[str, str] | None = None,
     ) -> int:
-        """Add rows: in place of others, or only new ones.
+        """Add rows; "missing" leaves out those whose ids are there.
 
         What is `chosen` holds of the first rows, and must hold of those that are there.
         """
         chosen = dict(chosen or {})
         with self._change():
             while self._version.rows is None:  # the first say what columns there are
-                model = first_model(self._version.model, source, chosen)
-                model, table = encode_rows(model, source, progress)
+                model = self._version.model
+                model, table = first_rows(model, source, chosen, progress)
                 try:
                     self._replace(model, [table], self._folder)
                 except _StaleError:  # others were first
@@ -1759,15 +1660,20 @@ skip_unreadable, progress
                     return int(table.num_rows)
             model, rows = self._version.model, self._version.rows
             check_chosen(chosen, rows, model.facts)
-            if passes_over and source.ids is not None:
+            if source.ids is None and (
+                how == "upsert" or rows.has_text_ids or model.facts.id_column
+            ):
+                raise ArgumentError(
+                    "give the ids of the rows, by id= or ids= (on the command line by "
+                    "--id)"
+                )
+            if how == "missing" and source.ids is not None:  # others are not encoded
                 keys = id_column(source.ids, rows.has_text_ids)
-                there = rows.find(keys) >= 0
-                if self._writer is not None:
-                    there = self._writer.holds(keys)
+                there = (self._writer or rows).holds(keys)
                 source = source.take(np.flatnonzero(~there))
                 if not len(source):
                     return 0
-            table = encoded_table(model, rows, source, replaces, progress)
+            table = more_rows(model, rows, source, progress)
             del rows  # so that files of this version go when `_take_over` leaves it
             with self._writing(timeout) as writer:
                 # Others may have given it a column meanwhile, or rows.
@@ -1775,15 +1681,14 @@ skip_unreadable, progress
                 typed = typed_schema(schema, table)
                 # Null may stand for no label or item, and replace no value.
                 required = {model.facts.label_column, model.facts.item_column}
-                if replaces:
+                if how == "upsert":
                     required |= {*schema.names}.difference(RESERVED)
                 table = aligned(table, typed, id_name=source.id, required=required)
                 if typed != schema:  # a column of nulls has values now
                     writer.rewrite(partial(retyped, schema=typed), schema=typed)
-                if passes_over and ID in table.column_names:
-                    there = writer.holds(table[ID].combine_chunks())
-                    table = filtered(table, ~there)
-                (writer.upsert if replaces else writer.append)(table)
+                if how == "missing" and ID in table.column_names:
+                    table = filtered(table, ~writer.holds(one_chunk(table[ID])))
+                (writer.upsert if how == "upsert" else writer.append)(table)
         return int(table.num_rows)
 
     def _replace(
@@ -1801,6 +1706,8 @@ skip_unreadable, progress
         rows that come replace what this handle has. Numbers that `before` gave as ids
         are not given again.
         """
+        import pyarrow as pa
+
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
@@ -1808,16 +1715,19 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
+            if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
+            parts = iter(tables)
+            first = next(parts)
+            schema = first.schema
+            if ID not in schema.names:  # the store numbers the rows
+                schema = schema.insert(0, pa.field(ID, pa.int64()))
             store = Store.create(
-                where,
+                None if folder is None else folder / name,
                 schema,
                 n_bits=n_bits,
                 fingerprint=fingerprint,
@@ -1825,11 +1735,11 @@ skip_unreadable, progress
                 next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
-                for table in parts:
+                for table in chain([first], parts):
                     writer.append(table)
                 writer.commit()
             nonlocal rows
-            rows = Rows.newest(store)  # before others may replace it
+            rows = Rows(store)  # before others may replace it
             return store
 
         if folder is None:
@@ -1856,9 +1766,15 @@ skip_unreadable, progress
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
 
-    def _take_over(self, store: Store) -> None:
-        """Read the newest version, before the writer removes what others need."""
-        rows = Rows.newest(store, self._version.rows)
+    def _on_disk(self) -> Path:
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it first")
+        return self._folder
+
+    def _take_over(self, writer: Writer) -> None:
+        """Hold what was committed, before the writer removes what others need."""
+        rows = self._version.filled
+        rows = Rows(rows.store, writer.snapshot(), rows)
         self._version = replace(self._version, rows=rows)
 
     def _check_there(self, version: int) -> None:
@@ -1880,7 +1796,7 @@ skip_unreadable, progress
             with _folder.writing(store, self._folder, timeout) as writer:
                 yield writer
                 if writer.commit() != self.version:
-                    self._take_over(store)
+                    self._take_over(writer)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -1924,6 +1840,11 @@ class _Version:
                 "'fewbits build')"
             )
         return self.rows
+
+    @property
+    def state(self) -> tuple[str | None, int]:
+        """What `folder_state` returns while nobody changes the folder."""
+        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
 
     @property
     def id_name(self) -> str:
@@ -1977,12 +1898,6 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
             f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
         )
     return tags[name]
-
-
-def _state(version: _Version) -> tuple[str | None, int]:
-    """Return what `folder_state` does while nobody changes the folder."""
-    number = -1 if version.rows is None else version.rows.snapshot.number
-    return version.digest, number
 
 
 # Collections in other processes.

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from fewbits._arrow import as_column, is_integer, known_names
 from fewbits._extras import missing_extra
 from fewbits._features import SparseRows
+from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError, one_line
 from fewbits.inputs._csv import as_typed
-from fewbits.inputs._input import Input, Options, check_ids, checked_vectors
+from fewbits.inputs._input import Input, Options, checked_vectors
 from fewbits.inputs._streams import kind_of, open_bytes
 from fewbits.inputs._written import checked_codes
 
@@ -114,8 +115,7 @@ def read_archive(path: Path, options: Options) -> Input:
                 f"{path} holds {len(items)} {items.kind}, but {options.id!r} has shape "
                 f"{ids.shape}"
             )
-        ids = as_column(ids)
-        check_ids(ids, f"array {options.id!r} of {path}")
+        ids = new_ids(ids, f"array {options.id!r} of {path}")
     return replace(items, column=chosen, labels=labels, ids=ids, id=options.id)
 
 
@@ -343,8 +343,7 @@ def read_id_file(path: Path, source: str, as_text: bool) -> Any:
     if kind_of(path) == ".txt" and not as_text:
         numbers = as_typed(ids, dates=False)
         ids = numbers if is_integer(numbers.type) else ids
-    check_ids(ids, what)
-    return ids
+    return new_ids(ids, what)
 
 
 def read_values(path: Path, what: str, known: Sequence[str]) -> NDArray[Any]:

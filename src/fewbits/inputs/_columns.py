@@ -27,6 +27,7 @@ from fewbits._arrow import (
     no_column,
     number_matrix,
 )
+from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
 from fewbits._warnings import warn_user
 from fewbits.errors import ArgumentError, FeatureError
@@ -37,7 +38,6 @@ from fewbits.inputs._input import (
     Options,
     Texts,
     blank_rows,
-    check_ids,
     check_texts,
     checked_vectors,
 )
@@ -432,9 +432,7 @@ def _labels(table: Table, place: int, source: str) -> NDArray[Any]:
 
 
 def _ids(table: Table, place: int, source: str) -> Any:
-    column = table.column(place)
-    check_ids(column, _column_of(table, place, source))
-    return column
+    return new_ids(table.column(place), _column_of(table, place, source))
 
 
 def _likely_id(table: Table, options: Options, source: str) -> str | None:

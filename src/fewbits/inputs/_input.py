@@ -11,13 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._arrow import (
-    check_no_blank,
     is_flag,
-    is_integer,
     is_number,
-    is_text,
     missing_message,
-    repeated,
 )
 from fewbits._checks import check_count
 from fewbits.errors import ArgumentError, ArtefactError
@@ -29,7 +25,6 @@ SKIP_HINT = (
     "--skip-blank)"
 )
 _BLOCK_BYTES = 1 << 26
-_SHOWN = 40  # characters of an id in a message
 
 
 @dataclass(frozen=True)
@@ -323,20 +318,3 @@ def check_full(column: Any, what: str) -> None:
     """Refuse a column with gaps."""
     if column.null_count:
         raise ArgumentError(missing_message(column, what))
-
-
-def check_ids(column: Any, what: str) -> None:
-    """Refuse ids that are missing, blank, repeated, or of another type."""
-    check_full(column, what)
-    if not (is_integer(column.type) or is_text(column.type)):
-        raise ArgumentError(
-            f"{what} holds {column.type}; ids are whole numbers or texts"
-        )
-    if is_text(column.type):
-        check_no_blank(column, what)
-    if (twice := repeated(column)) is not None:
-        value, count = twice
-        raise ArgumentError(
-            f"{what} holds {str(value)[:_SHOWN]!r} in {count} rows; an id names one "
-            "item from all others"
-        )

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from fewbits._arrow import by_name
 from fewbits._checks import check_choice
+from fewbits._ids import new_ids
 from fewbits._labels import as_label_names
 from fewbits.errors import ArgumentError
 from fewbits.inputs._arrays import (
@@ -248,6 +249,7 @@ def with_beside(
             raise ArgumentError(
                 "a table brings its own ids and columns: name them by id= and columns="
             )
+        ids = None if ids is None else new_ids(ids)
         items = replace(items, ids=ids, columns=columns or {})
     elif columns:
         raise ArgumentError("columns beside items are a mapping of names to values")
@@ -273,7 +275,9 @@ def _read(source: Any, options: Options) -> Input:
         plain = replace(options, columns=options.columns or None, types={})
         if plain != Options():
             raise ArgumentError("items that were read bring their own columns and ids")
-        return source
+        return (
+            source if source.ids is None else replace(source, ids=new_ids(source.ids))
+        )
     is_list = isinstance(source, list | tuple)
     are_paths = is_list and all(isinstance(item, Path) for item in source)
     if are_paths and any(kind_of(path) in FILES for path in source):

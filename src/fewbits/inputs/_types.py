@@ -11,6 +11,7 @@ from fewbits._arrow import (
     known_names,
     typed_column,
 )
+from fewbits._ids import new_ids
 from fewbits.errors import ArgumentError
 from fewbits.inputs._input import Input
 
@@ -85,7 +86,8 @@ def with_types(source: Input, types: Mapping[str, Any]) -> Input:
                 * bool(misfit.hint)
             ) from None
         if is_id:
-            source = replace(source, ids=column)
+            what = f"column {name!r} of {source.source}"
+            source = replace(source, ids=new_ids(column, what))
         else:
             columns[name] = column
     typed = {name: columns[name] for name in types if name in columns}

@@ -1,32 +1,26 @@
-"""Ids: as users give them, and an index from ids to rows.
+"""An index from ids to rows.
 
-The index is sorted keys, and the row of each. A key is an id that is a number, or the
+It is sorted keys, and the row of each. A key is an id that is a number, or the
 CRC-32C of one that is a text; texts are compared in the end, so that equal keys are no
 fault. The file holds keys, rows, the CRC-32C of its blocks and the first key of each: a
 look-up reads few of its blocks. It can be made again from the ids.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewbits import _kernels
-from fewbits._arrow import (
-    as_column,
-    is_column,
-    is_integer,
-    is_text,
-    one_chunk,
-    repeated,
-)
 from fewbits._typing import IdArray
-from fewbits.errors import ArgumentError, ArtefactError
+from fewbits.errors import ArtefactError
 from fewbits.store._sums import BLOCK, CheckedBytes, block_sums, is_sealed, sealed
 
 _MAGIC = b"fewbits ids 1\n\0\0"
 _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
+_FEW = 32  # texts that Python compares
 _SPARSE = 4  # numbers for each key: where there are more, keys are sorted
 Keys = NDArray[Any]
 #: Tells which of some rows have the ids of which positions among those that are wanted.
@@ -54,26 +48,13 @@ def _span(keys: Keys) -> tuple[Any, int]:
     return low, int(keys.max()) - int(low) + 1
 
 
-def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
-    """Return the position of each key among rising ids, -1 where there is none.
-
-    The ids are halved; `check` is called with positions before they are read.
-    """
-    last = len(ids) - 1
-    low, high = np.zeros(len(keys), np.int64), np.full(len(keys), last)
-    for _ in range(len(ids).bit_length() + 1):
-        middle = (low + high) // 2
-        check(middle)
-        before = ids[middle] < keys
-        low = np.where(before, np.minimum(middle + 1, last), low)
-        high = np.where(before, high, middle)
-    return np.where(ids[middle] == keys, middle, -1)
-
-
 def equal_texts(texts: Any, ids: Any, wanted: IdArray) -> NDArray[np.bool_]:
     """Compare an Arrow array of texts with those of another at some positions."""
     import pyarrow.compute as pc
 
+    if len(wanted) <= _FEW:  # a call of Arrow takes longer
+        pairs = zip(texts, wanted.tolist(), strict=True)
+        return np.array([a.as_py() == ids[i].as_py() for a, i in pairs], np.bool_)
     equal = pc.equal(texts, ids.take(wanted))
     mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
     return mask
@@ -126,15 +107,20 @@ class IdIndex:
         the ids.
         """
         rows = np.full(len(keys), -1, np.int64)
+        if not len(keys):
+            return rows
+        per_block = BLOCK // self._keys.itemsize
+        n_blocks = -(-len(self._keys) // per_block)  # of keys; those of rows follow
         at, wanted = self._first(keys), np.arange(len(keys))
         while len(wanted):
             inside = at < len(self._keys)
             at, wanted = at[inside], wanted[inside]
-            self._checked(at)
+            self._check(at // per_block)
             equal = self._keys[at] == keys[wanted]
             at, wanted = at[equal], wanted[equal]
             if not len(wanted):
                 break
+            self._check(n_blocks + at // (BLOCK // 4))
             positions = self._rows[at].astype(np.int64)
             if (positions >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")
@@ -145,11 +131,9 @@ class IdIndex:
             at, wanted = at[~hit] + 1, wanted[~hit]
         return rows
 
-    def _checked(self, positions: IdArray) -> None:
-        if self._blocks is not None and len(positions):
-            per_block = BLOCK // self._keys.itemsize
-            of_rows = -(-len(self._keys) // per_block) + positions // (BLOCK // 4)
-            self._blocks.check_blocks(np.append(positions // per_block, of_rows))
+    def _check(self, blocks: IdArray) -> None:
+        if self._blocks is not None:
+            self._blocks.check_blocks(blocks)
 
     def check_all(self) -> None:
         """Check all blocks."""
@@ -162,15 +146,16 @@ class IdIndex:
             return np.searchsorted(self._keys, keys)
         per_block = BLOCK // self._keys.itemsize
         blocks = np.maximum(np.searchsorted(self._fences, keys) - 1, 0)
-        self._checked(np.unique(blocks) * per_block)
         positions = np.empty(len(keys), np.int64)
         order = np.argsort(blocks, kind="stable")
-        edges = np.flatnonzero(np.diff(blocks[order])) + 1
-        for same in np.split(order, edges):
-            if len(same):
-                start = int(blocks[same[0]]) * per_block
-                span = self._keys[start : start + per_block]
-                positions[same] = start + np.searchsorted(span, keys[same])
+        ordered = blocks[order]
+        starts = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist()]
+        self._check(ordered[starts])
+        for start, stop in pairwise([*starts, len(keys)]):
+            same, at = order[start:stop], int(ordered[start]) * per_block
+            positions[same] = at + np.searchsorted(
+                self._keys[at : at + per_block], keys[same]
+            )
         return positions
 
     def to_bytes(self, token: str) -> list[Any]:
@@ -219,47 +204,3 @@ class IdIndex:
         keys = np.frombuffer(view, kind, n_rows)
         rows = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
         return cls(keys, rows, blocks, fences)
-
-
-def id_array(ids: Any, kind: Any) -> Any:
-    """Return ids as one Arrow array of the type that a store has, or refuse them."""
-    import pyarrow as pa
-
-    if not is_column(ids):
-        array = np.asarray(ids)
-        ids = array.tolist() if array.dtype.kind in "OUT" or not len(array) else array
-    column = as_column(ids)
-    fits = is_integer(column.type) if kind == pa.int64() else is_text(column.type)
-    if len(column) and not fits:
-        named = "whole numbers" if kind == pa.int64() else "texts"
-        raise ArgumentError(
-            f"the ids of this collection are {named}, got {column.type}"
-        )
-    if column.null_count:
-        raise ArgumentError("an id is missing")
-    try:
-        column = column.cast(kind)
-    except pa.ArrowException:
-        raise ArgumentError("ids must lie between 0 and 2**63 - 1") from None
-    return one_chunk(column)
-
-
-def check_once(ids: Any) -> None:
-    """Raise when an id is there twice."""
-    import pyarrow as pa
-
-    keys = keys_of(ids)
-    low, n_keys = _span(keys)
-    if n_keys <= _SPARSE * len(keys):  # a byte for each number saves sorting
-        seen = np.zeros(n_keys, np.bool_)
-        seen[keys - low] = True
-        if int(np.count_nonzero(seen)) == len(keys):
-            return
-    ordered = np.sort(keys)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(twice):
-        return
-    # Texts with one key may differ.
-    repetition = repeated(ids.filter(pa.array(np.isin(keys, twice))))
-    if repetition is not None:
-        raise ArgumentError(f"id {repetition[0]!r} is given {repetition[1]} times")

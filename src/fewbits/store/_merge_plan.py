@@ -15,7 +15,7 @@ each commit:
 A row is copied once for each level that it rises, and while its segment is small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, log
 
@@ -43,12 +43,17 @@ class Size:
 
 @dataclass(frozen=True)
 class Run:
-    """Segments ``[start, stop)`` that become one, or one that stays."""
+    """Segments ``[start, stop)`` that become one.
+
+    One alone is written anew, without its deleted rows, where it `is_new`; else it
+    stays.
+    """
 
     start: int
     stop: int
     n_live: float
     live_bytes: float
+    is_new: bool = False
 
     @property
     def weight(self) -> float:
@@ -60,7 +65,7 @@ class Run:
             self.n_live + other.n_live,
             self.live_bytes + other.live_bytes,
         )
-        return Run(self.start, other.stop, live, live_bytes)
+        return Run(self.start, other.stop, live, live_bytes, is_new=True)
 
 
 def plan(sizes: list[Size], full: int) -> list[Run]:
@@ -74,7 +79,9 @@ def plan(sizes: list[Size], full: int) -> list[Run]:
     >>> [(run.start, run.stop) for run in plan([large, small, small], 1 << 28)]
     [(0, 1), (1, 3)]
     """
-    runs = singles(sizes)
+    runs = [
+        replace(run, is_new=sizes[run.start].is_half_dead) for run in singles(sizes)
+    ]
     while (ends := _next_join(runs, full)) is not None:
         first, last = ends
         whole = runs[first]
@@ -85,7 +92,7 @@ def plan(sizes: list[Size], full: int) -> list[Run]:
 
 
 def singles(sizes: list[Size]) -> list[Run]:
-    """Return a run for each segment in which a row lives."""
+    """Return a run for each segment in which a row lives, none of them new."""
     return [
         Run(i, i + 1, size.n_live, size.live_bytes)
         for i, size in enumerate(sizes)
@@ -94,13 +101,14 @@ def singles(sizes: list[Size]) -> list[Run]:
 
 
 def everything(sizes: list[Size], full: int) -> list[Run]:
-    """Return runs as large as they may be."""
+    """Return runs as large as they may be, without deleted rows."""
     runs: list[Run] = []
     for run in singles(sizes):
+        size = sizes[run.start]
         if runs and runs[-1].live_bytes + run.live_bytes <= full:
             runs[-1] = runs[-1].joined(run)
         else:
-            runs.append(run)
+            runs.append(replace(run, is_new=size.n_live < size.n_rows))
     return runs
 
 

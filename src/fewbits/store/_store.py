@@ -37,7 +37,6 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._memory import MemoryDisk
 from fewbits.store._repair import RepairReport, repaired
-from fewbits.store._schema import checked_schema
 from fewbits.store._snapshot import Opened, Snapshot
 from fewbits.store._verify import Report, newest_readable, verified
 from fewbits.store._writer import FULL, Writer
@@ -93,8 +92,6 @@ class Store:
 
         Raises
         ------
-        ArgumentError
-            When a column is of another type.
         ArtefactError
             When the folder holds a collection already.
 
@@ -113,21 +110,12 @@ class Store:
         >>> store.snapshot().n_live
         2
         """
-        disk: Any = MemoryDisk() if folder is None else Disk(Path(folder))
-        return cls._create(disk, schema, n_bits, fingerprint, number, next_id)
-
-    @classmethod
-    def _create(
-        cls,
-        disk: Disk,
-        schema: Any,
-        n_bits: int,
-        fingerprint: str,
-        number: int = 0,
-        next_id: int = 0,
-    ) -> Self:
         check_count(n_bits, "n_bits")
-        schema = checked_schema(schema, n_bits)
+        disk: Any = folder  # or one that tests simulate
+        if folder is None:
+            disk = MemoryDisk()
+        elif isinstance(folder, str | Path):
+            disk = Disk(Path(folder))
         first = Manifest(number, schema, n_bits, fingerprint, 0, next_id, ())
         disk.make_folder()
         disk.sync_parent()
@@ -214,33 +202,23 @@ class Store:
         while True:
             newest = newest_number(self._disk)
             target = newest if number is None else number
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 lock = self._disk.lock(manifest_name(target), shared=True)
-            except FileNotFoundError:
-                snapshot = None
-            else:
                 if lock is None:  # it is being removed, or checked for readers
                     time.sleep(_PAUSE)
                     continue
-                snapshot = self._held(target, lock)
-            if snapshot is not None:
-                return snapshot
+                is_newest = target == newest_number(self._disk)
+                manifest = read_manifest(self._disk, target)
+                if is_newest:
+                    check_ours(self._disk, manifest)
+                # What the newest state lacks is damage, which is found when it is read.
+                if is_newest or manifest.names() <= {*self._disk.names()}:
+                    return Snapshot(self._disk, manifest, lock, self._opened)
+                lock.release()  # its files are gone already
             if target != newest:
                 raise ArgumentError(
                     f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
-
-    def _held(self, number: int, lock: FileLock) -> Snapshot | None:
-        """Return a state that is locked, or None when its files are gone already."""
-        is_newest = number == newest_number(self._disk)
-        manifest = read_manifest(self._disk, number)
-        if is_newest:
-            check_ours(self._disk, manifest)
-        # What the newest state lacks is damage, which is found when it is read.
-        if is_newest or manifest.names() <= set(self._disk.names()):
-            return Snapshot(self._disk, manifest, lock, self._opened)
-        lock.release()
-        return None
 
     @contextmanager
     def writer(
@@ -249,6 +227,7 @@ class Store:
         *,
         segment_bytes: int = FULL,
         name: Path | None = None,
+        check: Callable[[], None] | None = None,
     ) -> Iterator[Writer]:
         """Open the collection for changes; other writers wait.
 
@@ -262,6 +241,8 @@ class Store:
             Bytes of rows that are gathered in memory, and of the largest segment.
         name : Path, default=None
             What messages about the lock call the store; None for its folder.
+        check : callable, default=None
+            Called once the lock is held, before anything is removed; it may raise.
 
         Raises
         ------
@@ -269,62 +250,14 @@ class Store:
             When another process still writes; it says which.
         """
         check_count(segment_bytes, "segment_bytes")
-        with (
-            self._locked(inf if timeout is None else timeout, name) as lock,
-            Writer(self._disk, lock, segment_bytes, self._opened) as writer,
-        ):
-            yield writer
-
-    def compact(self, timeout: float | None = 60.0) -> int:
-        """Join all segments as far as they may be, without deleted rows.
-
-        Commits do what is needed by themselves: this is for a collection that will be
-        read much and changed little.
-
-        Returns
-        -------
-        int
-            The number of the manifest.
-        """
-        with self.writer(timeout) as writer:
-            return writer.compact()
-
-    def rewrite(
-        self,
-        function: Callable[[Any], Any],
-        *,
-        schema: Any = None,
-        n_bits: int | None = None,
-        fingerprint: str | None = None,
-        timeout: float | None = 60.0,
-    ) -> int:
-        """Replace all rows by what a function makes of them, in one commit.
-
-        For codes of another encoder, or a further column. Ids and the permanent numbers
-        of the rows stay.
-
-        Parameters
-        ----------
-        function : callable
-            Gets a table of up to 65,536 rows with all columns but their numbers, and
-            returns one with as many rows in the new columns, in the same order.
-        schema : pyarrow.Schema, default=None
-            Of the rows that it returns; as for `create`. None: they stay.
-        n_bits, fingerprint : int, str, default=None
-            Of the new codes.
-        timeout : float or None, default=60.0
-            As for `writer`.
-
-        Returns
-        -------
-        int
-            The number of the manifest.
-        """
-        with self.writer(timeout) as writer:
-            writer.rewrite(
-                function, schema=schema, n_bits=n_bits, fingerprint=fingerprint
-            )
-            return writer.commit()
+        with self._locked(inf if timeout is None else timeout, name) as lock:
+            if check is not None:
+                check()
+            writer = Writer(self._disk, lock, segment_bytes, self._opened)
+            try:
+                yield writer
+            finally:
+                writer.close()
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.
@@ -413,14 +346,8 @@ class Store:
 
     @contextmanager
     def _locked(self, timeout: float, name: Path | None = None) -> Iterator[FileLock]:
-        lock = self._lock_within(timeout, name or self.folder)
-        try:
-            with self._disk.note(HOLDER, _about_me()):
-                yield lock
-        finally:
-            lock.release()
-
-    def _lock_within(self, timeout: float, name: Path) -> FileLock:
+        """Wait for the lock, and note who has it."""
+        name = name or self.folder
         start = time.monotonic()
         end, has_warned = start + timeout, False
         while (lock := self._disk.lock(LOCK, shared=False)) is None:
@@ -432,7 +359,13 @@ class Store:
                     f"{name} is being changed by {self._holder()}; waited {timeout:g} s"
                 )
             time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
-        return lock
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
+        try:
+            with self._disk.note(HOLDER, json.dumps(holder).encode()):
+                yield lock
+        finally:
+            lock.release()
 
     def _holder(self) -> str:
         try:
@@ -440,12 +373,6 @@ class Store:
             return f"process {note['pid']} on {note['host']} since {note['since']}"
         except (OSError, ValueError, LookupError, TypeError):
             return "another process"
-
-
-def _about_me() -> bytes:
-    since = datetime.now(UTC).isoformat(timespec="seconds")
-    about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
-    return json.dumps(about).encode()
 
 
 def remove_store(folder: str | Path) -> bool:

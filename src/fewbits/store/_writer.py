@@ -6,39 +6,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
-from weakref import WeakValueDictionary
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._arrow import one_chunk, own_table, typed_table
-from fewbits._checks import check_count
+from fewbits._arrow import one_chunk, own_table
 from fewbits._typing import IdArray
 from fewbits.errors import ArgumentError, ArtefactError, FewbitsError
 from fewbits.store import _merge_plan as policy
 from fewbits.store._deletes import Deletes, write_deletes
 from fewbits.store._disk import Disk
-from fewbits.store._ids import (
-    IdIndex,
-    check_once,
-    equal_texts,
-    id_array,
-    keys_of,
-)
+from fewbits.store._ids import IdIndex, equal_texts, keys_of
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     collect,
-    new_token,
+    manifest_name,
     newest_manifest,
     publish,
 )
-from fewbits.store._schema import ID, ROW, checked_schema, conforming
+from fewbits.store._schema import ID, ROW, check_columns
 from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
+from fewbits.store._snapshot import Opened, OpenFiles, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -57,29 +48,24 @@ class Writer:
     def __init__(self, disk: Disk, lock: FileLock, full: int, opened: Opened) -> None:
         self._disk, self._lock, self._full = disk, lock, full
         self._opened = opened
-        #: The state that was committed last, and the one that changes start from: the
-        #: same, or one of `pending`, whose files no manifest names yet.
-        self._newest = self._base = newest_manifest(disk)
-        self._base.check_changeable(disk.folder)
+        self._newest = newest_manifest(disk)  # the state that was committed last
+        self._newest.check_changeable(disk.folder)
         self._failed = self._is_durable = False
-        self._begin()
+        self._begin(self._newest)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    def _begin(self, state: Manifest) -> None:
+        """Start from the newest state, or from one whose files no manifest names."""
+        self._base = state
+        self._stored = [Stored(part) for part in self.parts]
+        self._given: list[Given] = []  # rows that come after these
+        self._written: list[OpenFiles] = []  # of segments that no state has yet
+        self._next_row, self._next_id = state.next_row, state.next_id
 
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
         try:
             if self._lock.is_own:
-                self._sources.clear()
+                self._stored.clear()
                 with contextlib.suppress(OSError, ArtefactError):
                     self._collect()
         finally:
@@ -90,15 +76,22 @@ class Writer:
         """The state that changes start from, which was committed last or is pending."""
         return self._base
 
+    @property
+    def parts(self) -> list[Part]:
+        """The segments of that state."""
+        return list(parts_of(self._disk, self._base, self._opened))
+
+    # Rows that come and go.
+
     def append(self, table: Any) -> Any:
         """Add rows whose ids are new.
 
         Parameters
         ----------
-        table : table of pyarrow, pandas or polars
-            The columns of the store's schema, in any order. Where ids are numbers the
-            column ``_id`` may be left out: rows are numbered after the largest id that
-            was ever given.
+        table : pyarrow.Table
+            The columns of the store's schema, of its types, in any order, and each id
+            once. Where ids are numbers the column ``_id`` may be left out: rows are
+            numbered after the largest id that was ever given.
 
         Returns
         -------
@@ -108,24 +101,28 @@ class Writer:
         Raises
         ------
         ArgumentError
-            When an id is there already or repeats, or columns do not fit. Then nothing
-            is added.
+            When an id is there already, or columns do not fit. Then nothing is added.
         """
-        rows = self._conforming(table)
-        if ID not in rows.column_names:
-            return self._add(rows, self._numbered(len(rows)))
-        ids = _ids_of(rows)
-        if self._may_repeat(ids):
-            check_once(ids)
-            self._check_new(ids)
-        return self._add(rows, ids)
+        self._check_usable()
+        ids = self._ids_of(table)
+        if self._may_be_there(ids):
+            for source in self._sources():
+                positions = source.find(ids)
+                if (positions >= 0).any():
+                    known = ids[int(positions.argmax())].as_py()
+                    raise ArgumentError(
+                        f"there is an item with id {known!r} already: upsert replaces "
+                        "it"
+                    )
+        self._add(table, ids)
+        return ids
 
     def upsert(self, table: Any) -> int:
         """Add rows, in place of those that have their ids.
 
         Parameters
         ----------
-        table : table of pyarrow, pandas or polars
+        table : pyarrow.Table
             As for `append`, with ids.
 
         Returns
@@ -133,17 +130,10 @@ class Writer:
         int
             How many rows were replaced.
         """
-        rows = self._conforming(table)
-        if ID not in rows.column_names:
-            raise ArgumentError(
-                "upsert needs the column _id, which says what to replace"
-            )
-        ids = _ids_of(rows)
-        n_replaced = 0
-        if self._may_repeat(ids):
-            check_once(ids)
-            n_replaced = self._delete(ids)
-        self._add(rows, ids)
+        self._check_usable()
+        ids = self._ids_of(table)
+        n_replaced = self._delete(ids) if self._may_be_there(ids) else 0
+        self._add(table, ids)
         return n_replaced
 
     def delete(self, ids: Any) -> int:
@@ -159,15 +149,60 @@ class Writer:
         int
             How many rows were deleted.
         """
+        import pyarrow as pa
+
         self._check_usable()
-        return self._delete(id_array(ids, self._base.schema.field(ID).type))
+        return self._delete(pa.array(ids, self._base.schema.field(ID).type))
 
     def holds(self, ids: Any) -> NDArray[np.bool_]:
         """Return which ids of an Arrow array are there after the changes so far."""
         there = np.zeros(len(ids), np.bool_)
-        for source in self._sources:
+        for source in self._sources():
             there |= source.find(ids) >= 0
         return there
+
+    def rewrite(
+        self, change: Callable[[Any], Any], *, ids: Any = None, schema: Any = None
+    ) -> None:
+        """Replace columns of rows by what a function makes of them.
+
+        Ids and the permanent numbers of the rows stay.
+
+        Parameters
+        ----------
+        change : callable
+            From a table of some rows, with all columns, to one with those of the new
+            schema, and the same rows in the same order.
+        ids : Arrow array, default=None
+            Which rows change: where the schema stays, only their segments are written
+            anew.
+        schema : pyarrow.Schema, default=None
+            Of the new columns; as for `Store.create`. None: they stay.
+        """
+        base = target = self.pending().manifest
+        if schema is not None and schema != base.schema:
+            ids, target = None, replace(base, schema=schema)
+        segments: list[SegmentEntry] = []
+        waiting: list[Any] = []
+
+        def write() -> None:
+            if waiting:
+                segments.append(self._write(target, joined(waiting)))
+                waiting.clear()
+
+        for part in self.parts:
+            if ids is not None and not (part.find(ids) >= 0).any():
+                write()
+                segments.append(part.entry)
+                continue
+            for rows in map(change, batches(part)):
+                if sum(each.nbytes for each in waiting) + rows.nbytes > self._full:
+                    write()
+                waiting.append(rows)
+        write()
+        self._begin(replace(target, segments=tuple(segments)))
+
+    # States.
 
     def pending(self) -> Snapshot:
         """Return the state that `commit` would make now, to be read before it does.
@@ -176,11 +211,10 @@ class Writer:
         to files that no manifest names yet.
         """
         self._check_usable()
-        if any(isinstance(s, Given) or s.changed for s in self._sources):
-            sizes = [source.size for source in self._sources]
+        if self._given or any(source.changed for source in self._stored):
             with self._failing():
-                state = self._prepared(policy.singles(sizes), compacts=False)
-            self._begin_from(state)
+                state = self._prepared(policy.singles(self._sizes()))
+            self._begin(replace(state, number=self._newest.number))
         return Snapshot(self._disk, self._base, None, self._opened)
 
     def commit(self) -> int:
@@ -198,48 +232,32 @@ class Writer:
             for a file of deletes is there: nothing is compacted then.
         """
         self._check_usable()
-        if not self._changed():
+        if not self._has_changed():
             return self._newest.number
-        sizes = [source.size for source in self._sources]
-        return self._commit(policy.plan(sizes, self._full), policy.singles(sizes))
+        try:
+            state = self._prepared(policy.plan(self._sizes(), self._full))
+        except (OSError, ArtefactError) as error:
+            full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+            if not (full or isinstance(error, ArtefactError)):
+                raise
+            self._collect()
+            state = self._prepared(policy.singles(self._sizes()))
+        return self._publish(state)
 
     def compact(self) -> int:
         """Commit, with as few segments as may be and no deleted rows."""
         self._check_usable()
-        sizes = [source.size for source in self._sources]
+        sizes = self._sizes()
         runs = policy.everything(sizes, self._full)
-        is_whole = all(source.n_live == source.n_rows for source in self._sources)
-        if not self._changed() and is_whole and len(runs) == len(self._sources):
+        stays = len(runs) == len(sizes) and not any(run.is_new for run in runs)
+        if stays and not self._has_changed():
             return self._newest.number
-        return self._commit(runs, runs, whole=True)
+        return self._publish(self._prepared(runs))
 
-    def rewrite(
-        self,
-        function: Callable[[Any], Any],
-        *,
-        ids: Any = None,
-        schema: Any = None,
-        n_bits: int | None = None,
-        fingerprint: str | None = None,
-    ) -> None:
-        """Replace rows by what a function makes of them, see `Store.rewrite`.
-
-        Where the columns stay and `ids` says which rows change, an Arrow array, only
-        their segments are made anew.
-        """
-        base = self.pending().manifest
-        target = replace(
-            base,
-            schema=base.schema if schema is None else schema,
-            n_bits=base.n_bits if n_bits is None else check_count(n_bits, "n_bits"),
-            fingerprint=base.fingerprint if fingerprint is None else fingerprint,
-        )
-        parts = self.parts
-        if ids is not None and target == base:
-            parts = [part for part in parts if (part.find(ids) >= 0).any()]
-        self._begin_from(
-            rewritten(self._disk, base, parts, function, target, self._full)
-        )
+    def snapshot(self) -> Snapshot:
+        """Return the state that was committed last, held as by `Store.snapshot`."""
+        lock = self._disk.lock(manifest_name(self._newest.number), shared=True)
+        return Snapshot(self._disk, self._newest, lock, self._opened)
 
     def tag(self, tags: Mapping[str, int]) -> None:
         """Name states that stay, with their numbers, in place of all that were named.
@@ -248,11 +266,6 @@ class Writer:
         """
         self._check_usable()
         self._base = self._base.tagged(dict(tags))
-
-    @property
-    def parts(self) -> list[Part]:
-        """The segments of the state that was committed last."""
-        return list(parts_of(self._disk, self._base, self._opened))
 
     def keep_derived(self, part: Part, pieces: Iterable[Any] | None) -> bool:
         """Keep what was derived from the codes of a committed segment beside it.
@@ -282,25 +295,6 @@ class Writer:
             return False
         return True
 
-    def _begin(self) -> None:
-        base = self._base
-        self._sources: list[Source] = [Stored(part) for part in self.parts]
-        self._next_row, self._next_id = base.next_row, base.next_id
-
-    def _begin_from(self, state: Manifest) -> None:
-        """Go on from a state that no manifest names."""
-        self._base = replace(state, number=self._newest.number)
-        # Open files know deleted rows by the number of a commit, which comes again.
-        self._opened = WeakValueDictionary()
-        self._begin()
-
-    def _changed(self) -> bool:
-        return (
-            self._base is not self._newest
-            or self._next_row != self._base.next_row
-            or any(source.changed for source in self._sources)
-        )
-
     def _check_usable(self) -> None:
         if self._failed:
             raise FewbitsError(
@@ -312,74 +306,6 @@ class Writer:
                 "open another here"
             )
 
-    def _conforming(self, table: Any) -> Any:
-        self._check_usable()
-        rows = conforming(typed_table(table), self._base.schema, self._base.n_bits)
-        if self._next_row + len(rows) >= 1 << 62:
-            raise ArgumentError("no sequence numbers are left")
-        return rows
-
-    def _numbered(self, n: int) -> Any:
-        import pyarrow as pa
-
-        if self._next_id + n - 1 > _LARGEST_ID:
-            raise ArgumentError(
-                f"row ids are exhausted: {self._next_id - 1} has been used; pass ids "
-                "explicitly, in the column _id (on the command line by --id)"
-            )
-        return pa.array(np.arange(self._next_id, self._next_id + n, dtype=np.int64))
-
-    def _may_repeat(self, ids: Any) -> bool:
-        """Return whether an id may be there already, or twice among these."""
-        if ids.type != "int64" or not len(ids):
-            return len(ids) > 0
-        keys = ids.to_numpy()
-        return not (keys[0] >= self._next_id and bool((keys[1:] > keys[:-1]).all()))
-
-    def _check_new(self, ids: Any) -> None:
-        for source in self._sources:
-            is_known = source.find(ids) >= 0
-            if is_known.any():
-                known = ids[int(np.argmax(is_known))].as_py()
-                raise ArgumentError(
-                    f"there is an item with id {known!r} already: upsert replaces it"
-                )
-
-    def _delete(self, ids: Any) -> int:
-        return sum(source.delete(ids) for source in self._sources) if len(ids) else 0
-
-    def _add(self, rows: Any, ids: Any) -> Any:
-        import pyarrow as pa
-
-        if not len(rows):
-            return ids
-        numbers = np.arange(self._next_row, self._next_row + len(rows))
-        rest = {name: rows[name] for name in self._base.schema.names if name != ID}
-        table = pa.table({ROW: pa.array(numbers), ID: ids, **rest})
-        self._next_row += len(rows)
-        if ids.type == "int64":
-            self._next_id = max(self._next_id, int(ids.to_numpy().max()) + 1)
-        step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
-        for start in range(0, len(table), step):
-            self._gather(table.slice(start, step))
-        return ids
-
-    def _gather(self, table: Any) -> None:
-        self._sources.append(Given(_owned(table)))
-        while len(self._sources) > 1 and _are_joined(*self._sources[-2:]):
-            self._sources[-2:] = [Given(living(self._sources[-2:]).combine_chunks())]
-        waiting = [source for source in self._sources if isinstance(source, Given)]
-        if sum(source.n_bytes for source in waiting) < self._full:
-            return
-        # Write the rows that wait, in no manifest yet.
-        rows = living(waiting)
-        written: list[Source] = []
-        if len(rows):
-            with self._failing():
-                entry = self._write(rows)
-            written.append(Stored(Part(self._disk, self._base, entry)))
-        self._sources[-len(waiting) :] = written
-
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
         """Refuse all later calls when this fails: what was done is unknown."""
@@ -389,91 +315,105 @@ class Writer:
             self._failed = True
             raise
 
-    def _write(self, table: Any) -> SegmentEntry:
-        return write_segment(self._disk, self._base, table, new_token())
+    def _ids_of(self, table: Any) -> Any:
+        """Return the ids of new rows, whose columns must fit, as one array."""
+        check_columns(table, self._base.schema)
+        if ID in table.column_names:
+            return one_chunk(table[ID])
+        import pyarrow as pa
 
-    def _commit(
-        self,
-        runs: list[policy.Run],
-        fewest: list[policy.Run],
-        *,
-        whole: bool = False,
-    ) -> int:
-        """Commit, without compacting when the disk is full or a segment damaged."""
-        if self._is_durable:  # which left what the state before it needed
-            with contextlib.suppress(OSError):
-                self._collect()
-        try:
-            manifest = self._prepared(runs, compacts=True, whole=whole)
-        except (OSError, ArtefactError) as error:
-            if whole or not _is_avoidable(error):
-                raise
-            self._collect()
-            manifest = self._prepared(fewest, compacts=False)
-        self._publish(manifest)
-        return manifest.number
+        last = self._next_id + len(table) - 1
+        if last > _LARGEST_ID:
+            raise ArgumentError(
+                f"row ids are exhausted: {self._next_id - 1} has been used; pass ids "
+                "explicitly, in the column _id (on the command line by --id)"
+            )
+        return pa.array(np.arange(self._next_id, last + 1, dtype=np.int64))
 
-    def _publish(self, manifest: Manifest) -> None:
-        with self._failing():
-            publish(self._disk, manifest)
-        self._newest = self._base = manifest
-        self._is_durable = True
-        self._begin()
+    def _may_be_there(self, ids: Any) -> bool:
+        """Return False where all ids are larger than any that was ever given."""
+        if ids.type != "int64" or not len(ids):
+            return len(ids) > 0
+        return int(ids.to_numpy().min()) < self._next_id
 
-    def _collect(self) -> None:
-        """Remove what is neither new, nor of a state that is the newest or read."""
-        newest = newest_manifest(self._disk) if self._failed else self._newest
-        durable = self._is_durable and not self._failed
-        entries = [s.part.entry for s in self._sources if isinstance(s, Stored)]
-        new = {name for e in entries for name in (*e.names(), e.ids_name)}
-        collect(self._disk, newest, new, is_durable=durable)
+    def _delete(self, ids: Any) -> int:
+        return sum(source.delete(ids) for source in self._sources())
 
-    def _prepared(
-        self, runs: list[policy.Run], *, compacts: bool, whole: bool = False
-    ) -> Manifest:
+    def _add(self, table: Any, ids: Any) -> None:
+        """Gather new rows with their numbers; write them when they are many."""
+        import pyarrow as pa
+
+        if not len(table):
+            return
+        if ids.type == "int64":
+            self._next_id = max(self._next_id, int(ids.to_numpy().max()) + 1)
+        rows = np.arange(self._next_row, self._next_row + len(table))
+        self._next_row += len(table)
+        rest = {name: table[name] for name in self._base.schema.names if name != ID}
+        table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
+        step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
+        given = self._given
+        for start in range(0, len(table), step):
+            given.append(Given(owned(table.slice(start, step))))
+            while len(given) > 1 and given[-2].n_rows < min(_FEW, 2 * given[-1].n_rows):
+                given[-2:] = [Given(living(given[-2:]).combine_chunks())]
+            if sum(source.n_bytes for source in given) >= self._full:
+                if any(source.n_live for source in given):
+                    with self._failing():
+                        entry = self._write(self._base, living(given))
+                    part = Part(self._disk, self._base, entry, self._written[-1])
+                    self._stored.append(Stored(part))
+                given.clear()
+
+    def _sources(self) -> list["Source"]:
+        return [*self._stored, *self._given]
+
+    def _sizes(self) -> list[policy.Size]:
+        return [policy.Size(s.n_rows, s.n_live, s.n_bytes) for s in self._sources()]
+
+    def _has_changed(self) -> bool:
+        return (
+            self._base is not self._newest
+            or self._next_row != self._base.next_row
+            or any(source.changed for source in self._stored)
+        )
+
+    def _prepared(self, runs: list[policy.Run]) -> Manifest:
         """Write what the next state needs, and return it."""
-        segments = []
+        sources, segments = self._sources(), []
         for run in runs:
-            sources = self._sources[run.start : run.stop]
-            alive = [source for source in sources if source.n_live]
-            if len(alive) == 1 and self._stays(alive[0], compacts, whole):
-                segments.append(self._kept(alive[0]))
+            first = sources[run.start]
+            if isinstance(first, Stored) and not run.is_new:
+                segments.append(first.kept(self._disk, self._base.number + 1))
             else:
-                segments.append(self._write(living(alive)))
+                table = living(sources[run.start : run.stop])
+                segments.append(self._write(self._base, table))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
 
-    def _stays(self, source: "Source", compacts: bool, whole: bool) -> bool:
-        if isinstance(source, Given):
-            return False
-        is_cleared = whole and source.n_live < source.n_rows
-        return not (compacts and (source.size.is_half_dead or is_cleared))
+    def _write(self, state: Manifest, table: Any) -> SegmentEntry:
+        """Write rows as a segment, whose file stays open for the next state."""
+        entry, rows = write_segment(self._disk, state, table)
+        files = OpenFiles(rows)
+        self._opened[entry.token] = files
+        self._written.append(files)
+        return entry
 
-    def _kept(self, source: "Source") -> SegmentEntry:
-        assert isinstance(source, Stored)
-        entry = source.part.entry
-        if not source.changed:
-            return entry
-        # There may be one of `pending`, or of a commit that found the disk full.
-        with contextlib.suppress(FileNotFoundError):
-            name = replace(entry, deletes=self._base.number + 1).deletes_name
-            self._disk.remove(name)
-        return write_deletes(self._disk, entry, self._base.number + 1, source.deletes)
+    def _publish(self, state: Manifest) -> int:
+        with self._failing():
+            publish(self._disk, state)
+        self._newest, self._is_durable = state, True
+        self._begin(state)
+        return state.number
 
-
-def _ids_of(rows: Any) -> Any:
-    """Return ids as one array, none of which is negative."""
-    ids = one_chunk(rows[ID])
-    if ids.type == "int64" and len(ids) and (lowest := int(ids.to_numpy().min())) < 0:
-        raise ArgumentError(f"ids must lie between 0 and 2**63 - 1, got {lowest}")
-    return ids
-
-
-def _is_avoidable(error: Exception) -> bool:
-    """Return whether a commit may succeed without compacting."""
-    full = (errno.ENOSPC, errno.EDQUOT)
-    return isinstance(error, ArtefactError) or getattr(error, "errno", None) in full
+    def _collect(self) -> None:
+        """Remove what is neither new, nor of a state that is the newest or read."""
+        newest = newest_manifest(self._disk) if self._failed else self._newest
+        entries = [source.part.entry for source in self._stored]
+        new = {name for e in entries for name in (*e.names(), e.name("ids"))}
+        is_durable = self._is_durable and not self._failed
+        collect(self._disk, newest, new, is_durable=is_durable)
 
 
 class Source(ABC):
@@ -496,35 +436,26 @@ class Source(ABC):
     def positions(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not, deleted rows included."""
 
-    @property
-    def size(self) -> policy.Size:
-        return policy.Size(self.n_rows, self.n_live, self.n_bytes)
-
     def find(self, ids: Any) -> IdArray:
         """Return the positions of ids, -1 where they are not or are deleted."""
         if not self.n_live:
             return np.full(len(ids), -1, np.int64)
         positions = self.positions(ids)
         hits = np.flatnonzero(positions >= 0)
-        positions[hits[self.deletes.has(positions[hits])]] = -1
+        if len(hits):  # else the file of deleted rows need not be read
+            positions[hits[self.deletes.has(positions[hits])]] = -1
         return positions
 
     def delete(self, ids: Any) -> int:
         """Delete rows by their ids and return how many there were."""
-        positions = np.unique(self.find(ids))
+        positions = self.find(ids)
         positions = positions[positions >= 0]
         if len(positions):
+            positions = np.unique(positions)
             self.deletes = self.deletes.adding(positions)
             self.n_live -= len(positions)
             self.changed = True
         return len(positions)
-
-    def living(self) -> Any:
-        """Return the rows that are not deleted."""
-        import pyarrow as pa
-
-        live = self.deletes.live
-        return self.rows() if live is None else self.rows().filter(pa.array(live))
 
 
 class Stored(Source):
@@ -542,7 +473,14 @@ class Stored(Source):
         return self.part.whole()
 
     def positions(self, ids: Any) -> IdArray:
-        return self.part.files.find(ids)
+        return self.part.look_up(ids)
+
+    def kept(self, disk: Disk, number: int) -> SegmentEntry:
+        """Return the segment as it is in the state of a number."""
+        entry = self.part.entry
+        return (
+            write_deletes(disk, entry, number, self.deletes) if self.changed else entry
+        )
 
 
 class Given(Source):
@@ -574,98 +512,47 @@ class Given(Source):
         return self._index.find(keys_of(ids), None if is_number else same)
 
 
-def _owned(table: Any) -> Any:
+def owned(table: Any) -> Any:
     """Return a table whose memory cannot change before it is written."""
+    import pyarrow as pa
 
     def changes(column: Any) -> bool:
         buffers = [each for chunk in column.chunks for each in chunk.buffers()]
         return any(each is not None and each.is_mutable for each in buffers)
 
     names = [name for name in table.column_names if changes(table[name])]
-    if names:
-        own = own_table(table.select(names))
-        for name in names:
-            at = table.column_names.index(name)
-            table = table.set_column(at, table.schema.field(at), own[name])
-    return table
-
-
-def _are_joined(before: Source, last: Source) -> bool:
-    """Return whether two tables that wait become one: both have few rows."""
-    both = isinstance(before, Given) and isinstance(last, Given)
-    return both and before.n_rows < _FEW and before.n_rows < 2 * last.n_rows
+    own = own_table(table.select(names))
+    return pa.table(
+        {name: (own if name in names else table)[name] for name in table.column_names}
+    )
 
 
 def living(sources: Iterable[Source]) -> Any:
     """Return the rows that are not deleted as one table."""
-    return _joined([source.living() for source in sources])
-
-
-def _joined(tables: list[Any]) -> Any:
     import pyarrow as pa
 
-    # Categories of one column may differ between segments.
-    return pa.concat_tables(tables).unify_dictionaries()
+    tables = []
+    for source in sources:
+        if source.n_live:
+            live = source.deletes.live
+            rows = source.rows()
+            tables.append(rows if live is None else rows.filter(pa.array(live)))
+    return joined(tables)
 
 
-def rewritten(
-    disk: Disk,
-    base: Manifest,
-    parts: list[Part],
-    change: Callable[[Any], Any],
-    target: Manifest,
-    full: int,
-) -> Manifest:
-    """Write live rows of parts as a function makes them, and return the new state.
+def joined(tables: list[Any]) -> Any:
+    """Return tables as one, with the categories of all."""
+    import pyarrow as pa
 
-    `change` makes a table one with as many rows and, if any, the same ids; `target` is
-    the state before, with the new schema, width and fingerprint; a segment has at most
-    `full` bytes.
-    """
-    schema = checked_schema(target.schema, target.n_bits)
-    if schema.field(ID).type != base.schema.field(ID).type:
-        raise ArgumentError("ids keep their type when rows are made anew")
-    target = replace(target, schema=schema)
-    segments: list[SegmentEntry] = []
-    waiting: list[Any] = []
-
-    def write() -> None:
-        if waiting:
-            table = _joined(waiting)
-            segments.append(write_segment(disk, target, table, new_token()))
-            waiting.clear()
-
-    changing = {part.entry: part for part in parts}
-    for entry in base.segments:
-        if entry not in changing:
-            write()
-            segments.append(entry)
-            continue
-        for table in _batches(changing[entry]):
-            rows = _changed(table, change, target)
-            if sum(each.nbytes for each in waiting) + rows.nbytes > full:
-                write()
-            waiting.append(rows)
-    write()
-    return target.following(tuple(segments))
+    return (
+        tables[0] if len(tables) == 1 else pa.concat_tables(tables).unify_dictionaries()
+    )
 
 
-def _batches(part: Part) -> Iterator[Any]:
+def batches(part: Part) -> Iterator[Any]:
+    """Yield the rows of a segment that are not deleted, some at once."""
     import pyarrow as pa
 
     whole, positions = part.whole(), part.live_positions()
     for start in range(0, len(positions), _BATCH):
         yield whole.take(pa.array(positions[start : start + _BATCH]))
-
-
-def _changed(table: Any, change: Callable[[Any], Any], target: Manifest) -> Any:
-    import pyarrow as pa
-
-    changed = change(table.drop_columns(ROW))
-    if len(changed) != len(table):
-        raise ArgumentError(f"{len(table)} rows became {len(changed)}: they must stay")
-    rows = conforming(changed, target.schema, target.n_bits)
-    if ID in rows.column_names and not rows[ID].equals(table[ID]):
-        raise ArgumentError("ids must stay as they are, in the same order")
-    columns = {name: rows[name] for name in target.schema.names if name != ID}
-    return pa.table({ROW: table[ROW], ID: table[ID], **columns})

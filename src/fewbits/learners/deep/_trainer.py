@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fewbits._warnings import warn_user
-from fewbits.errors import DivergedError
-from fewbits.learners.deep import _checkpoint
+from fewbits.errors import ArtefactError, DivergedError
+from fewbits.learners._core._iterative import Checkpoint
 from fewbits.learners.deep._config import TrainingConfig
 from fewbits.learners.deep._evaluator import Evaluator
 from fewbits.learners.deep._network import HashNetwork, Items, parts_of
@@ -21,10 +22,8 @@ from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._torch import (
     State,
     copy_of,
-    memory_advice,
     random_state,
     reproducible,
-    room_on,
     set_random_state,
 )
 from fewbits.learners.deep.losses import Batch, Loss, Targets
@@ -69,6 +68,18 @@ class Objective(nn.Module):
         return total
 
 
+@dataclass(frozen=True, eq=False)
+class Problem:
+    items: Items
+    n_features: int
+    labels: NDArray[Any]
+    train: NDArray[np.int64]
+    targets: Targets  # of the rows in `train`
+    evaluator: Evaluator
+    seed: int
+    checksum: str
+
+
 @dataclass(frozen=True)
 class Phase:
     n_epochs: int
@@ -82,10 +93,9 @@ class Phase:
 class Trainer:
     """Train a network on items."""
 
-    # The `objective` has started, the `items` are those of all rows, the `targets`
-    # those of the rows in `train`. Where there is a way to `classify` items by their
-    # scores, accuracy on the held-out items decides which epoch is the best, and mAP
-    # otherwise.
+    # The `objective` has started, and the `items` are those of the problem, or their
+    # features. Where there is a way to `classify` items by their scores, accuracy on
+    # the held-out items decides which epoch is the best, and mAP otherwise.
 
     judged = False  # whether `untrained` is measured
     untrained: float | None = None  # mAP of held-out items before the first step
@@ -96,19 +106,16 @@ class Trainer:
         network: HashNetwork,
         objective: Objective,
         items: Items,
-        targets: Targets,
-        train: NDArray[np.int64],
-        evaluator: Evaluator,
+        problem: Problem,
         config: TrainingConfig,
         phase: Phase,
         classify: Classify | None = None,
     ) -> None:
         device = phase.device
-        with memory_advice(room_on(device)):
-            self.network, self.objective = network.to(device), objective.to(device)
-            self.items, self.targets = items, targets.to(device)
-        self.train = torch.from_numpy(train)
-        self.evaluator, self.config, self.phase = evaluator, config, phase
+        self.network, self.objective = network.to(device), objective.to(device)
+        self.items, self.targets = items, problem.targets.to(device)
+        self.train = torch.from_numpy(problem.train)
+        self.evaluator, self.config, self.phase = problem.evaluator, config, phase
         self.classify = classify
         self._criterion = "map" if classify is None else "accuracy"
         with network.frozen():
@@ -150,11 +157,7 @@ class Trainer:
 
     def epochs(self) -> Generator[Record, None, None]:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
-        with (
-            reproducible(self.phase.seed),
-            memory_advice(self._advice()),
-            self.network.frozen(),
-        ):
+        with reproducible(self.phase.seed), self.network.frozen():
             if self._random is not None:
                 set_random_state(self._random)
             elif self.judged and self.config.eval_every:
@@ -180,18 +183,6 @@ class Trainer:
                 self._save()
                 yield record
 
-    def _advice(self) -> str:
-        """Return what makes training take less memory, but for what is done already."""
-        steps = [f"with training.batch_size={self.config.batch_size}: halve it"]
-        if self.network.backbone is not None and not self.network.keeps_backbone:
-            steps.append(
-                "train fewer layers of the backbone "
-                "(network.trainable=0 keeps it as it is)"
-            )
-        if not self.config.mixed_precision:
-            steps.append("set training.mixed_precision=True")
-        return ", or ".join(steps)
-
     def _epoch(self, epoch: int, good: tuple[State, State]) -> Record:
         start = time.perf_counter()
         self.network.train()
@@ -199,21 +190,19 @@ class Trainer:
         if self.objective.has_loss:
             score_all = partial(self.score, self.train.numpy())
             self.objective.loss.start_epoch(epoch, score_all)
-        if self.objective.control is not None:
-            self.objective.control.start_epoch(epoch)
         batches = self._batches(epoch)
         total = 0.0
         for rows in batches:
             loss = self._step(rows)
             if not np.isfinite(loss):
-                self._give_up(rows, epoch, good)
+                self._give_up(epoch, good)
             total += loss
         # All that is trained, and what normalises scores: the last step may spoil them.
         # Other buffers of a backbone, such as masks, need not be finite.
         trained = (*self.network.parameters(), *self.objective.parameters())
         norm = self.network.head.norm.buffers()
         if not all(bool(t.isfinite().all()) for t in (*trained, *norm)):
-            self._give_up(batches[-1], epoch, good)
+            self._give_up(epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         if self.phase.name:
             record["phase"] = self.phase.name
@@ -255,9 +244,8 @@ class Trainer:
         self.schedule.step()
         return loss
 
-    def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
-        """Go back to the last good epoch and say where numbers ceased to be finite."""
-        place = self._first_not_finite(rows)
+    def _give_up(self, epoch: int, good: tuple[State, State]) -> None:
+        """Go back to the last good epoch."""
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
@@ -265,47 +253,10 @@ class Trainer:
         mixed = self.config.mixed_precision
         more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
+            f"the loss is not finite in epoch {epoch + 1}{kept}. "
             f"Lower training.learning_rate ({self.config.learning_rate:g}){more}, or "
             "standardize the features"
         )
-
-    def _first_not_finite(self, rows: Tensor) -> str:
-        """Return the name of the first layer whose weights or output are not finite."""
-        for name, parameter in self.network.named_parameters():
-            if not parameter.isfinite().all():
-                return f"the weights of {name}"
-        names: list[str] = []
-
-        def noting(name: str) -> Any:
-            def note(module: nn.Module, inputs: Any, output: Any) -> None:
-                if isinstance(output, Tensor) and not output.isfinite().all():
-                    names.append(name)
-
-            return note
-
-        handles = [
-            module.register_forward_hook(noting(name))
-            for name, module in self.network.named_modules()
-            if name  # the inner ones report before those around them
-        ]
-        X, kind = (
-            self.items[self.train[rows]].to(self.phase.device),
-            self.phase.device.type,
-        )
-        mixed = torch.autocast(kind, enabled=self.config.mixed_precision)
-        try:
-            with torch.inference_mode(), mixed:
-                self.network(X)
-        finally:
-            for handle in handles:
-                handle.remove()
-        if names:
-            return f"the output of {names[0]}"
-        for name, parameter in self.objective.named_parameters():
-            if not parameter.isfinite().all():
-                return f"the weights of {name}"
-        return "the loss"
 
     def _metrics(self) -> Record:
         evaluator = self.evaluator
@@ -377,14 +328,24 @@ class Trainer:
             "untrained": self.untrained,
             "best": self._best and list(self._best),
         }
-        _checkpoint.save(self.phase.checkpoint, self.phase.identity, state)
+        buffer = BytesIO()
+        torch.save(state, buffer)
+        content = np.frombuffer(buffer.getbuffer(), np.uint8)
+        Checkpoint(self.phase.checkpoint, self.phase.identity).write((content,), [])
 
     def _resume(self) -> None:
         if self.phase.checkpoint is None:
             return
-        state = _checkpoint.load(self.phase.checkpoint, self.phase.identity)
-        if state is None:
+        file = Checkpoint(self.phase.checkpoint, self.phase.identity)
+        file.check()
+        saved = file.read()
+        if saved is None:
             return
+        content = BytesIO(saved[0][0].tobytes())
+        try:  # nothing in it is run
+            state = torch.load(content, map_location="cpu", weights_only=True)
+        except Exception as error:  # of many kinds, for what it refuses to make
+            raise ArtefactError(f"{file.path} is damaged; name another") from error
         for name in _STATEFUL:
             getattr(self, name).load_state_dict(state[name])
         self.history, self.untrained = state["history"], state["untrained"]

@@ -6,8 +6,9 @@ from torch.nn.functional import normalize, softplus
 
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import (
-    check_choice,
-    check_flag,
+    POSITIVE,
+    Interval,
+    check,
     check_integer,
     check_number,
 )
@@ -32,17 +33,22 @@ _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinit
 
 
 class PairLoss(Loss):
-    """A loss on pairs, within a batch or with items that were seen before."""
+    """A loss on pairs, within a batch or with items that were seen before.
 
-    # So many training items, drawn if there are more, are remembered by their scores
-    # when they were last seen: a pair then moves one of its items at a time.
+    Parameters
+    ----------
+    memory : int or None, default=None
+        Training items that a batch is compared with, by their scores when they were
+        last seen, as public code does; 0 compares the items of a batch with each other,
+        as the authors of HashNet do. Of many classes a batch has hardly any similar
+        pairs: None is 5,000 for more than 50 classes, and 0 for fewer.
+    """
 
     U: Tensor  # the scores of all training items, where some are remembered
 
     def __init__(self, memory: int | None) -> None:
         super().__init__()
-        if memory is not None:
-            check_integer("memory", memory, 0)
+        check("memory", memory, [Interval(int, 0), None])
         self.memory = memory
 
     def start(self, context: LossContext) -> None:
@@ -85,11 +91,6 @@ class HashNet(PairLoss):
     growth : float, default=0.005
         ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
         grow without an end; the authors' code ends at about 7.
-    memory : int or None, default=None
-        Training items that a batch is compared with, by their scores when they were
-        last seen, as public code does; 0 compares the items of a batch with each other,
-        as the authors do. Of many classes a batch has hardly any similar pairs: None is
-        5,000 for more than 50 classes, and 0 for fewer.
 
     References
     ----------
@@ -105,8 +106,7 @@ class HashNet(PairLoss):
         memory: int | None = None,
     ) -> None:
         super().__init__(memory)
-        if alpha is not None:
-            check_number("alpha", alpha, 0, above=True)
+        check("alpha", alpha, [*POSITIVE, None])
         check_number("growth", growth, 0)
         self.alpha, self.growth = alpha, growth
         self.step = 0
@@ -159,11 +159,6 @@ class DBDH(PairLoss):
         its bits.
     discrete : bool, default=True
         Whether both terms are of bits. False takes scores, clamped to [-1, 1].
-    memory : int or None, default=None
-        Training items that a batch is compared with, by their scores when they were
-        last seen; 0 compares the items of a batch with each other. Of many classes a
-        batch has hardly any similar pairs: None is 5,000 for more than 50 classes, and
-        0 for fewer.
     alpha : float or None, default=None
         The factor ``a``. None is 1/2 as in public code, but ``3.2 / n_bits`` where
         fewer than a quarter of all pairs are similar.
@@ -173,11 +168,9 @@ class DBDH(PairLoss):
 
     Notes
     -----
-    The article says that both terms are of discrete values and that gradients pass them
-    straight through; more of it was not at hand. Public code has ``alpha=0.5`` and no
-    weights, clamps scores instead of signing them, balances codes, and compares batches
-    with all training items. Where similar pairs are rare, codes then learn to be apart
-    only: with the classes of CIFAR-10 or Caltech-101 they learn hardly anything.
+    Public code has ``alpha=0.5`` and no weights, clamps scores instead of signing them,
+    balances codes, and compares batches with all training items. Where similar pairs
+    are rare, as with the classes of CIFAR-10, codes then learn to be apart only.
 
     References
     ----------
@@ -196,13 +189,11 @@ class DBDH(PairLoss):
         weighted: bool | None = None,
     ) -> None:
         super().__init__(memory)
-        if alpha is not None:
-            check_number("alpha", alpha, 0, above=True)
-        if weighted is not None:
-            check_flag("weighted", weighted)
+        check("alpha", alpha, [*POSITIVE, None])
+        check("weighted", weighted, [bool, None])
         check_number("balance", balance, 0)
-        check_choice("over", over, ("bit", "code"))
-        check_flag("discrete", discrete)
+        check("over", over, ["bit", "code"])
+        check("discrete", discrete, [bool])
         self.balance, self.over, self.discrete = balance, over, discrete
         self.alpha, self.weighted = alpha, weighted
 
@@ -278,8 +269,8 @@ class DCH(Loss):
         super().__init__()
         check_number("gamma", gamma, 0, above=True)
         check_number("quantization", quantization, 0)
-        check_flag("bounded", bounded)
-        check_flag("with_itself", with_itself)
+        check("bounded", bounded, [bool])
+        check("with_itself", with_itself, [bool])
         self.gamma, self.quantization = gamma, quantization
         self.bounded, self.with_itself = bounded, with_itself
 
