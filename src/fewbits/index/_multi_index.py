@@ -289,8 +289,7 @@ def _joined(
     distances = np.empty(offsets[-1], np.int32)
     positions = np.empty(offsets[-1], np.int64)
     for rows, hits in parts:
-        own = np.diff(hits.offsets)
-        at = np.repeat(offsets[rows] - hits.offsets[:-1], own)
+        at = np.repeat(offsets[rows] - hits.offsets[:-1], np.diff(hits.offsets))
         at += np.arange(len(at))
         distances[at], positions[at] = hits.distances, hits.ids
     return RangeSearchResult(offsets, distances, positions)

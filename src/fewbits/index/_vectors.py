@@ -75,9 +75,9 @@ class Int8Vectors:
                 f"blocks of values of shape {values.shape} must have shape {expected}, "
                 f"and a feature or more, got {blocks.shape}"
             )
-        own = super().__setattr__
-        own("_values", frozen_array(np.ascontiguousarray(values)))
-        own("_blocks", frozen_array(np.ascontiguousarray(blocks)))
+        values, blocks = map(np.ascontiguousarray, (values, blocks))
+        object.__setattr__(self, "_values", frozen_array(values))
+        object.__setattr__(self, "_blocks", frozen_array(blocks))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Int8Vectors are immutable, got another {name}")
@@ -142,8 +142,8 @@ class Int8Vectors:
         """
         chosen = slice(None) if rows is None else rows
         values = self._values[chosen].astype(np.float32)
-        each = np.repeat(self._blocks[chosen], BLOCK, axis=1)[:, : values.shape[1]]
-        result: Float32Array = values * each[..., 0] + each[..., 1]
+        blocks = np.repeat(self._blocks[chosen], BLOCK, axis=1)[:, : values.shape[1]]
+        result: Float32Array = values * blocks[..., 0] + blocks[..., 1]
         return result
 
 
@@ -206,16 +206,16 @@ class VectorPart:
     def _ranks(self) -> RankSelect:
         return RankSelect(self.live)
 
-    def at(self, rows: IdArray) -> IdArray:
-        """Turn rows into positions that may be read; -1 stays."""
-        rows = self._ranks.select(rows)
+    def at(self, ranks: IdArray) -> IdArray:
+        """Turn ranks among those that belong into positions to read; -1 stays."""
+        positions = self._ranks.select(ranks)
         if self.check is not None:
-            self.check(np.unique(rows[rows >= 0]))
-        return rows
+            self.check(np.unique(positions[positions >= 0]))
+        return positions
 
 
 class VectorParts:
-    """Several runs of vectors, addressed by the row in the collection.
+    """Several runs of vectors, whose rows are those of one matrix of all that belong.
 
     Parameters
     ----------
@@ -236,9 +236,9 @@ class VectorParts:
         kinds = {_kind(part.vectors) for part in parts}
         if len(kinds) != 1:
             raise ArgumentError(f"parts must hold vectors of one kind, got {kinds}")
-        own = super().__setattr__
-        own("_parts", tuple(parts))
-        own("_starts", tuple(accumulate(map(len, parts), initial=0)))
+        starts = tuple(accumulate(map(len, parts), initial=0))
+        object.__setattr__(self, "_parts", tuple(parts))
+        object.__setattr__(self, "_starts", starts)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"VectorParts are immutable, got another {name}")
@@ -268,14 +268,14 @@ class VectorParts:
         self, rows: IdArray
     ) -> Sequence[tuple[NDArray[Any] | Int8Vectors, IdArray]]:
         """Return for each run where in it `rows` are, -1 for those that are not."""
-        found = []
+        runs = []
         ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
         for part, start, stop in ends:
             here = (rows >= start) & (rows < stop)
             if here.any():
                 positions = part.at(np.where(here, rows - start, -1))
-                found.append((part.vectors, positions))
-        return found
+                runs.append((part.vectors, positions))
+        return runs
 
     def take(self, rows: IdArray) -> NDArray[Any]:
         """Return the vectors of some rows as floats, in the dtype that is stored."""

@@ -370,10 +370,10 @@ def arrow_frame(data: Any) -> tuple[bytes, bytes]:
     buffer = pa.py_buffer(data)
     batch = pa.ipc.open_file(buffer).get_batch(0)
     spans = [
-        (each.address - buffer.address, each.size)
+        (values.address - buffer.address, values.size)
         for column in batch.columns
-        for each in column.buffers()
-        if each is not None and each.size
+        for values in column.buffers()
+        if values is not None and values.size
     ]
     start = min((at for at, _ in spans), default=len(data))
     stop = max((at + size for at, size in spans), default=start)
