@@ -14,7 +14,7 @@ settings.register_profile(
     "fewbits",
     deadline=None,
     derandomize=True,
-    max_examples=500 if NIGHTLY else 50,
+    max_examples=500 if NIGHTLY else 25,
 )
 settings.load_profile("fewbits")
 
@@ -32,6 +32,19 @@ def pytest_configure():
         return
     if shutil.disk_usage(IN_MEMORY).free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave alone what ``-m slow`` and ``-m "not slow"`` would import for nothing."""
+    if collection_path.is_dir():
+        return None
+    path = collection_path.relative_to(config.rootpath).as_posix()
+    if config.option.markexpr == "slow":
+        return not path.startswith(tuple(name.split("::")[0] for name in SLOW)) or None
+    if config.option.markexpr == "not slow":
+        whole = tuple(name for name in SLOW if "::" not in name)
+        return path.startswith(whole) or None
+    return None
 
 
 def pytest_collection_modifyitems(items):

@@ -20,7 +20,6 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from fewbits import Collection, backbones, training
-from fewbits._json import to_json
 from fewbits.classify import Codebook
 from fewbits.classify.decoders import DECODERS, Bounded, Decoder
 from fewbits.cli import app
@@ -347,6 +346,11 @@ def arguments_of(method, home, case, homes):
     return {**base, **case}
 
 
+def plain(answer):
+    """Return an answer in the types of JSON."""
+    return json.loads(json.dumps(answer, default=lambda x: x.tolist()))
+
+
 def by_python(method, folder, arguments):
     try:
         answer = getattr(Collection.open(folder), method)(**arguments)
@@ -365,7 +369,7 @@ def by_python(method, folder, arguments):
         answer = [estimate.to_dict() for estimate in answer]
     elif hasattr(answer, "to_dict"):
         answer = answer.to_dict()
-    return "ok", json.loads(to_json(answer))
+    return "ok", plain(answer)
 
 
 def by_json(method, folder, arguments, kind):
@@ -392,7 +396,7 @@ def by_json(method, folder, arguments, kind):
     if response.status_code != 200:
         return answer["error"]["code"], answer["error"]["message"]
     if method in CHANGES:
-        return "ok", [answer["n_changed"], *json.loads(to_json(state_of(folder)))]
+        return "ok", [answer["n_changed"], *plain(state_of(folder))]
     if method == "get":
         return "ok", [item["columns"] for item in answer["items"]]
     if method == "encode":
@@ -454,7 +458,7 @@ def by_command(method, folder, arguments, tmp_path):
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     if method in CHANGES:
         n_changed = next((lines[0][x] for x in lines[0] if x.endswith("ed")), 0)
-        return "ok", [n_changed, *json.loads(to_json(state_of(folder)))]
+        return "ok", [n_changed, *plain(state_of(folder))]
     if method == "get":
         return "ok", [line["columns"] for line in lines]
     if method == "encode":

@@ -70,20 +70,17 @@ def _values(ids: Any, what: str) -> Any:
     """Return ids as an Arrow column of whole numbers or texts of any type."""
     if isinstance(ids, np.ma.MaskedArray):
         raise ArgumentError("ids are a masked array; leave out the rows of its gaps")
-    if not is_column(ids):
+    if not isinstance(ids, list | tuple) and not is_column(ids):
         array = np.asarray(ids)
         if array.ndim != 1:
             raise ArgumentError(
                 f"ids must be a list of whole numbers or texts, got shape {array.shape}"
             )
-        is_list = isinstance(ids, list | tuple)
-        if array.dtype.kind in "OUT":  # of [1, "a"] NumPy makes two texts
-            values = ids if is_list else array.tolist()
-            ids = [str(x) if isinstance(x, UUID) else x for x in values]
-        elif is_list and any(isinstance(x, bool) for x in ids):
+        ids = array.tolist() if array.dtype.kind in "OUT" else array
+    if isinstance(ids, list | tuple):
+        if any(isinstance(value, bool) for value in ids):
             raise ArgumentError("ids must be whole numbers or texts, got a truth value")
-        else:
-            ids = array
+        ids = [str(value) if isinstance(value, UUID) else value for value in ids]
     try:
         column = as_column(ids)
     except ArgumentError:

@@ -361,7 +361,6 @@ class TestFiles:
         assert other.fingerprint != backbone.fingerprint
         assert other.id != backbone.id
 
-    @settings(max_examples=40)
     @given(st.floats(0, 1, exclude_max=True), st.integers(1, 255))
     @example(0.0, 1)
     @example(0.0001, 1)

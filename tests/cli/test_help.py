@@ -71,7 +71,6 @@ def test_the_version_says_which_kernels_run():
 @pytest.mark.parametrize(
     ("words", "closed", "status"),
     [
-        ("data list", ">&-", 0),
         ("fit - -o c", "<&-", 2),
         ("inspect none", "2>&-", 2),
         ("data list", "<&- >&- 2>&-", 0),

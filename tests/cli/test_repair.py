@@ -1,8 +1,6 @@
 """Damage of any file of a collection is named and repaired by the commands alone."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from fewbits.collection import Collection
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArtefactError
+from tests.cli._calling import invoke
 
 N = 5000  # vectors of several blocks, which stay a segment when others come
 ENCODER = LinearEncoder(np.eye(16), np.zeros(16))
@@ -25,16 +24,9 @@ def folder(tmp_path):
     return tmp_path / "b"
 
 
-def call(*arguments):
-    """Run the command in a process of its own."""
-    main = "from fewbits.cli import main; main()"
-    found = subprocess.run(
-        [sys.executable, "-c", main, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.returncode, found.stdout, found.stderr
+def call(*words):
+    result = invoke(*words)
+    return result.exit_code, result.stdout, result.stderr
 
 
 def paths(folder, pattern):

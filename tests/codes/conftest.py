@@ -1,7 +1,7 @@
-"""Compare the compiled searches with the NumPy ones, under one instruction set."""
+"""Compare the compiled searches with the NumPy ones, under instruction sets."""
 
-import hashlib
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import pytest
@@ -40,49 +40,30 @@ def within(module, queries, database, radius, mask, threads=1):
     return offsets, found, rows
 
 
-_KNOWN = {}
-
-
-def definition(search, args):
-    """Return what NumPy finds; in a large database once, not for each ISA."""
-    if len(args[1]) < 10_000:
-        return search(_reference, *args)
-    key = search, *map(identity, args)
-    if key not in _KNOWN:
-        _KNOWN[key] = search(_reference, *args)
-    return _KNOWN[key]
-
-
-def identity(value):
-    if isinstance(value, np.ndarray):
-        return value.shape, hashlib.blake2b(np.ascontiguousarray(value)).digest()
-    return value
+@contextmanager
+def forced(isa):
+    before = _native.active_isa()
+    assert _native.force_isa(isa)
+    try:
+        yield
+    finally:
+        assert _native.force_isa(before)
 
 
 class Compiled:
-    """The compiled searches, with the ISA `name` while one of them runs."""
+    """The compiled searches, under each of some instruction sets."""
 
-    def __init__(self, name):
-        self._name = name
+    def __init__(self, *isas):
+        self._isas = isas
 
-    @contextmanager
-    def _forced(self):
-        before = _native.active_isa()
-        assert _native.force_isa(self._name)
-        try:
-            yield
-        finally:
-            assert _native.force_isa(before)
+    def topk(self, *args):
+        """Return what the first finds."""
+        with forced(self._isas[0]):
+            return topk(_native, *args)
 
-    def _run(self, search, args, threads):
-        with self._forced():
-            return search(_native, *args, threads)
-
-    def topk(self, *args, threads=1):
-        return self._run(topk, args, threads)
-
-    def within(self, *args, threads=1):
-        return self._run(within, args, threads)
+    def within(self, *args):
+        with forced(self._isas[0]):
+            return within(_native, *args)
 
     def check_distances(self, *args):
         return self._check(distances, args, (1, 2, 8))
@@ -94,13 +75,21 @@ class Compiled:
         return self._check(within, args, threads)
 
     def _check(self, search, args, threads):
-        expected = definition(search, args)
-        for n in threads:
-            for a, b in zip(self._run(search, args, n), expected, strict=True):
-                np.testing.assert_array_equal(a, b)
+        expected = search(_reference, *args)
+        for isa, n in product(self._isas, threads):
+            with forced(isa):
+                found = search(_native, *args, n)
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(a, b, f"{isa}, {n} threads")
         return expected
 
 
 @pytest.fixture(scope="session", params=_native.isas() if COMPILED else [])
 def compiled(request):
     return Compiled(request.param)
+
+
+@pytest.fixture(scope="session")
+def every_isa():
+    """Return all at once, where NumPy takes the most time."""
+    return Compiled(*(_native.isas() if COMPILED else []))

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
-
-few_examples = settings(max_examples=60)
 
 
 def packed_mask(rng, n, kind):
@@ -52,40 +50,37 @@ def problems(draw):
 
 
 @given(problem=problems())
-@few_examples
-def test_distances(compiled, problem):
-    compiled.check_distances(*problem[:2])
+def test_distances(every_isa, problem):
+    every_isa.check_distances(*problem[:2])
 
 
 @given(problem=problems(), choice=st.sampled_from(["one", "few", "n - 1", "n"]))
-@few_examples
-def test_topk(compiled, problem, choice):
+def test_topk(every_isa, problem, choice):
     queries, database, mask, rng = problem
     n = len(database)
     if n == 0:
         return
     k = {"one": 1, "few": int(rng.integers(1, 1 + min(n, 20))), "n - 1": n - 1, "n": n}
-    compiled.check_topk(queries, database, max(1, k[choice]), mask)
+    every_isa.check_topk(queries, database, max(1, k[choice]), mask)
 
 
 @given(problem=problems(), share=st.sampled_from([0, 0.01, 0.3, 0.5, 0.99, 1]))
-@few_examples
-def test_within(compiled, problem, share):
+def test_within(every_isa, problem, share):
     queries, database, mask, _ = problem
     radius = round(8 * database.shape[1] * share)
-    compiled.check_within(queries, database, radius, mask)
+    every_isa.check_within(queries, database, radius, mask)
 
 
 @pytest.mark.parametrize("width", [31, 32, 33, 64])
-def test_complements_are_as_far_as_can_be(compiled, width):
+def test_complements_are_as_far_as_can_be(every_isa, width):
     rng = np.random.default_rng(0)
     queries = rng.integers(0, 256, (5, width), dtype=np.uint8)
     database = np.repeat(~queries, 40, axis=0)
-    found, _ = compiled.check_topk(queries, database, 200, None)
+    found, _ = every_isa.check_topk(queries, database, 200, None)
     assert (found.max(axis=1) == 8 * width).all()
-    offsets, *_ = compiled.check_within(queries, database, 8 * width - 1, None)
+    offsets, *_ = every_isa.check_within(queries, database, 8 * width - 1, None)
     assert offsets[-1] == 5 * 160
-    offsets, *_ = compiled.check_within(queries, database, 8 * width, None)
+    offsets, *_ = every_isa.check_within(queries, database, 8 * width, None)
     assert offsets[-1] == 5 * 200
 
 

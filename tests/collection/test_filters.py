@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -69,7 +69,6 @@ def by_hand(mask, queries, k):
     as_mask=st.booleans(),
     k=st.integers(1, N + 5),
 )
-@settings(max_examples=40)
 def test_a_filter_equals_filtering_by_hand(col, condition, allowed, as_mask, k):
     mask = np.ones(N, np.bool_) if condition is None else CONDITIONS[condition].copy()
     ids, options = col.ids, {"filter": condition, "allowed": None}

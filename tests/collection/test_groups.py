@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits import Collection
@@ -39,7 +39,6 @@ def answer(hits):
     return [[(hit.id, hit.distance) for hit in some] for some in hits]
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 60), st.integers(1, 40), st.integers(1, 12))
 def test_any_groups(seed, n, n_groups, k):
     rng = np.random.default_rng(seed)

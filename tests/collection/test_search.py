@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
@@ -57,8 +57,8 @@ def answers(hits):
     return [[(hit["row"], hit.distance) for hit in some] for some in hits]
 
 
-@pytest.mark.parametrize("k", [1, 5, N, 10**9])
-@pytest.mark.parametrize("index", ["auto", "flat", "multi-index"])
+@pytest.mark.parametrize("k", [1, 5, 10**9])
+@pytest.mark.parametrize("index", ["flat", "multi-index"])
 def test_nearest_items_ties_in_their_order(home, k, index):
     col = home(made(index=index))
     hits = col.search(Q, k)
@@ -169,7 +169,6 @@ def test_items_are_left_out_of_their_own_answers(home, k, form):
     assert answers(two) == [[(9, hamming(X[3:4])[0, 9])]]
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 12), st.integers(1, 14), st.integers(1, 3))
 def test_items_behind_many_of_the_same_distance(seed, n, k, n_kinds):
     rng = np.random.default_rng(seed)
@@ -194,8 +193,8 @@ def test_the_only_item_finds_nothing(home):
 # Within a radius.
 
 
-@pytest.mark.parametrize("radius", [0, 2, 4, N_BITS, 99])
-@pytest.mark.parametrize("k", [None, 1, 6, 10**9])
+@pytest.mark.parametrize("radius", [0, 4, 99])
+@pytest.mark.parametrize("k", [None, 6, 10**9])
 @pytest.mark.parametrize("index", ["flat", "multi-index"])
 def test_all_items_within_a_radius(home, radius, k, index):
     col = home(made(index=index))

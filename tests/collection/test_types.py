@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from fewbits import Collection
-from fewbits._json import to_json
 from fewbits.cli import app
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
@@ -212,9 +211,11 @@ def test_update_keeps_to_the_same_rules():
 
 
 @pytest.mark.parametrize("kind", STORED)
-def test_json_is_taken_back(kind):
+def test_json_is_taken_back(kind, tmp_path):
     col = made(kind)
-    row = json.loads(to_json(col.get([0])[0]))
+    col.save(tmp_path / "c")
+    told = CliRunner().invoke(app, ["get", str(tmp_path / "c"), "0", "--json"])
+    row = json.loads(told.stdout)["columns"]
     col.add([{"x": 1.0, "y": 1.0, kind: row[kind]}], column=["x", "y"])
     first, again = col.to_arrow([kind])[kind].to_pylist()
     assert repr(first) == repr(again)

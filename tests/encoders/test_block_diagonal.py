@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.encoders import BlockDiagonalEncoder, LinearEncoder
@@ -32,7 +32,6 @@ def maps(draw):
     return blocks, dense, rng.normal(size=n_bits).astype(np.float32), X
 
 
-@settings(max_examples=60)
 @given(made=maps(), zero_bit=st.integers(0, 1))
 def test_scores_and_codes_are_those_of_a_dense_map(made, zero_bit):
     blocks, dense, bias, X = made

@@ -33,14 +33,6 @@ def test_bytes_of_any_real_dtype(dtype):
     np.testing.assert_array_equal(ENCODER.encode(CODES.astype(dtype)), CODES)
 
 
-def test_blocks(monkeypatch):
-    monkeypatch.setattr("fewbits._features._BLOCK_BYTES", 4 * 5 * 25)
-    seen = []
-    found = ENCODER.encode(CODES, progress=lambda *done: seen.append(done))
-    np.testing.assert_array_equal(found, CODES)
-    assert seen == [(25, 60), (50, 60), (60, 60)]
-
-
 @pytest.mark.parametrize(
     ("codes", "said"),
     [

@@ -1,7 +1,5 @@
 """Votes follow the documented order; nothing is learnt from the test part."""
 
-import subprocess
-import sys
 from collections import Counter
 from fractions import Fraction
 from functools import partial
@@ -233,14 +231,6 @@ def test_bad_votes_have_one_clear_line(arguments, k, message):
 def test_more_neighbours_than_there_are():
     nearest = predictions(CODES, ["b", "a", "b"], CODES[:1], 10**9)
     assert nearest.tolist() == ["b"]
-
-
-def test_importing_evaluation_does_not_import_scikit_learn():
-    program = "import sys, fewbits.evaluation; print('sklearn' in sys.modules)"
-    printed = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert printed.stdout.strip() == "False"
 
 
 def test_a_weight_of_errors_beyond_float32_is_refused():

@@ -17,7 +17,7 @@ from fewbits.encoders import LinearEncoder
 from fewbits.learners import ITQ
 from fewbits.server import Settings, create_app
 
-N_TEXTS, N_IMAGES = 2500, 240
+N_TEXTS, N_IMAGES = 2500, 40
 N_CLASSES = 1000
 STOPPED = set()  # addresses of servers that answer no more
 #: Answers are held back for up to so many milliseconds, so that none is in its order.

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from fewbits.errors import ArgumentError, CodeError
 from fewbits.index import FlatIndex, MultiIndexHashing
-from tests.index._indexes import INDEXES, of_segments
+from tests.index._indexes import INDEXES, LOOKED_UP, of_segments
 
 COPIES = [copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))]
 every_index = pytest.mark.parametrize("kind", INDEXES)
+scanned_or_looked_up = pytest.mark.parametrize("kind", [FlatIndex, LOOKED_UP])
 in_any_way = pytest.mark.parametrize("made", ["built", "in_segments"])
 
 
@@ -99,7 +100,7 @@ def check(index, case, k, radius, mask, allowed):
         assert list(answer) == near
 
 
-@every_index
+@scanned_or_looked_up
 @in_any_way
 @given(case=cases, cuts=cuts, k=st.integers(1, 50), radius=st.integers(0, 150))
 def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
@@ -116,7 +117,7 @@ def test_answers_are_those_of_brute_force(kind, made, case, cuts, k, radius):
     check(index, case, k, radius, mask, case.rng.permutation(case.ids[mask]))
 
 
-@every_index
+@scanned_or_looked_up
 @in_any_way
 @given(case=cases, cuts=cuts, k=st.integers(1, 20), steps=st.integers(0, 2))
 def test_reranking_is_that_of_one_segment(kind, made, case, cuts, k, steps):
@@ -210,7 +211,7 @@ def joined(pairs):
     return sorted(map(list, {tuple(sorted(each)) for each in groups.values()}))
 
 
-@every_index
+@scanned_or_looked_up
 @in_any_way
 @given(case=cases, cuts=cuts, radius=st.integers(0, 20), ordered=st.booleans())
 def test_pairs_are_those_of_brute_force(kind, made, case, cuts, radius, ordered):

@@ -212,7 +212,6 @@ def test_vectors_in_more_chunks_than_one_list_column_holds():
 
 
 @settings(
-    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

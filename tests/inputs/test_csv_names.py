@@ -40,7 +40,7 @@ def column_of(cells, tmp_path, *, packed=False):
 def test_names_stay_as_they_are_written(name, packed, tmp_path):
     cells = NAMES[name]
     assert column_of(cells, tmp_path, packed=packed).to_pylist() == cells
-    far = ["1"] * 60_000 + cells  # behind what the kinds of columns are told by
+    far = ["1"] * 20_000 + cells  # behind what the kinds of columns are told by
     with np.errstate(all="ignore"):
         assert column_of(far, tmp_path, packed=packed).to_pylist() == far
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from fewbits import inputs
 
 QUIET = settings(
-    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -203,7 +203,6 @@ def test_deep_folders(tmp_path):
 NAMES = st.sampled_from(["a", "b", "._c", "x.PNG", "y.gif", "z.heic", "n.txt", "é"])
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.sets(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=1))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_image_once(tmp_path_factory, names):

@@ -28,7 +28,6 @@ VALUES = st.one_of(
 
 
 @settings(
-    max_examples=80,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

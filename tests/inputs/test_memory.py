@@ -25,14 +25,14 @@ def peak():  # ru_maxrss would begin with that of the parent
 
 before = peak()
 found = inputs.read(sys.argv[1], column="text")
-assert len(found) == 200_000 and len(found.values[7]) == 1 << 20
+assert len(found) == 100_000 and len(found.values[7]) == 1 << 20
 print(peak() - before)
 """
 
 
 @pytest.fixture(scope="module")
 def texts():
-    found = [f'so "good" {i:06} ' + "and long, " * 24 for i in range(200_000)]
+    found = [f'so "good" {i:06} ' + "and long, " * 24 for i in range(100_000)]
     found[7] = "a" * (1 << 20)
     return pa.table({"text": found})
 
@@ -87,5 +87,5 @@ def test_vectors_are_never_there_twice(tmp_path, n_shards):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.shape == (20_000 * n_shards, 25)
-    assert peak < 1.3 * found.nbytes
+    assert peak < 1.6 * found.nbytes
     assert pa.total_allocated_bytes() - before < 0.2 * X.nbytes

@@ -146,19 +146,16 @@ def ties(seed):
 
 
 class TestExact:
-    @settings(max_examples=40)
     @given(problem=affine_maps(), zero_bit=st.integers(0, 1))
     def test_linear(self, problem, zero_bit, folder):
         X, weights, bias = problem
         check(LinearEncoder(weights, bias, zero_bit=zero_bit), X, folder)
 
-    @settings(max_examples=25)
     @given(problem=near_thresholds(), zero_bit=st.integers(0, 1))
     def test_near_the_threshold(self, problem, zero_bit, folder):
         X, weights, bias = problem
         check(LinearEncoder(weights, bias, zero_bit=zero_bit), X, folder)
 
-    @settings(max_examples=25)
     @given(seed=seeds)
     def test_ties(self, seed, folder):
         x, weights, bias = ties(seed)

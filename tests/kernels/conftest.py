@@ -35,6 +35,12 @@ def kernels():
     return {each.id: each.values[0] for each in KERNELS}
 
 
+@pytest.fixture(scope="session")
+def every_compiled():
+    """Return all of these at once, where what they must equal takes the most time."""
+    return [each.values[0] for each in KERNELS[1:]]
+
+
 @pytest.fixture(scope="session", params=KERNELS[1:])
 def compiled(request):
     """Return a kernel to compare with the reference, which is what NumPy computes."""

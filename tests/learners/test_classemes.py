@@ -42,7 +42,7 @@ def test_more_bits_repeat_classes_with_other_rows(digits):
     assert more.bit_classes_[:30].tolist() == 3 * list(range(10))
     assert len(set(more.bit_classes_[30:].tolist())) == 4
     assert len(np.unique(bits, axis=1).T) == 34
-    assert (bits[:, :10] == bits[:, 10:20]).mean() > 0.95
+    assert (bits[:, :10] == bits[:, 10:20]).mean() > 0.9
 
 
 def test_bits_that_repeat_others_are_told(digits):

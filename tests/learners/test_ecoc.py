@@ -40,7 +40,7 @@ def test_rows_get_the_codeword_of_their_class(digits):
     X, y = digits
     ecoc = ECOC(64, random_state=0).fit(X[:900], y[:900])
     right = ecoc.transform(X[900:]) == ecoc.codewords_[y[900:]]
-    assert right.mean() > 0.85
+    assert right.mean() > 0.75
 
 
 def test_mistakes(digits):

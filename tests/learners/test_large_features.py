@@ -36,7 +36,7 @@ def test_scale(learner, kind):
     """Powers of 2 change no bit where scores stay finite."""
     X = MATRICES[kind].astype(np.float32)
     usual = answer(lambda X: clone(learner).fit(X, Y), X).encode(X)
-    for power in (85, 122, 126):
+    for power in (85, 126):
         with np.errstate(over="ignore"):
             large = X * np.float32(2.0**power)
         if not np.isfinite(large).all():

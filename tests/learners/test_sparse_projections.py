@@ -130,12 +130,12 @@ def test_objective_of_the_paper_s_solvers_can_rise(solver):
 
 @pytest.mark.parametrize("n_bits", [12, 20])
 def test_all_weights_is_itq(n_bits):
-    X = data(2000)
-    sp = fit(X, n_bits, density=1, n_iter=300)
+    X = data(1000)
+    sp = fit(X, n_bits, density=1, n_iter=100)
     assert isinstance(sp.encoder_, LinearEncoder)
-    itq = ITQ(n_bits, n_iter=300, random_state=0).fit(X * scale_of(X, n_bits))
+    itq = ITQ(n_bits, n_iter=100, random_state=0).fit(X * scale_of(X, n_bits))
     # Where R = Rbar, eq. (3) is the objective of ITQ.
-    assert sp.objective_[-1] == pytest.approx(itq.objective_[-1], rel=0.01)
+    assert sp.objective_[-1] == pytest.approx(itq.objective_[-1], rel=0.03)
 
 
 def scale_of(X, n_bits):

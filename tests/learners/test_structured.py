@@ -52,10 +52,10 @@ def test_any_number_of_features_and_rows(learner, n, d, b):
     assert len(np.unique(fitted.encode(X), axis=0)) > 1
 
 
-@pytest.mark.parametrize("d", [2, 7, 12, 16])
-@pytest.mark.parametrize("n_bits", [1, 5, 7, 20])
-@pytest.mark.parametrize("penalty", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("rest", ["zero", "free"])
+@pytest.mark.parametrize(("d", "n_bits"), [(2, 1), (2, 7), (7, 5), (12, 20), (16, 16)])
+@pytest.mark.parametrize(
+    ("penalty", "rest"), [(0.01, "zero"), (1.0, "free"), (100.0, "zero")]
+)
 def test_cbe_never_raises_its_objective(d, n_bits, penalty, rest):
     cbe = CBE(n_bits, penalty=penalty, rest=rest, n_iter=20, random_state=0)
     cbe.fit(features(d=d))
@@ -90,8 +90,7 @@ def test_constant_bits_of_a_rotation_are_told():
     assert Hadamard(16, random_state=0).fit(features()).n_dead_bits_ == 0
 
 
-@pytest.mark.parametrize("d", [1, 2, 7, 12, 31])
-@pytest.mark.parametrize("n_bits", [1, 6, 11, 60])
+@pytest.mark.parametrize(("d", "n_bits"), [(1, 6), (2, 1), (7, 11), (12, 60), (31, 6)])
 def test_bilinear_projections_never_raise_their_objective(d, n_bits):
     bp = BilinearProjections(n_bits, n_iter=15, random_state=0).fit(features(d=d))
     assert np.diff(bp.objective_).max() <= 1e-12

@@ -16,7 +16,7 @@ def digits():
     return X[:600], y[:600]
 
 
-@pytest.mark.parametrize("n_bits", [4, 16, 100])
+@pytest.mark.parametrize("n_bits", [16, 100])
 def test_without_supervision_it_is_itq(digits, n_bits):
     X, y = digits
     ours = SupervisedITQ(n_bits, supervision=0, n_iter=5, random_state=3).fit(X, y)
@@ -25,7 +25,7 @@ def test_without_supervision_it_is_itq(digits, n_bits):
     np.testing.assert_array_equal(ours.objective_, itq.objective_)
 
 
-@pytest.mark.parametrize("n_bits", [4, 16, 100])
+@pytest.mark.parametrize("n_bits", [4, 16])
 def test_with_nothing_else_it_is_cca_itq(digits, n_bits):
     X, y = digits
     both = {"n_iter": 5, "reg": 0.3, "random_state": 3}
@@ -67,26 +67,11 @@ def test_more_supervision_brings_classes_together(digits):
     X, y = digits
     same = y[:, None] == y
     ratios = []
-    for supervision in (0, 0.5, 1):
+    for supervision in (0, 1):
         learner = SupervisedITQ(32, supervision=supervision, random_state=0)
         distances = hamming_distances(*2 * [learner.fit(X, y).encode(X)])
         ratios.append(distances[same].mean() / distances[~same].mean())
-    assert ratios[0] > ratios[1] > ratios[2]
-
-
-def test_choice_holds_out_classes(digits):
-    X, y = digits
-    learner = SupervisedITQ(16, supervision="validated", n_iter=5, random_state=0)
-    learner.fit(X, y)
-    found = learner.validation_
-    shares = found.shares.tolist()
-    assert shares == [0.0, 0.1, 0.25, 0.5, 0.75, 1.0]
-    chosen = shares.index(learner.supervision_)
-    assert found.known[chosen] >= found.known[0]
-    plain = SupervisedITQ(
-        16, supervision=learner.supervision_, n_iter=5, random_state=0
-    )
-    np.testing.assert_array_equal(learner.encode(X), plain.fit(X, y).encode(X))
+    assert ratios[0] > ratios[1] + 0.2
 
 
 def test_an_interrupt_while_shares_are_compared_ends_the_fit(digits):
@@ -94,24 +79,18 @@ def test_an_interrupt_while_shares_are_compared_ends_the_fit(digits):
 
     def interrupt(*_):
         calls.append(1)
-        if len(calls) == 20:
+        if len(calls) == 12:
             raise KeyboardInterrupt
 
     learner = SupervisedITQ(16, supervision="validated", n_iter=5, random_state=0)
     with on_progress(interrupt), pytest.raises(KeyboardInterrupt):
         learner.fit(*digits)
-    assert len(calls) == 20
+    assert len(calls) == 12
 
 
-def test_known_and_new_classes_count_alike(digits):
-    """The best harmonic mean of both is taken."""
-    learner = SupervisedITQ(8, supervision="validated", n_iter=1, random_state=0)
-    found = learner.fit(*digits).validation_
-    both = 2 * found.known * found.new / (found.known + found.new)
-    assert learner.supervision_ == found.shares[both.argmax()]
-
-
-def test_every_class_is_held_out_once(digits):
+@pytest.fixture(scope="module")
+def validated(digits):
+    """Return a learner that has chosen a share, and the fits that it took."""
     fits = []
 
     class Recorded(SupervisedITQ):
@@ -120,8 +99,23 @@ def test_every_class_is_held_out_once(digits):
             return super().fit(X, y)
 
     learner = Recorded(8, supervision="validated", n_iter=1, random_state=0)
-    learner.fit(*digits)
-    whole, *shares = fits
+    return learner.fit(*digits), fits
+
+
+def test_the_best_harmonic_mean_for_known_and_new_classes_is_taken(digits, validated):
+    learner, _ = validated
+    found = learner.validation_
+    assert found.shares.tolist() == [0.0, 0.1, 0.25, 0.5, 0.75, 1.0]
+    both = 2 * found.known * found.new / (found.known + found.new)
+    assert learner.supervision_ == found.shares[both.argmax()]
+    plain = SupervisedITQ(
+        8, supervision=learner.supervision_, n_iter=1, random_state=0
+    ).fit(*digits)
+    np.testing.assert_array_equal(learner.encode(digits[0]), plain.encode(digits[0]))
+
+
+def test_every_class_is_held_out_once(digits, validated):
+    whole, *shares = validated[1]
     assert whole[0] == "validated"
     of_itq = [(classes, n) for share, classes, n in shares if share == 0]
     assert len(of_itq) == 3
@@ -133,8 +127,7 @@ def test_every_class_is_held_out_once(digits):
         assert n < np.isin(y, list(classes)).sum()
 
 
-@pytest.mark.parametrize("supervision", [0.5, 1.0])
-@pytest.mark.parametrize("scale", [1, 1e-3, 1e9])
+@pytest.mark.parametrize(("supervision", "scale"), [(0.5, 1), (1.0, 1e-3), (1.0, 1e9)])
 def test_labels_that_say_nothing_leave_itq(supervision, scale):
     kinds = np.random.default_rng(0).normal(size=(30, 8)) * scale
     X, y = np.repeat(kinds, 8, axis=0) / 3, np.arange(240) % 4

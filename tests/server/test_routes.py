@@ -14,7 +14,6 @@ from PIL import Image
 from pyarrow import parquet
 
 from fewbits import Collection
-from fewbits._json import to_json
 from fewbits.classify.decoders import Bounded
 from fewbits.client.wire import ARROW, BYTES, read_stream, write_stream
 from fewbits.server import create_app
@@ -32,7 +31,7 @@ def post(client, path, headers=None, **body):
 
 
 def plain(answer):
-    return json.loads(to_json(answer.to_dict()))
+    return json.loads(json.dumps(answer.to_dict(), default=lambda x: x.tolist()))
 
 
 def hits_of(client, **body):

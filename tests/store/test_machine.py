@@ -206,7 +206,7 @@ class TextMachine(Machine):
 @pytest.mark.parametrize("machine", [Machine, TextMachine], ids=["numbers", "texts"])
 def test_a_store_is_a_dictionary(machine, monkeypatch):
     small_segments(monkeypatch)
-    n = int(os.environ.get("FEWBITS_RUNS", 5000 if NIGHTLY else 100))
+    n = int(os.environ.get("FEWBITS_RUNS", 5000 if NIGHTLY else 50))
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -18,6 +18,8 @@ QUICK = {
     "training.learning_rate": 0.01,
 }
 
+QUICK_DEEP = {"training.max_epochs": 1, "training.validation": 0.0}
+
 
 def items(seed, n=600):
     """Return items whose classes overlap, as features of at least 0."""
@@ -71,7 +73,7 @@ def test_is_of_the_items_kept_aside():
     assert found.scale == expected.scale
 
 
-@pytest.mark.filterwarnings("ignore:among the codes of training items, bit 1 of 6")
+@pytest.mark.filterwarnings("ignore:among the codes of training items")
 def test_nothing_kept_aside_and_several_labels():
     assert fitted(parameters={"training.validation": 0.0}).calibration is None
     _, y = items(0)
@@ -127,8 +129,10 @@ def test_codes_of_centres():
 
 
 def test_majorities_that_are_the_same_are_told():
-    with pytest.warns(UserWarning, match="6 classes have . different codes"):
-        fitted(method="hashnet", bits=3, parameters={"training.max_epochs": 1})
+    twins = np.repeat(items(0, 100)[0], 2, axis=0)  # each of both classes
+    source = Input("vectors", twins, ["a", "b"] * 100, "x.npz")
+    with pytest.warns(UserWarning, match="2 classes have 1 different codes"):
+        fewbits.fit(source, learner="hashnet", bits=8, parameters=QUICK_DEEP)
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_settings_of_a_loss_and_a_control():
         "loss.quantization": 0,
         "control": "posterior",
         "control.mode": "replace",
-        "control.n_flips": 1,
+        "control.n_hidden": 16,
     }
     quick = {**settings, "training.max_epochs": 1, "checkpoint": None}
     collection = fewbits.fit(vectors(), learner="dch", bits=16, parameters=quick)

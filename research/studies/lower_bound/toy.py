@@ -98,7 +98,7 @@ def _learned(seen: Any, block: int, seed: int, n_steps: int) -> Surrogate:
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, n_steps)
     inputs, wanted = seen
     for _ in range(n_steps):
-        _, loss = network.losses(inputs, None, wanted, True)
+        _, loss = network.losses(inputs, None, wanted)
         optimizer.zero_grad()
         torch.autograd.backward(loss)
         optimizer.step()

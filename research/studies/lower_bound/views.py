@@ -45,7 +45,7 @@ class LearnsOtherView(_OfTwoViews):
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         blocks, centres = self._blocks(scores), self._centres_of(batch)
         other = self._of_other_view()
-        return ControlLoss(*self.surrogate.losses(blocks, centres, other, True))
+        return ControlLoss(*self.surrogate.losses(blocks, centres, other))
 
 
 class DrawnToOtherView(_OfTwoViews):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits._checks import check_count
 from fewbits._labels import voting_classes
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray, IdArray
 from fewbits.codes import Neighbours, as_codes, hamming_distances, hamming_topk
 from fewbits.errors import ArgumentError
@@ -123,7 +124,8 @@ def nearest_vote(
     k : int, default=1
         How many votes there are; more than there are codes means all.
     own : ndarray of shape (n_queries,), dtype int64, default=None
-        The row of each query, where queries are codes of the database: it has no vote.
+        The row of each query that is a code of the database, which has no vote on
+        itself; -1 for others.
 
     Returns
     -------
@@ -146,23 +148,17 @@ def nearest_vote(
     """
     queries, database = as_codes(queries), as_codes(database)
     classes, numbers = voting_classes(labels, len(database))
-    parts = [(np.arange(len(queries)), own)]
     if (numbers < 0).any():
         voters = np.flatnonzero(numbers >= 0)
         database, numbers = database[voters], numbers[voters]
         if own is not None:  # a query without a label is not among the voters
             places = np.minimum(np.searchsorted(voters, own), len(voters) - 1)
-            votes = voters[places] == own
-            parts = [(np.flatnonzero(~votes), None)]
-            parts.append((np.flatnonzero(votes), places[votes]))
-            parts = [part for part in parts if len(part[0])]
+            own = np.where(voters[places] == own, places, -1)
     winners = np.empty(len(queries), np.int64)
     shares = np.empty(len(queries))
-    for rows, mine in parts:
-        blocks = _nearest_ballots(queries[rows], database, k, len(classes), mine)
-        for span, ballots in blocks:
-            n, block = span.stop - span.start, rows[span]
-            winners[block], shares[block] = _winners(ballots, numbers, n, len(classes))
+    for span, ballots in _nearest_ballots(queries, database, k, len(classes), own):
+        n = span.stop - span.start
+        winners[span], shares[span] = _winners(ballots, numbers, n, len(classes))
     return Votes(classes[winners], shares)
 
 
@@ -174,23 +170,24 @@ def _nearest_ballots(
     own: IdArray | None = None,
 ) -> Iterator[tuple[slice, _Ballots]]:
     """Yield, for blocks of queries, the votes of the `k` nearest codes."""
+    own = np.full(len(queries), -1) if own is None else own
     # A query that is in the database is as near to itself as can be.
-    itself = 0 if own is None else 1
-    if len(database) <= itself:
-        other = "other " if itself else ""
+    itself = (own >= 0).astype(np.int64)
+    if len(database) <= itself.max(initial=0):
+        other = "other " if itself.any() else ""
         raise ArgumentError(f"without {other}codes there are no votes to count")
-    k = min(check_count(k, "k"), len(database) - itself)
+    votes = np.minimum(check_count(k, "k"), len(database) - itself)
     step = max(1, _BLOCK // max(len(database), n_classes))
-    for start in range(0, max(1, len(queries)), step):
-        block = queries[start : start + step]
-        last = hamming_topk(block, database, k + itself).distances[:, -1:]
+    for span in spans(len(queries), step):
+        block, most = queries[span], votes[span] + itself[span]
+        nearest = hamming_topk(block, database, int(most.max())).distances
+        last = np.take_along_axis(nearest, most[:, None] - 1, axis=1)
         distances = hamming_distances(block, database)
-        if own is not None:
-            here = own[start : start + step]
-            distances[np.arange(len(block)), here] = np.iinfo(distances.dtype).max
+        mine = np.flatnonzero(itself[span])
+        distances[mine, own[span][mine]] = np.iinfo(distances.dtype).max
         query, row = np.nonzero(distances <= last)
-        ballots = _shared(query, row, distances[query, row], last[:, 0], k)
-        yield slice(start, start + len(block)), ballots
+        ballots = _shared(query, row, distances[query, row], last[:, 0], votes[span])
+        yield span, ballots
 
 
 def _ballots_of(neighbours: Neighbours, k: int | None) -> _Ballots:
@@ -288,7 +285,7 @@ def nearest_label_votes(
     k : int, default=1
         How many votes there are; more than there are codes means all.
     own : ndarray of shape (n_queries,), dtype int64, default=None
-        As of `nearest_vote`: the row of each query, which has no vote.
+        As of `nearest_vote`.
 
     Returns
     -------

@@ -117,32 +117,29 @@ class DuplicateGroups:
         Each has ``id``, ``distance``, the bits in which its code differs from that of
         the first, and ``columns``.
         """
-        sizes = np.diff(self.offsets)
-        start = 0
-        while start < len(sizes):
+        rows, members = self._local()
+        sizes, start = np.diff(self.offsets), 0
+        while start < len(sizes):  # some groups at a time
             many = np.cumsum(sizes[start:]) > _ITEMS
             stop = start + max(1, int(many.argmax()) if many.any() else len(many))
-            yield from self._records(start, stop)
+            first, last = self.offsets[start], self.offsets[stop]
+            some = members[first:last]
+            heads = np.repeat(members[self.offsets[start:stop]], sizes[start:stop])
+            distances = pair_distances(rows.codes_at(some), rows.codes_at(heads))
+            columns = rows.table_at(some, rows.columns).to_pylist()
+            items = [
+                {"id": id, "distance": distance, "columns": values}
+                for id, distance, values in zip(
+                    self.ids[first:last].tolist(),
+                    distances.tolist(),
+                    columns if rows.columns else [{}] * len(some),
+                    strict=True,
+                )
+            ]
+            for group in range(start, stop):
+                a, b = self.offsets[group : group + 2] - first
+                yield items[a:b]
             start = stop
-
-    def _records(self, start: int, stop: int) -> Iterator[list[dict[str, Any]]]:
-        held, members = self._local()
-        first, last = self.offsets[start], self.offsets[stop]
-        rows, sizes = members[first:last], np.diff(self.offsets[start : stop + 1])
-        heads = np.repeat(members[self.offsets[start:stop]], sizes)
-        distances = pair_distances(held.codes_at(rows), held.codes_at(heads))
-        columns = held.table_at(rows, held.columns).to_pylist()
-        if not held.columns:
-            columns = [{} for _ in rows]
-        ids = self.ids[first:last].tolist()
-        every = [
-            {"id": id, "distance": distance, "columns": values}
-            for id, distance, values in zip(
-                ids, distances.tolist(), columns, strict=True
-            )
-        ]
-        ends = np.cumsum(sizes).tolist()
-        yield from (every[a:b] for a, b in zip([0, *ends], ends, strict=False))
 
     def _local(self) -> tuple[Rows, IdArray]:
         if self._rows is None or self._members is None:
@@ -176,7 +173,20 @@ class Duplicates:
     ) -> None:
         self._rows, self._index, self._mask = rows, index, mask
         self._radius = check_count(radius, "radius", 0)
-        self._farthest = _farthest(rows, max_vector_distance)
+        self._farthest: float | None = None
+        if (farthest := max_vector_distance) is not None:
+            kinds = int | float | np.integer | np.floating
+            right = isinstance(farthest, kinds) and not isinstance(farthest, bool)
+            if not (right and 0 <= farthest < np.inf):
+                raise ArgumentError(
+                    f"max_vector_distance must be a number from 0 on, got {farthest!r}"
+                )
+            if rows.vector_dtype is None:
+                raise ArgumentError(
+                    "this collection keeps no vectors to confirm duplicates by: build "
+                    "it with keep_vectors, or leave out max_vector_distance"
+                )
+            self._farthest = float(farthest)
 
     def __iter__(self) -> Iterator[DuplicatePairs]:
         pairs = self._index.pairs_within(self._radius, allowed=self._mask, ordered=True)
@@ -253,21 +263,3 @@ class Duplicates:
             squares = np.einsum("ij,ij->i", difference, difference)
             distances[span] = np.sqrt(squares)
         return distances
-
-
-def _farthest(rows: Rows, distance: Any) -> float | None:
-    """Return the largest distance of vectors, None where these do not matter."""
-    if distance is None:
-        return None
-    kinds = int | float | np.integer | np.floating
-    right = isinstance(distance, kinds) and not isinstance(distance, bool)
-    if not (right and 0 <= distance < np.inf):
-        raise ArgumentError(
-            f"max_vector_distance must be a number from 0 on, got {distance!r}"
-        )
-    if rows.vector_dtype is None:
-        raise ArgumentError(
-            "this collection keeps no vectors to confirm duplicates by: build it with "
-            "keep_vectors, or leave out max_vector_distance"
-        )
-    return float(distance)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewbits._checks import whole_number
+from fewbits._checks import check_count
 from fewbits._typing import CodeArray, IdArray
 from fewbits.classify import best_scores, learn_class
 from fewbits.codes import n_bytes
@@ -26,10 +26,12 @@ COST = 100.0
 def rank_by_examples(
     model: Model,
     rows: Rows,
-    good: tuple[Any, Any],
-    bad: tuple[Any, Any],
+    good: Any,
+    bad: Any,
     k: int,
     *,
+    good_ids: Any,
+    bad_ids: Any,
     n_random: int,
     C: float,
     random_state: int,
@@ -40,19 +42,16 @@ def rank_by_examples(
     Random items of the collection stand for everything else. A few of them may belong
     to the class; a linear model hardly minds. They are drawn from the whole collection,
     also where only some items are ranked.
-
-    Parameters
-    ----------
-    good, bad : (items, ids)
-        Members of the class, and what is none.
     """
-    for name, value in (("random_state", random_state), ("n_random", n_random)):
-        if whole_number(value, name) < 0:
-            raise ArgumentError(f"{name} must be at least 0, got {value}")
-    members, others = _items(model, good[0]), _items(model, bad[0])
+    check_count(random_state, "random_state", 0)
+    check_count(n_random, "n_random", 0)
+    members, others = (
+        [] if isinstance(items, list | tuple) and not items else model.items(items)
+        for items in (good, bad)  # an empty list is of any kind
+    )
     _check_apart(members, others)
-    codes_in, rows_in = _examples(model, rows, members, good[1])
-    codes_out, rows_out = _examples(model, rows, others, bad[1])
+    codes_in, rows_in = _examples(model, rows, members, good_ids)
+    codes_out, rows_out = _examples(model, rows, others, bad_ids)
     if both := sorted({*rows_in.tolist()} & {*rows_out.tolist()}):
         (item,) = rows.ids_at(np.array(both[:1]))
         raise ArgumentError(f"item {item} is given as a member and as none")
@@ -94,54 +93,43 @@ def _balance(n_members: int, n_others: int) -> float:
     return float(np.log(ratio) / np.log(n_others / n_members))
 
 
-def _items(model: Model, items: Any) -> Any:
-    """Return examples as the model takes them; an empty list is of any kind."""
-    if isinstance(items, list | tuple) and not items:
-        return []
-    return model.items(items)
+def _check_apart(members: Sequence[Any], others: Sequence[Any]) -> None:
+    """Refuse an item, a vector or a text or a path, that is given on both sides."""
+
+    def content(item: Any) -> Any:
+        if isinstance(item, str | Path):
+            return str(item)
+        values = np.asarray(item)
+        if values.dtype.kind not in "fiub":
+            return values.tobytes()
+        # Features are rounded to float32, so those that then are the same are one item.
+        with np.errstate(over="ignore"):  # encoders refuse what is too large
+            return (values.astype(np.float32) + 0).tobytes()  # -0.0 is 0.0
+
+    contents = {content(item) for item in members} if len(others) else set()
+    for item in others:
+        if content(item) in contents:
+            subject = f"{item!r} is" if isinstance(item, str) else "an item is"
+            raise ArgumentError(f"{subject} given as a member and as none")
 
 
 def _examples(
     model: Model, rows: Rows, items: Any, ids: Any
 ) -> tuple[CodeArray, IdArray]:
     """Return codes of items from outside, and rows of items of the collection."""
-    known = rows.rows_of(ids)
+    stored = rows.rows_of(ids)
     if not len(items):
-        return np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8), known
+        return np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8), stored
     codes = model.encode(model.features(items))
-    return codes, np.concatenate([known, _same_rows(model, rows, items, codes)])
+    return codes, np.concatenate([stored, _same_rows(model, rows, items, codes)])
 
 
-def _distinct(outside: CodeArray, known: CodeArray) -> CodeArray:
+def _distinct(outside: CodeArray, stored: CodeArray) -> CodeArray:
     """Return all codes; an item given twice, itself and by its id, counts once."""
+    present = {code.tobytes() for code in stored}
     outside = np.unique(outside, axis=0)
-    new = ~np.isin(_as_keys(outside), _as_keys(known))
-    return np.concatenate([outside[new], known])
-
-
-def _as_keys(codes: CodeArray) -> NDArray[Any]:
-    """Return each code as one value."""
-    return np.ascontiguousarray(codes).view(f"S{codes.shape[1]}")[:, 0]
-
-
-def _check_apart(members: Sequence[Any], others: Sequence[Any]) -> None:
-    """Refuse an item, a vector or a text or a path, that is given on both sides."""
-    contents = {_content(item) for item in members} if len(others) else set()
-    for item in others:
-        if _content(item) in contents:
-            subject = f"{item!r} is" if isinstance(item, str) else "an item is"
-            raise ArgumentError(f"{subject} given as a member and as none")
-
-
-def _content(item: Any) -> Any:
-    if isinstance(item, str | Path):
-        return str(item)
-    values = np.asarray(item)
-    if values.dtype.kind not in "fiub":
-        return values.tobytes()
-    # Features are rounded to float32, so those that then are the same are one item.
-    with np.errstate(over="ignore"):  # encoders refuse what is too large
-        return (values.astype(np.float32) + 0).tobytes()  # -0.0 is 0.0
+    new = [code.tobytes() not in present for code in outside]
+    return np.concatenate([outside[np.array(new, np.bool_)], stored])
 
 
 def _same_rows(
@@ -154,31 +142,26 @@ def _same_rows(
     """
     column = model.facts.item_column
     is_vectors = model.kind in ("vectors", "codes")
-    known = rows.vector_dtype is not None if is_vectors else column in rows.columns
-    if not known:
+    if not (rows.vector_dtype if is_vectors else column in rows.columns):
         return np.empty(0, np.int64)
     # Other codes are of other items.
     near = np.isin(_first_bytes(rows.codes), _first_bytes(codes))
     candidates = rows.row_numbers[near]
-    if is_vectors:
-        return candidates[_same_vectors(rows, items, candidates)]
-    written = os.path.abspath if model.kind == "images" else str
-    names = {written(item) for item in items if isinstance(item, str | Path)}
-    values = rows.column(str(column), candidates)
-    return candidates[np.array([written(value) in names for value in values], np.bool_)]
-
-
-def _same_vectors(
-    rows: Rows, items: Sequence[Any], candidates: IdArray
-) -> NDArray[np.bool_]:
-    kept = rows.vectors_at(candidates)
-    if rows.vector_dtype == "int8":
-        examples = Int8Vectors.from_vectors(np.asarray(items)).to_float()
+    if not is_vectors:
+        written = os.path.abspath if model.kind == "images" else str
+        names = {written(item) for item in items if isinstance(item, str | Path)}
+        values = rows.column(str(column), candidates)
+        same = [written(value) in names for value in values]
     else:
-        examples = np.asarray(items).astype(kept.dtype)
-    # Of zeros there are two, which differ in their bytes only: + 0 makes them one.
-    contents = {(row + 0).tobytes() for row in examples}
-    return np.array([(row + 0).tobytes() in contents for row in kept], np.bool_)
+        vectors = rows.vectors_at(candidates)
+        if rows.vector_dtype == "int8":
+            examples = Int8Vectors.from_vectors(np.asarray(items)).to_float()
+        else:
+            examples = np.asarray(items).astype(vectors.dtype)
+        # Of zeros there are two, which differ in their bytes only: + 0 makes them one.
+        contents = {(example + 0).tobytes() for example in examples}
+        same = [(vector + 0).tobytes() in contents for vector in vectors]
+    return candidates[np.array(same, np.bool_)]
 
 
 def _first_bytes(codes: CodeArray) -> NDArray[np.uint64]:

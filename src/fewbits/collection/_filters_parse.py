@@ -175,13 +175,6 @@ _BINDING |= dict.fromkeys(("same", "distinct", "between", "between and"), 4)
 _CONSTANTS = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
 _SIGNS = (TokenType.DASH, TokenType.PLUS)
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
-_OPERANDS = (
-    *_CONSTANTS,
-    *_NAMES,
-    TokenType.STRING,
-    TokenType.NUMBER,
-    TokenType.L_PAREN,
-)
 _CONTAINS = ("LIST_CONTAINS", "ARRAY_CONTAINS", "ARRAY_HAS")  # in DuckDB and Spark
 _CALLS = ("LOWER", "UPPER", "YEAR", "MONTH", "DAY")
 # Words that other parts of SQL begin with; behind them the rest cannot be read.
@@ -318,7 +311,7 @@ class _Parser:
         is_negated = self._next_is(TokenType.NOT)
         if is_negated:
             self._take()
-        words = [each.text.upper() for each in self._tokens[self._place :][:2]]
+        words = [token.text.upper() for token in self._tokens[self._place :][:2]]
         if self._next_is(TokenType.VAR) and words == ["DISTINCT", "FROM"]:
             self._place += 2
             self._wait("same" if is_negated else "distinct")
@@ -422,7 +415,7 @@ class _Parser:
 
     def _bit(self) -> int:
         inner = self._tokens[self._place + 1 : self._place + 3]
-        if [each.token_type for each in inner] == [TokenType.NUMBER, TokenType.R_PAREN]:
+        if [x.token_type for x in inner] == [TokenType.NUMBER, TokenType.R_PAREN]:
             text = inner[0].text
             if text.isdecimal() and text.isascii() and len(text) < 10:
                 self._place += 3
@@ -437,40 +430,34 @@ class _Parser:
                 written = shorten(tokens[-1].text + ".")
                 raise ArgumentError(f"the filter needs a field's name behind {written}")
             tokens.append(self._take())
+        quotes = (
+            self._text[part.start] if part.token_type == TokenType.IDENTIFIER else ""
+            for part in tokens
+        )
+        compared = (*_COMPARISONS, TokenType.BETWEEN)
         return Name(
-            tuple(each.text for each in tokens),
-            tuple(
-                self._text[each.start]
-                if each.token_type == TokenType.IDENTIFIER
-                else ""
-                for each in tokens
-            ),
-            may_be_text=bool(before)
-            and before[0].token_type in (*_COMPARISONS, TokenType.BETWEEN),
+            tuple(part.text for part in tokens),
+            tuple(quotes),
+            may_be_text=bool(before) and before[0].token_type in compared,
         )
 
     def _members(self) -> tuple[Literal, ...]:
         """Read the list behind IN."""
         if self._take().token_type != TokenType.L_PAREN:
             raise ArgumentError("IN takes a list in parentheses, such as IN ('x', 'y')")
-        members = []
+        members: list[Literal] = []
         while True:
-            place = self._place
             member = self._signed()
-            if member is None:
-                read = self._tokens[place : self._place]
-                wrong = next((t for t in read if t.token_type not in _SIGNS), read[-1])
-                break
-            members.append(member)
-            wrong = self._take()
-            if wrong.token_type == TokenType.R_PAREN:
-                return tuple(members)
-            if wrong.token_type != TokenType.COMMA:
-                break
-        raise ArgumentError(
-            "IN takes a list such as (1, 2) or ('x', 'y'), found"
-            f" {shorten(wrong.text)} in it"
-        )
+            token = self._tokens[self._place - 1] if member is None else self._take()
+            if member is not None:
+                members.append(member)
+                if token.token_type == TokenType.R_PAREN:
+                    return tuple(members)
+            if member is None or token.token_type != TokenType.COMMA:
+                raise ArgumentError(
+                    "IN takes a list such as (1, 2) or ('x', 'y'), found"
+                    f" {shorten(token.text)} in it"
+                )
 
     def _signed(self) -> Literal | None:
         """Read a literal, with its sign if it is a number; None for anything else."""

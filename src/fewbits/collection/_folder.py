@@ -174,10 +174,7 @@ def read_folder(
     ):
         if name in files:
             parts[key] = load(checked_path(folder, manifest, name))
-    try:
-        facts = Facts.from_dict(manifest["facts"])
-    except ValueError as error:
-        raise ArtefactError(f"{folder / MANIFEST} is damaged: {error}") from error
+    facts = Facts.from_dict(manifest["facts"])
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
         model = Model(encoder, *names, facts, **parts)

@@ -23,8 +23,14 @@ from fewbits._spans import spans
 from fewbits._typing import CodeArray
 from fewbits.codes import as_codes, n_bytes, prefix
 from fewbits.collection._folder import read_folder, settled
-from fewbits.collection._lengths import unit_rows, warn_of_lengths
-from fewbits.collection._model import Facts, Model, Progress, checked_codes
+from fewbits.collection._model import (
+    Facts,
+    Model,
+    Progress,
+    checked_codes,
+    unit_rows,
+    warn_of_lengths,
+)
 from fewbits.collection._rows import Rows
 from fewbits.collection._table import (
     cast_column,
@@ -215,7 +221,9 @@ def empty_table(model: Model, schema: Any, id: str | None, form: str | None) -> 
         np.empty((0, n_bytes(encoder.n_bits)), np.uint8),
         columns=columns,
         vectors=kept_vectors(np.empty((0, encoder.n_features), np.float32), form),
-        corrections=_no_corrections(model),
+        corrections=(
+            None if encoder.correction_table is None else np.empty((0, 2), np.uint8)
+        ),
     )
     return table.add_column(0, ID, new_ids(ids))
 
@@ -301,13 +309,22 @@ def model_of(learnt: Any) -> Model:
     )
 
 
-def check_vectors(rows: Rows, old: Model, new: Model) -> None:
-    """Refuse to encode vectors that are not what an encoder takes."""
+# Other codes of the same rows.
+
+
+def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
+    """Return what encodes the kept vectors anew, with the columns that are there."""
+    new = encoder_model(encoder, old)
     if rows.vector_dtype is None:
         raise ArgumentError(
             "the collection keeps no vectors to encode: build it with keep_vectors"
         )
-    if new.features_name() != old.features_name():
+    # Features are those of one fingerprint; of one name where there is none.
+    theirs, ours = (
+        (m.backbone_fingerprint or m.backbone, m.backbone_fingerprint is not None)
+        for m in (old, new)
+    )
+    if theirs != ours:
         kept, other = (
             f"{m.backbone or 'none'} ({(m.backbone_fingerprint or '')[:12]})"
             for m in (old, new)
@@ -321,55 +338,55 @@ def check_vectors(rows: Rows, old: Model, new: Model) -> None:
             f"the collection keeps vectors of {rows.n_features} features, the encoder "
             f"takes {new.encoder.n_features}"
         )
+    names = ["item_column", "label_column", "id_column"]
+    names += ["keep_vectors", "normalize", "index"]
+    same = {name: getattr(old.facts, name) for name in names}
+    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))
 
 
 def reencoded_tables(
     rows: Rows, model: Model, progress: Progress | None
 ) -> Iterator[Any]:
     """Yield tables of rows whose codes are those of a model, from kept vectors."""
-    done = 0
-    step = max(1, _REENCODED // model.encoder.n_features)
-    for table in rows.whole():
-        for span in spans(table.num_rows, step):
-            part = table.slice(span.start, span.stop - span.start)
-            numbers = rows.row_numbers[done : done + len(part)]
-            vectors = rows.vectors_at(numbers)
-            codes = model.encoder.encode(vectors)
-            corrections = model.encoder.corrections(vectors, codes)
-            values = None if corrections is None else corrections.values
-            yield with_codes(part, codes, values)
-            done += len(part)
-            if progress is not None:
-                progress(done, len(rows))
-        if not table.num_rows:
-            none = np.empty((0, n_bytes(model.encoder.n_bits)), np.uint8)
-            yield with_codes(table, none, _no_corrections(model))
+    encoder = model.encoder
 
+    def recode(span: slice) -> tuple[CodeArray, CodeArray | None]:
+        vectors = rows.vectors_at(rows.row_numbers[span])
+        codes = encoder.encode(vectors)
+        corrections = encoder.corrections(vectors, codes)
+        return codes, None if corrections is None else corrections.values
 
-def _no_corrections(model: Model) -> CodeArray | None:
-    """Return the corrections of no rows; None where the encoder makes none."""
-    if model.encoder.correction_table is None:
-        return None
-    return np.empty((0, 2), np.uint8)
+    return _recoded(rows, recode, _REENCODED // encoder.n_features, progress)
 
 
 def prefixed_tables(rows: Rows, bits: int) -> Iterator[Any]:
     """Yield tables of rows with the first bits of their codes."""
-    start = 0
+    return _recoded(rows, lambda span: (prefix(rows.codes[span], bits), None))
+
+
+def _recoded(
+    rows: Rows,
+    recode: Callable[[slice], tuple[CodeArray, CodeArray | None]],
+    step: int = _REENCODED,
+    progress: Progress | None = None,
+) -> Iterator[Any]:
+    """Yield tables of rows with other codes, and the corrections of these."""
+    done = 0
     for table in rows.whole():
-        codes = rows.codes[start : start + table.num_rows]
-        start += table.num_rows
-        yield with_codes(table, prefix(codes, bits), None)
-
-
-def with_codes(table: Any, codes: CodeArray, corrections: CodeArray | None) -> Any:
-    if CORRECTION in table.column_names:
-        table = table.drop_columns(CORRECTION)
-    place = table.column_names.index(CODE)
-    table = table.set_column(place, CODE, fixed_binary(codes))
-    if corrections is None:
-        return table
-    return table.add_column(place + 1, CORRECTION, fixed_binary(corrections))
+        place = table.column_names.index(CODE)
+        for span in [*spans(len(table), step)] or [slice(0, 0)]:
+            part = table.slice(span.start, span.stop - span.start)
+            codes, corrections = recode(slice(done, done + len(part)))
+            if CORRECTION in part.column_names:
+                part = part.drop_columns(CORRECTION)
+            part = part.set_column(place, CODE, fixed_binary(codes))
+            if corrections is not None:
+                values = fixed_binary(corrections)
+                part = part.add_column(place + 1, CORRECTION, values)
+            yield part
+            done += len(part)
+            if progress is not None:
+                progress(done, len(rows))
 
 
 # Columns that change.
@@ -381,21 +398,17 @@ def update_table(
     """Return an Arrow table of ids and of the columns to change."""
     import pyarrow as pa
 
-    facts = model.facts
-    columns = by_name(columns)
-    if data is not None:
-        data = as_frame(data)
-        if isinstance(data, str | Path):
-            texts = written_columns(rows.schema)
-            if rows.has_text_ids:
-                texts.append(id or facts.id_column or "id")
-            data = read_columns(data, texts)
-        if not is_frame(data) or ids is not None or isinstance(columns, Mapping):
-            raise ArgumentError(
-                "update takes a table, or ids= and a mapping of columns="
-            )
+    facts, columns, data = model.facts, by_name(columns), as_frame(data)
+    id = id or facts.id_column or "id"
+    if isinstance(data, str | Path):
+        texts = written_columns(rows.schema) + [id] * rows.has_text_ids
+        data = read_columns(data, texts)
+    is_table = is_frame(data) and ids is None
+    has_ids = data is None and ids is not None
+    if not (is_table or has_ids) or is_table == isinstance(columns, Mapping):
+        raise ArgumentError("update takes a table, or ids= and a mapping of columns=")
+    if is_table:
         table = typed_table(data)
-        id = id or facts.id_column or "id"
         if id not in table.column_names:
             raise ArgumentError(
                 f"the table has no column {id!r} with the ids: name it by id= (on the "
@@ -405,8 +418,6 @@ def update_table(
         if unknown := [name for name in names if name not in table.column_names]:
             raise ArgumentError(f"the table has no column {unknown[0]!r}")
         ids, columns = table[id], {name: table[name] for name in names}
-    elif ids is None or not isinstance(columns, Mapping):
-        raise ArgumentError("update takes a table, or ids= and a mapping of columns=")
     if model.kind != "vectors" and facts.item_column in columns:
         raise ArgumentError(
             f"column {facts.item_column!r} is what the codes were made of: upsert the "
@@ -525,13 +536,3 @@ def check_chosen(chosen: Mapping[str, str], rows: Rows, facts: Facts) -> None:
                 f"{present[name] or 'none'}, not {value}: leave it out (on the command "
                 f"line {option}), or make the collection anew with overwrite"
             )
-
-
-def reencoding_model(rows: Rows, old: Model, encoder: Any) -> Model:
-    """Return what encodes the kept vectors anew, with the columns that are there."""
-    new = encoder_model(encoder, old)
-    check_vectors(rows, old, new)
-    names = ["item_column", "label_column", "id_column"]
-    names += ["keep_vectors", "normalize", "index"]
-    same = {name: getattr(old.facts, name) for name in names}
-    return replace(new, facts=replace(new.facts, **same, novelty_radius=None))

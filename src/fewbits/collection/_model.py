@@ -23,10 +23,11 @@ from fewbits._arrow import (
 from fewbits._features import SparseRows, as_rows, in_order
 from fewbits._frozen import ReadOnlyDict
 from fewbits._repr import one_line
+from fewbits._spans import spans
 from fewbits._typing import CodeArray
+from fewbits._warnings import warn_user
 from fewbits.classify import Calibration, Codebook
 from fewbits.codes import as_codes, check_unused
-from fewbits.collection._lengths import unit_rows
 from fewbits.encoders import Encoder, PackedEncoder, as_features
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import (
@@ -42,10 +43,10 @@ from fewbits.inputs import (
 from fewbits.ood import Rejection
 
 Progress = Callable[[int, int], None]
-#: Methods whose fits have class codes.
-_WITH_CLASSES = (
-    "llc, deep-supervised-itq, csq, dbdh, dch, dsdh, greedyhash, hashnet, orthohash"
-)
+_ROWS = 1024  # that are brought to length 1 at a time
+_SAMPLE = 1000  # rows whose lengths are compared
+_RATIO = 3  # of lengths from which nearness is about little else
+_FEATURES = 16  # of fewer, random vectors differ so much, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +81,15 @@ class Facts:
                 object.__setattr__(self, name, ReadOnlyDict(value, name=name))
             elif isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())
+            elif isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
 
     def __repr__(self) -> str:
         return one_line(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that say something, as plain values for JSON."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {x.name: getattr(self, x.name) for x in fields(self)}
         return {
             name: value
             for name, value in values.items()
@@ -94,60 +97,17 @@ class Facts:
         }
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Self:
-        """Return facts of a learner: those that are none of the fields are extra."""
-        names = {each.name for each in fields(cls)}
-        own = {name: value for name, value in facts.items() if name in names}
-        extra = {name: value for name, value in facts.items() if name not in names}
-        if "feature_names" in own:
-            own["feature_names"] = tuple(own["feature_names"])
-        return cls(**own, extra={**own.pop("extra", {}), **extra})
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what `to_dict` gave, without what only a newer fewbits knows."""
+        return cls(**{x.name: facts[x.name] for x in fields(cls) if x.name in facts})
 
     @classmethod
-    def from_dict(cls, facts: Any) -> Self:
-        """Return what `to_dict` gave; raise ValueError where it is something else."""
-        if not isinstance(facts, dict):
-            raise ValueError(f"facts are a {type(facts).__name__}, no object")
-        known = {name: value for name, value in facts.items() if name in _JSON}
-        for name, value in known.items():  # others are of a newer fewbits
-            kind = _JSON[name]
-            if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-                raise ValueError(f"{name} is {value!r}"[:100])
-        if "feature_names" in known:
-            known["feature_names"] = tuple(known["feature_names"])
-        return cls(**known)
-
-    def of_other_length(self, n_bits: int) -> Self:
-        """Return what still holds for a prefix of codes that had `n_bits` bits."""
-        return replace(
-            self,
-            novelty_radius=None,
-            label_threshold=None,
-            prefix_of=self.prefix_of or n_bits,
-        )
-
-
-#: The type that each fact has in JSON.
-_JSON: dict[str, Any] = {
-    "method": str,
-    "parameters": dict,
-    "feature_names": list,
-    "kernel_map": str,
-    "trained_on": int,
-    "several_labels": bool,
-    "normalize": bool,
-    "repaired_classes": int,
-    "label_threshold": int | float,
-    "prefix_of": int,
-    "interrupted": str,
-    "extra": dict,
-    "item_column": str,
-    "label_column": str,
-    "id_column": str,
-    "index": str,
-    "keep_vectors": str,
-    "novelty_radius": int,
-}
+    def of(cls, facts: Mapping[str, Any]) -> Self:
+        """Return facts of a learner: those that are none of the fields are extra."""
+        names = {x.name for x in fields(cls)}
+        others = {name: value for name, value in facts.items() if name not in names}
+        extra = {**facts.get("extra", {}), **others}
+        return cls.from_dict({**facts, "extra": extra})
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,55 +245,26 @@ class Model:
                 f"{source.source} holds {source.kind}, but this collection takes "
                 f"{self.kind}"
             )
-        learnt = self.facts.feature_names or ()
-        if not source.names or source.names == learnt or not learnt:
+        names = self.facts.feature_names or ()
+        if not source.names or source.names == names or not names:
             return source
-        values = in_order(source.values, source.names, learnt, source.source)
-        return replace(source, values=values, names=learnt)
+        values = in_order(source.values, source.names, names, source.source)
+        return replace(source, values=values, names=names)
 
     def prefix(self, n_bits: int) -> Self:
         """Return the model of the first bits; what holds for all bits only goes."""
         return replace(
             self,
             encoder=self.encoder.prefix(n_bits),
-            facts=self.facts.of_other_length(self.encoder.n_bits),
+            facts=replace(
+                self.facts,
+                novelty_radius=None,
+                label_threshold=None,
+                prefix_of=self.facts.prefix_of or self.encoder.n_bits,
+            ),
             codebook=None if self.codebook is None else self.codebook.prefix(n_bits),
             calibration=None,  # rejection does not depend on the length
         )
-
-    def features_name(self) -> tuple[str | None, bool]:
-        """Return what decides the features: a fingerprint, or a name without one."""
-        if self.backbone_fingerprint is not None:
-            return self.backbone_fingerprint, True
-        return self.backbone, False
-
-    @property
-    def classes(self) -> Codebook:
-        """The codebook; refused where there is none."""
-        if self.codebook is None:
-            raise ArgumentError(
-                "this collection has no class codes: learn them from labels by "
-                "'fewbits fit --learner llc' or another deep method, or let items "
-                "vote, by label= (on the command line --label)"
-            )
-        return self.codebook
-
-    @property
-    def rejecting(self) -> Rejection:
-        """The rejection of items of unknown classes; refused where there is none."""
-        if self.rejection is None and self.codebook is None:
-            raise ArgumentError(
-                "this collection cannot reject items of unknown classes: that needs "
-                "class codes. 'fewbits fit' learns class codes and rejection from "
-                f"items of one class each by {_WITH_CLASSES} (these need torch)"
-            )
-        if self.rejection is None:
-            raise ArgumentError(
-                "this collection cannot reject items of unknown classes: 'fewbits fit' "
-                "learns that from items of at least two classes, one each, whose "
-                "features were not trained on them"
-            )
-        return self.rejection
 
 
 def checked_codes(codes: Any, n_bits: int) -> CodeArray:
@@ -347,27 +278,39 @@ def checked_codes(codes: Any, n_bits: int) -> CodeArray:
     return array
 
 
-def check_same_classes(first: Codebook | None, second: Codebook | None) -> None:
-    """Refuse two codebooks whose codes do not mean the same."""
-    if first is None or second is None:
-        raise ArgumentError(
-            "collections of two encoders have the same codes only where both have "
-            "learnt those of the same classes: 'fewbits fit --learner llc --codebook "
-            "COLLECTION'"
+# Lengths: by Euclidean and Hamming distance, long vectors are far from all.
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Return vectors of length 1; those of zeros stay zeros.
+
+    Squares are added up in the order of the features, so that the result is the same
+    on every machine.
+    """
+    vectors = np.asarray(vectors[:])  # dense, of a sparse matrix
+    dtype = np.float64 if vectors.dtype.itemsize > 4 else np.float32
+    made = np.empty(vectors.shape, dtype)
+    for span in spans(len(vectors), _ROWS):
+        columns = np.ascontiguousarray(vectors[span].T, np.float64)
+        largest = np.abs(columns).max(axis=0, initial=0)
+        columns /= np.where(largest > 0, largest, 1)  # squares of 1e200 overflow
+        total = np.zeros(columns.shape[1])
+        for column in columns:
+            total += column * column
+        made[span] = (columns / np.sqrt(np.where(total > 0, total, 1))).T
+    return made
+
+
+def warn_of_lengths(vectors: NDArray[Any]) -> None:
+    """Warn where lengths differ so much that nearness is about little else."""
+    if vectors.ndim != 2 or vectors.shape[1] < _FEATURES:
+        return
+    step = max(1, len(vectors) // _SAMPLE)
+    some = np.asarray(vectors[::step], np.float64)
+    short, long = np.quantile(np.sqrt((some * some).sum(axis=1)), (0.05, 0.95))
+    if long > _RATIO * short:
+        warn_user(
+            f"the lengths of the vectors differ, most from {short:.3g} to {long:.3g}, "
+            "and long ones are far from all others: for nearness by angle (cosine) "
+            "give normalize=True (on the command line --normalize)"
         )
-    if first.n_bits != second.n_bits:
-        raise ArgumentError(
-            f"one collection has codes of {first.n_bits} bits, the other of "
-            f"{second.n_bits}"
-        )
-    theirs = dict(zip(second.names.tolist(), second.codes, strict=True))
-    ours = zip(first.names.tolist(), first.codes, strict=True)
-    both = [(name, code) for name, code in ours if name in theirs]
-    if not both:
-        raise ArgumentError("the two collections have learnt codes of other classes")
-    for name, code in both:
-        if (code != theirs[name]).any():
-            raise ArgumentError(
-                f"class {name!r} has another code in each collection: learn one of "
-                "them with the codes of the other, 'fewbits fit --codebook COLLECTION'"
-            )

@@ -1,6 +1,6 @@
 """Recall of the searches of a collection, estimated on a sample with its interval."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.collection._model import Model, Progress
 from fewbits.collection._rows import Rows
-from fewbits.collection._search import offsets_of
+from fewbits.collection._search import Query, Search, others_than
 from fewbits.encoders import as_features
 from fewbits.errors import ArgumentError, FeatureError
 
@@ -92,112 +92,109 @@ def estimate_recall(
         check_count(n_queries, "n_queries", 2)
     size = max(100, 10 * k) if shortlist is None else check_k(shortlist, "shortlist")
     size = max(k, size)
-    stored = _Stored(model, rows, vectors)
-    sample, own = _sample(model, stored, k, queries, n_queries, random_state)
-    truth = _nearest(stored, sample, own, k, progress)
-    recalls: dict[str, list[NDArray[np.float64]]] = {}
-    for span in spans(len(sample), _QUERIES):
-        mine = None if own is None else own[span]
-        for search, positions in _answers(model, rows, sample[span], mine, k, size):
-            others = _without_own(positions, mine)
-            recalls.setdefault(search, []).append(
-                search_recall(others, truth[span]).per_query
-            )
-    return tuple(
-        RecallEstimate(
-            search,
-            k,
-            *mean_interval(np.concatenate(values), confidence),
-            float(confidence),
-            None if search == "hamming" else size,
-            queries is not None,
-        )
-        for search, values in recalls.items()
-    )
-
-
-class _Stored:
-    """The vectors that the truth is about: those kept in the collection, or given."""
-
-    def __init__(self, model: Model, rows: Rows, vectors: Any) -> None:
-        self.rows, self._given = rows, None
-        if vectors is None:
-            if rows.vector_dtype is None:
-                raise ArgumentError(
-                    "this collection keeps no vectors to find the true neighbours "
-                    "with: build it with keep_vectors, or give the vectors"
-                )
-            return
-        if model.kind == "codes":
-            self._given = as_features(vectors)
-        elif model.backbone is None:
-            self._given = np.asarray(model.features(vectors))
-        else:
-            self._given = as_features(vectors, model.encoder.n_features)
-        if len(self._given) != len(rows):
-            raise ArgumentError(
-                f"vectors must have a row for each of the {len(rows):,} items, got "
-                f"{len(self._given):,}"
-            )
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def at(self, positions: IdArray) -> NDArray[Any]:
-        """Return the vectors at some positions, which are finite."""
-        if self._given is None:
-            return self.rows.vectors_at(self.rows.row_numbers[positions])
-        vectors: NDArray[Any] = self._given[positions]
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            row = positions[np.argmin(finite)]
-            raise FeatureError(
-                f"vectors must be finite, got NaN or infinity in row {row}"
-            )
-        return vectors
-
-
-def _sample(
-    model: Model,
-    stored: _Stored,
-    k: int,
-    queries: Any,
-    n_queries: int | None,
-    random_state: Any,
-) -> tuple[NDArray[Any], IdArray | None]:
-    """Return vectors of queries, and the positions of those of the collection."""
+    vectors_at = _vectors(model, rows, vectors)
     rng = generator(random_state)
-    if not len(stored):
+    if not len(rows):
         raise ArgumentError("the collection is empty: there is nothing to find")
-    n_others = len(stored) - (queries is None)
-    if k > n_others:
-        kind = "other items" if queries is None else "items"
+    held_out = queries is not None
+    if k > len(rows) - (not held_out):
+        kind = "items" if held_out else "other items"
         raise ArgumentError(
-            f"k={k} asks for more neighbours than the {n_others} {kind}"
+            f"k={k} asks for more neighbours than the {len(rows) - (not held_out)} "
+            f"{kind}"
         )
-    if queries is None:
-        own = _drawn(rng, len(stored), n_queries or _N_ROWS)
-        vectors = stored.at(own)
+    # The sample: features, and the rows of those that are items of the collection.
+    stored: IdArray | None = None
+    if held_out:
+        if model.kind == "codes":
+            raise ArgumentError(
+                "queries of this collection are codes, whose nearest vectors are not "
+                "known: leave them out, and items of the collection are drawn"
+            )
+        features = model.features(queries)
+        if len(features) < 2:
+            raise ArgumentError(f"need at least 2 queries, got {len(features)}")
+        drawn = _drawn(rng, len(features), n_queries or len(features))
+        sample, codes = features[drawn], model.encoder.encode(features[drawn])
+    else:
+        drawn = _drawn(rng, len(rows), n_queries or _N_ROWS)
+        sample, codes = vectors_at(drawn), rows.codes[drawn]
+        stored = rows.row_numbers[drawn]
         if model.kind != "codes":
-            codes = stored.rows.codes[own]
-            different = np.bitwise_count(model.encoder.encode(vectors) ^ codes)
-            n_different = different.sum(dtype=np.int64)
+            kept, codes = codes, model.encoder.encode(sample)
+            n_different = int(np.bitwise_count(codes ^ kept).sum(dtype=np.int64))
             if n_different > _OTHERS * len(codes) * model.encoder.n_bits:
                 raise ArgumentError(
                     "vectors are not those of the items, in their order: "
                     f"{n_different / len(codes):.1f} of {model.encoder.n_bits} bits of "
                     "their codes differ"
                 )
-        return vectors, own
-    if model.kind == "codes":
-        raise ArgumentError(
-            "queries of this collection are codes, whose nearest vectors are not "
-            "known: leave them out, and items of the collection are drawn"
+    truth = _nearest(vectors_at, rows, sample, stored, k, progress)
+    searches = ["hamming"]  # codes of another system have no scores
+    if model.kind != "codes":
+        searches += ["scores"] + ["euclidean"] * (rows.vector_dtype is not None)
+    estimates = []
+    for search in searches:
+        # An item is in the shortlist of itself, and takes the place of another.
+        more = None if search == "hamming" else size + (not held_out)
+        recalls = []
+        for span in spans(len(sample), _QUERIES):
+            query = Query(
+                model,
+                rows,
+                stored=None if stored is None else stored[span],
+                codes=codes[span],
+                features=sample[span],
+            )
+            hits = Search(model, rows, query, search, more).nearest(k)[1]
+            recalls.append(search_recall(hits, truth[span]).per_query)
+        estimates.append(
+            RecallEstimate(
+                search,
+                k,
+                *mean_interval(np.concatenate(recalls), confidence),
+                float(confidence),
+                None if search == "hamming" else size,
+                held_out,
+            )
         )
-    features = model.features(queries)
-    if len(features) < 2:
-        raise ArgumentError(f"need at least 2 queries, got {len(features)}")
-    return features[_drawn(rng, len(features), n_queries or len(features))], None
+    return tuple(estimates)
+
+
+def _vectors(
+    model: Model, rows: Rows, vectors: Any
+) -> Callable[[IdArray], NDArray[Any]]:
+    """Return what gives the vectors at some positions: those kept, or finite others."""
+    if vectors is None:
+        if rows.vector_dtype is None:
+            raise ArgumentError(
+                "this collection keeps no vectors to find the true neighbours with: "
+                "build it with keep_vectors, or give the vectors"
+            )
+        return lambda positions: rows.vectors_at(rows.row_numbers[positions])
+    if model.kind == "codes":
+        array = as_features(vectors)
+    elif model.backbone is None:
+        array = np.asarray(model.features(vectors))
+    else:
+        array = as_features(vectors, model.encoder.n_features)
+    if len(array) != len(rows):
+        raise ArgumentError(
+            f"vectors must have a row for each of the {len(rows):,} items, got "
+            f"{len(array):,}"
+        )
+
+    def at(positions: IdArray) -> NDArray[Any]:
+        some: NDArray[Any] = array[positions]
+        finite = np.isfinite(some).all(axis=1)
+        if not finite.all():
+            row = positions[np.argmin(finite)]
+            raise FeatureError(
+                f"vectors must be finite, got NaN or infinity in row {row}"
+            )
+        return some
+
+    return at
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> IdArray:
@@ -206,77 +203,30 @@ def _drawn(rng: np.random.Generator, n: int, size: int) -> IdArray:
 
 
 def _nearest(
-    stored: _Stored,
+    vectors_at: Callable[[IdArray], NDArray[Any]],
+    rows: Rows,
     queries: NDArray[Any],
-    own: IdArray | None,
+    stored: IdArray | None,
     k: int,
     progress: Progress | None,
 ) -> IdArray:
-    """Return the positions nearest by vectors, each query left out of its own."""
+    """Return the rows nearest by vectors, each query left out of its own."""
     from fewbits.evaluation import exact_neighbours
 
-    k += own is not None
+    k += stored is not None
     n = len(queries)
     distances, nearest = np.empty((n, 0)), np.empty((n, 0), np.int64)
-    for span in spans(len(stored), _NUMBERS // max(1, queries.shape[1])):
+    for span in spans(len(rows), _NUMBERS // max(1, queries.shape[1])):
         here = np.arange(span.start, span.stop)
-        more = exact_neighbours(queries, stored.at(here), min(k, len(here)))
+        more = exact_neighbours(queries, vectors_at(here), min(k, len(here)))
         distances = np.concatenate([distances, more.distances], axis=1)
-        nearest = np.concatenate([nearest, more.ids + span.start], axis=1)
+        nearest = np.concatenate([nearest, rows.row_numbers[here][more.ids]], axis=1)
         # Stable: items of equal distance stay in order, over all spans.
         best = np.argsort(distances, axis=1, kind="stable")[:, :k]
         distances = np.take_along_axis(distances, best, axis=1)
         nearest = np.take_along_axis(nearest, best, axis=1)
         if progress is not None:
-            progress(span.stop, len(stored))
-    return _without_own(nearest, own)
-
-
-def _without_own(positions: IdArray, own: IdArray | None) -> IdArray:
-    """Return answers without the queries themselves, one fewer for each."""
-    if own is None:
-        return positions
-    others = positions != own[:, None]
-    others[others.all(axis=1), -1] = False  # behind many of the same distance
-    kept: IdArray = positions[others].reshape(len(positions), -1)
-    return kept
-
-
-def _answers(
-    model: Model,
-    rows: Rows,
-    vectors: NDArray[Any],
-    own: IdArray | None,
-    k: int,
-    shortlist: int,
-) -> Iterator[tuple[str, IdArray]]:
-    """Yield the positions that each way to search returns."""
-    # An item is among the answers to itself, and takes the place of another.
-    more = 0 if own is None else 1
-    index = rows.index(model.facts.index or "auto")
-    encodes = model.kind != "codes"
-    codes = model.encoder.encode(vectors) if encodes else rows.codes[own]
-    yield "hamming", _positions(rows, index.search(codes, k + more).ids)
-    if not encodes:
-        return  # which have no scores beside their bits
-    ranked = index.search_reranked(
-        codes,
-        k + more,
-        scores=model.encoder.query_scores(vectors),
-        offsets=offsets_of(model, rows),
-        shortlist=shortlist + more,
-    )
-    yield "scores", _positions(rows, ranked.ids)
-    if rows.vector_dtype is not None:
-        ranked = index.search_reranked(
-            codes,
-            k + more,
-            vectors=rows.vectors,
-            query_vectors=vectors,
-            shortlist=shortlist + more,
-        )
-        yield "euclidean", _positions(rows, ranked.ids)
-
-
-def _positions(rows: Rows, found: IdArray) -> IdArray:
-    return np.where(found < 0, -1, rows.positions_of(np.maximum(found, 0)))
+            progress(span.stop, len(rows))
+    if stored is None:
+        return nearest
+    return nearest[others_than(stored, nearest)].reshape(n, k - 1)

@@ -498,9 +498,9 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = _dictionary_numbers(column)
-    elif pa.types.is_floating(column.type):
+    if pa.types.is_dictionary(column.type):  # those of parts differ, and may repeat
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
         if column.type == pa.float16():
             column = column.cast(pa.float32())
         nan = pa.scalar(np.nan, column.type)
@@ -509,19 +509,3 @@ def _numbers_of(column: Any) -> NDArray[np.int32]:
     encoded = column.dictionary_encode(null_encoding="encode")
     numbers = [chunk.indices.to_numpy() for chunk in encoded.chunks]
     return np.concatenate(numbers) if numbers else np.empty(0, np.int32)
-
-
-def _dictionary_numbers(column: Any) -> Any:
-    """Return a number for each value; dictionaries of parts may repeat entries."""
-    import pyarrow as pa
-
-    kind = column.type.value_type
-    entries = pa.chunked_array([chunk.dictionary for chunk in column.chunks], kind)
-    numbers, start, parts = _numbers_of(entries), 0, []
-    numbers = np.where(entries.is_null().to_numpy().astype(np.bool_), -1, numbers)
-    for chunk in column.chunks:
-        of_chunk = np.append(numbers[start : start + len(chunk.dictionary)], -1)
-        start += len(chunk.dictionary)
-        positions = chunk.indices.cast(pa.int64()).fill_null(len(of_chunk) - 1)
-        parts.append(pa.array(of_chunk[positions.to_numpy()], pa.int32()))
-    return pa.chunked_array(parts, pa.int32())

@@ -119,7 +119,9 @@ def user_column(name: str, column: Any) -> Any:
         ):
             column = column.cast(column.type.value_type)  # null is no category
         kind = _kept_type(column.type)
-        return column if column.type == kind else column.cast(kind)
+        # Maps of Parquet differ by the names of their parts alone.
+        is_same = column.type.equals(kind, check_metadata=True)
+        return column if is_same else column.cast(kind)
     except ArgumentError as error:
         raise ArgumentError(f"column {name!r} {error}") from None
     except pa.ArrowException as error:

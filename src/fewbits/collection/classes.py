@@ -1,7 +1,6 @@
 """The class of items: by class codes, by votes of neighbours, or by linear models."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from fewbits._checks import check_count
 from fewbits._labels import as_label_rows
 from fewbits._repr import one_line
-from fewbits._spans import spans
 from fewbits._typing import IdArray
 from fewbits.classify import (
     Codebook,
@@ -28,12 +26,15 @@ from fewbits.collection._model import Model
 from fewbits.collection._rows import Mask, Rows
 from fewbits.collection._search import Query, Search
 from fewbits.errors import ArgumentError
+from fewbits.ood import Rejection
 
 _TOP = 3  # classes shown where it is known how probable they are
 _LABELS = 5  # shown where items have several
 _HALF = 0.5  # of the voters
-_SHARES = 1 << 22  # of votes at once
-_RATES = ("max_false_reject_rate", "max_false_accept_rate")
+#: Methods whose fits have class codes.
+_WITH_CLASSES = (
+    "llc, deep-supervised-itq, csq, dbdh, dch, dsdh, greedyhash, hashnet, orthohash"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,9 +72,7 @@ class Classification:
                 scores = np.array([record[name] for record in records], np.float64)
         accepted = None
         if records and "accepted" in records[0]:
-            accepted = np.array(
-                [record.pop("accepted") for record in records], np.bool_
-            )
+            accepted = np.array([record["accepted"] for record in records], np.bool_)
         return cls(_objects(labels), scores, accepted, expected, tuple(records))
 
     def __len__(self) -> int:
@@ -90,10 +89,7 @@ class Classification:
         ``class`` and ``score``. Where items have several labels, ``labels`` and
         ``ranked``. ``accepted`` where items are rejected.
         """
-        if self.accepted is None:
-            return [dict(record) for record in self.records]
-        pairs = zip(self.records, self.accepted.tolist(), strict=True)
-        return [{**record, "accepted": accepted} for record, accepted in pairs]
+        return [dict(record) for record in self.records]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole answer as plain values: what a service answers."""
@@ -115,30 +111,29 @@ def classify(
     top: int | None,
 ) -> Classification:
     """Return what `Collection.classify` does."""
-    rates = dict(
-        zip(_RATES, (max_false_reject_rate, max_false_accept_rate), strict=True)
-    )
-    unused: dict[str, Any]
-    of_votes = {"k": k, "linear": linear or None}
-    of_codes = {"decoder": decoder, **rates, "top": top}
-    if label is None:
-        unused, what = of_votes, "votes by label= (on the command line --label)"
-    else:
-        unused, what = of_codes, "class codes, not of votes by label="
+    rates = {
+        "max_false_reject_rate": max_false_reject_rate,
+        "max_false_accept_rate": max_false_accept_rate,
+    }
+    unused: dict[str, Any] = {"k": k, "linear": linear or None}
+    what = "votes by label= (on the command line --label)"
+    if label is not None:
+        unused = {"decoder": decoder, **rates, "top": top}
+        what = "class codes, not of votes by label="
     for name, value in unused.items():
         if value is not None:
             raise ArgumentError(f"{name} applies only to {what}: leave it out")
     if linear and k is not None:
         raise ArgumentError("k is of votes, not of linear models: leave it out")
+    if label is None and model.facts.several_labels:
+        for name, value in {"decoder": decoder, **rates}.items():
+            if value is not None:
+                raise ArgumentError(
+                    f"{name} is for items of one class each: those of this "
+                    "collection have several labels"
+                )
+        return _labels_by_codes(model, query, _LABELS if top is None else top)
     if label is None:
-        if model.facts.several_labels:
-            for name, value in {"decoder": decoder, **rates}.items():
-                if value is not None:
-                    raise ArgumentError(
-                        f"{name} is for items of one class each: those of this "
-                        "collection have several labels"
-                    )
-            return _labels_by_codes(model, query, _LABELS if top is None else top)
         return _class_by_codes(model, query, decoder, rates, top)
     if rows is None:
         raise ArgumentError("this collection holds no rows that could vote")
@@ -147,7 +142,13 @@ def classify(
     if labelled is not None and not labelled.any():
         raise ArgumentError(f"no item has a label in column {label!r}")
     if linear:
-        return _by_linear_models(model, rows, query, classes, labelled)
+        codes = rows.codes if labelled is None else rows.codes[labelled]
+        linear_models = learn_classes(codes, model.encoder.n_bits, classes)
+        scores = linear_models.scores(query.codes)
+        if classes.ndim > 1:
+            return _ranked(scores, 0.0)
+        names = linear_models.names[scores.argmax(axis=1)].tolist()
+        return _best(names, "score", scores.max(axis=1))
     k = 10 if k is None else check_count(k, "k")
     return _by_votes(model, rows, query, classes, labelled, k)
 
@@ -167,9 +168,6 @@ def label_rows(rows: Rows, name: str, some: Mask | None = None) -> NDArray[Any]:
     return as_label_rows(values.tolist(), f"column {name!r}")
 
 
-# By class codes.
-
-
 def _class_by_codes(
     model: Model,
     query: Query,
@@ -177,70 +175,77 @@ def _class_by_codes(
     rates: dict[str, float | None],
     top: int | None,
 ) -> Classification:
-    rejects = any(rate is not None for rate in rates.values())
-    rejection = model.rejecting if rejects else None  # says first what it needs
-    knows_scores = query.has_features
-    decoder = decoder_of(decoder or ("soft" if knows_scores else "nearest"))
+    rejection = None
+    if any(rate is not None for rate in rates.values()):
+        rejection = _rejection_of(model)  # says first what it needs
+    decoder = decoder_of(decoder or ("soft" if query.has_features else "nearest"))
     if isinstance(decoder, ScoreDecoder):
         scores: NDArray[Any] = model.encoder.project(query.features)
         if decoder.reads_log_odds and model.calibration is not None:
             scores = model.calibration.log_odds(scores)
-        zero_bit = model.encoder.zero_bit
-        decoded = decoder.decode(model.classes, scores, zero_bit=zero_bit)
+        book = _codebook_of(model)
+        decoded = decoder.decode(book, scores, zero_bit=model.encoder.zero_bit)
     else:
         codes = query.codes  # before it matters whether there are classes
-        decoded = decoder.decode(model.classes, codes)
+        book = _codebook_of(model)
+        decoded = decoder.decode(book, codes)
     accepted = expected = None
     if rejection is not None:
         threshold = rejection.threshold(**rates)
         expected = threshold._asdict()
         accepted = rejection.score(query.features) >= threshold.threshold
         decoded = decoded.only(accepted)
-    names = _names(model.classes, decoded.rows)
-    records: list[dict[str, Any]] = [
-        {"class": name, "distance": distance}
-        for name, distance in zip(names, decoded.distances.tolist(), strict=True)
-    ]
+    names = _names(book, decoded.rows)
+    answer = _best(names, "distance", decoded.distances)
     if top is None:
-        top = _TOP if model.calibration is not None and knows_scores else 0
+        top = _TOP if model.calibration is not None and query.has_features else 0
     if check_count(top, "top", 0):
         scores = model.encoder.project(query.features)
-        best = top_classes(model.classes, scores, top, model.calibration)
+        best = top_classes(book, scores, top, model.calibration)
         for record, rows, shares in zip(
-            records, best.rows, best.probabilities.tolist(), strict=True
+            answer.records, best.rows, best.probabilities.tolist(), strict=True
         ):
-            named = zip(_names(model.classes, rows), shares, strict=True)
+            named = zip(_names(book, rows), shares, strict=True)
             record["classes"] = [{"class": n, "probability": p} for n, p in named]
-    distances = decoded.distances.astype(np.float64)
-    return Classification(
-        _objects(names), distances, accepted, expected, tuple(records)
-    )
+    if accepted is not None:
+        for record, is_known in zip(answer.records, accepted.tolist(), strict=True):
+            record["accepted"] = is_known
+    return replace(answer, accepted=accepted, expected=expected)
 
 
 def _labels_by_codes(model: Model, query: Query, top: int) -> Classification:
     """Return the labels of items that may have several."""
-    book, least = model.classes, model.facts.label_threshold
+    book, least = _codebook_of(model), model.facts.label_threshold
     top = check_count(top, "top")
     scores = label_scores(book, model.encoder.project(query.features))
-    records = []
-    for row, order in zip(scores, np.argsort(-scores, kind="stable"), strict=True):
-        ranked = zip(_names(book, order), row[order].tolist(), strict=True)
-        labels = [{"label": name, "score": score} for name, score in ranked]
-        record: dict[str, Any] = {"ranked": labels[:top]}
-        if least is not None:
-            above = [entry["label"] for entry in labels if entry["score"] >= least]
-            record = {"labels": above, **record}
-        records.append(record)
-    return Classification(
-        _objects([record.get("labels") for record in records]),
-        None,
-        None,
-        None,
-        tuple(records),
+    return _ranked(scores, least, top, book.names.tolist())
+
+
+def _codebook_of(model: Model) -> Codebook:
+    if model.codebook is None:
+        raise ArgumentError(
+            "this collection has no class codes: learn them from labels by "
+            "'fewbits fit --learner llc' or another deep method, or let items vote, by "
+            "label= (on the command line --label)"
+        )
+    return model.codebook
+
+
+def _rejection_of(model: Model) -> Rejection:
+    if model.rejection is not None:
+        return model.rejection
+    needs = (
+        "'fewbits fit' learns that from items of at least two classes, one each, whose "
+        "features were not trained on them"
     )
-
-
-# By items of the collection.
+    if model.codebook is None:
+        needs = (
+            "that needs class codes. 'fewbits fit' learns class codes and rejection "
+            f"from items of one class each by {_WITH_CLASSES} (these need torch)"
+        )
+    raise ArgumentError(
+        f"this collection cannot reject items of unknown classes: {needs}"
+    )
 
 
 def _by_votes(
@@ -257,91 +262,63 @@ def _by_votes(
     vectors choose the voters instead, where there are any. An item of the collection
     has no vote on itself, and one without a label on none.
     """
+
+    def voters_at(some: IdArray) -> IdArray:
+        """Return which of the items with a label these rows are, -1 for none."""
+        positions = rows.positions_of(np.maximum(some, 0))
+        if labelled is not None:
+            votes = labelled[positions]
+            positions = np.where(votes, np.cumsum(labelled)[positions] - 1, -1)
+        return np.where(some < 0, -1, positions)
+
     if rows.vector_dtype is not None and query.has_features:
-        search = Search(model, rows, query, rerank=True, mask=labelled)
-        distances, numbers = search.nearest(min(k, max(1, len(rows))))
-        positions = rows.positions_of(np.maximum(numbers, 0))
-        if labelled is not None:  # among those with a label
-            positions = np.cumsum(labelled)[positions] - 1
-        voters = Neighbours(distances, np.where(numbers < 0, -1, positions))
+        search = Search(model, rows, query, "euclidean", mask=labelled)
+        distances, hits = search.nearest(min(k, max(1, len(rows))))
+        voters = Neighbours(distances, voters_at(hits))
         if classes.ndim > 1:
-            return _ranked([*label_votes(voters, classes, k)], _HALF)
+            return _ranked(label_votes(voters, classes, k), _HALF)
         best = vote(voters, classes, k)
-        names, shares = best.labels.tolist(), best.shares
     else:
         codes = rows.codes if labelled is None else rows.codes[labelled]
+        own = None if query.stored is None else voters_at(query.stored)
         if classes.ndim > 1:
-            several: list[Any] = [None] * len(query)
-            step = max(1, _SHARES // max(1, classes.shape[1]))
-            for some, own in _queries(rows, query, labelled, step):
-                votes = nearest_label_votes(
-                    query.codes[some], codes, classes, k, own=own
-                )
-                for number, row in zip(some.tolist(), votes, strict=True):
-                    several[number] = row
-            return _ranked(several, _HALF)
-        names, shares = [None] * len(query), np.empty(len(query))
-        for some, own in _queries(rows, query, labelled, len(query)):
-            best = nearest_vote(query.codes[some], codes, classes, k, own=own)
-            shares[some] = best.shares
-            for number, name in zip(some.tolist(), best.labels.tolist(), strict=True):
-                names[number] = name
+            shares = nearest_label_votes(query.codes, codes, classes, k, own=own)
+            return _ranked(shares, _HALF)
+        best = nearest_vote(query.codes, codes, classes, k, own=own)
+    return _best(best.labels.tolist(), "share", best.shares)
+
+
+def _best(names: list[Any], what: str, scores: NDArray[Any]) -> Classification:
+    """Return the one class of each item, with its distance, share or score."""
     records = [
-        {"class": name, "share": share}
-        for name, share in zip(names, shares.tolist(), strict=True)
+        {"class": name, what: score}
+        for name, score in zip(names, scores.tolist(), strict=True)
     ]
-    return Classification(_objects(names), shares, None, None, tuple(records))
+    values = scores.astype(np.float64)
+    return Classification(_objects(names), values, None, None, tuple(records))
 
 
-def _queries(
-    rows: Rows, query: Query, labelled: Mask | None, step: int
-) -> Iterator[tuple[IdArray, IdArray | None]]:
-    """Yield numbers of queries, and which of the labelled items each is, if any."""
-    if query.stored is None:
-        for span in spans(len(query), max(1, step)):
-            yield np.arange(span.start, span.stop), None
-        return
-    positions = rows.positions_of(query.stored)
-    votes = np.full(len(query), True) if labelled is None else labelled[positions]
-    places = positions if labelled is None else np.cumsum(labelled)[positions] - 1
-    for numbers in (np.flatnonzero(votes), np.flatnonzero(~votes)):
-        for span in spans(len(numbers), max(1, step)):
-            some = numbers[span]
-            yield some, places[some] if votes[some[0]] else None
-
-
-def _by_linear_models(
-    model: Model,
-    rows: Rows,
-    query: Query,
-    classes: NDArray[Any],
-    labelled: Mask | None,
+def _ranked(
+    scores: NDArray[Any],
+    least: float | None,
+    top: int = _LABELS,
+    names: list[Any] | None = None,
 ) -> Classification:
-    """Return the class by linear models on bits, learnt from items with a label."""
-    codes = rows.codes if labelled is None else rows.codes[labelled]
-    linear = learn_classes(codes, model.encoder.n_bits, classes)
-    scores = linear.scores(query.codes)
-    if classes.ndim > 1:
-        return _ranked(list(scores), 0.0)
-    names = linear.names[scores.argmax(axis=1)].tolist()
-    best = scores.max(axis=1).astype(np.float64)
-    records = [
-        {"class": name, "score": score}
-        for name, score in zip(names, scores.max(axis=1).tolist(), strict=True)
-    ]
-    return Classification(_objects(names), best, None, None, tuple(records))
-
-
-def _ranked(scores: list[NDArray[Any]], least: float) -> Classification:
     """Return the labels whose share or score is large enough, and the best."""
-    records = []
+    records: list[dict[str, Any]] = []
     for row in scores:
         order = np.argsort(-row, kind="stable").tolist()
-        ranked = [{"label": i, "score": float(row[i])} for i in order]
-        labels = [entry["label"] for entry in ranked if entry["score"] >= least]
-        records.append({"labels": labels, "ranked": ranked[:_LABELS]})
-    of_each = _objects([record["labels"] for record in records])
-    return Classification(of_each, None, None, None, tuple(records))
+        ranked = [
+            {"label": i if names is None else names[i], "score": float(row[i])}
+            for i in order
+        ]
+        record: dict[str, Any] = {"ranked": ranked[:top]}
+        if least is not None:
+            above = [entry["label"] for entry in ranked if entry["score"] >= least]
+            record = {"labels": above, **record}
+        records.append(record)
+    labels = _objects([record.get("labels") for record in records])
+    return Classification(labels, None, None, None, tuple(records))
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

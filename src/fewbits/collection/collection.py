@@ -59,7 +59,7 @@ from fewbits.collection._making import (
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
 from fewbits.collection._rows import INDEXES, Mask, Rows, keep_tables
-from fewbits.collection._search import Query, Search
+from fewbits.collection._search import Query, Search, metric_of
 from fewbits.collection._summary import summary, usage
 from fewbits.collection._table import (
     FORMS,
@@ -123,7 +123,8 @@ def fit(
 
     Parameters
     ----------
-    data, column, images, label, learner, bits, backbone
+    data, column, images, label, learner, bits, backbone, normalize, skip_blank, \
+skip_unreadable, random_state
         As of `Collection.create`.
     columns : mapping of str to sequence, default=None
         The column that `label` names, of items that are not a table.
@@ -135,8 +136,6 @@ def fit(
     groups : array-like of shape (n,), default=None
         A number or name for each item, which copies share, such as frames of one video:
         see `fewbits.ood.learn_rejection`. For deep learners.
-    normalize, skip_blank, skip_unreadable, random_state
-        As of `Collection.create`.
     progress : callable, default=None
         Called with (items done, items in all) while features are extracted; learning
         itself reports to `fewbits.learners.fitting.on_progress`.
@@ -252,20 +251,18 @@ class Collection:
             What to search later: the path of a table (CSV, Parquet, Arrow, JSON lines)
             or of vectors, a folder of images, a pattern; a data frame of pandas or
             polars, a table, reader or dataset of Arrow; an array of vectors, or a
-            sparse matrix of SciPy; a list of texts or of images, or of rows with names
-            (dicts, named tuples, Series). None for `codes` that are an array, or a
-            `schema`.
+            sparse matrix of SciPy; a list of texts, of images, or of rows with names.
         column : str or sequence of str, default=None
             The column of a table with texts or vectors, or several columns of numbers.
             Without it the only one that can be it is taken.
         images : str, default=None
             The column of a table with paths of images.
         codes : str or array-like of shape (n, n_bytes), dtype uint8, default=None
-            Codes that exist already, a column of the table or an array. Nothing is
-            learnt from them; with an `encoder`, they are what it has made.
+            Codes that exist already, a column of the table, or an array in the place of
+            `data`. With an `encoder`, they are what it has made.
         id : str, default=None
-            The column of a table with unique ids: whole numbers or texts; for vectors
-            in a .npy file, or lines of a .txt file, another such file with an id each.
+            The column of a table with unique ids, whole numbers or texts; for a .npy or
+            .txt file, another such file with an id for each row.
         ids : array-like of int or str, default=None
             Ids of items that are not a table; 0, 1, 2, ... when not given.
         label : str, default=None
@@ -287,15 +284,13 @@ class Collection:
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
             Bring all vectors, those of queries too, to length 1: then the nearest are
-            those of the smallest angle (cosine), whatever their lengths. Kept in the
-            collection.
+            those of the smallest angle (cosine), whatever their lengths.
         keep_vectors : {None, "float16", "float32", "int8"}, default=None
             Whether features are kept, to rank a shortlist again by them.
         index : {"auto", "flat", "multi-index"}, default="auto"
             How codes are searched; answers are the same with each. ``"flat"`` compares
             each query with every code, ``"multi-index"`` looks it up in tables that
-            take up to six times the memory of the codes; ``"auto"`` does for each batch
-            what should be faster.
+            take up to six times the memory of the codes; ``"auto"`` takes the faster.
         schema : pyarrow.Schema, default=None
             In place of data, of the columns of a collection without rows: those beside
             the codes, with that of `id`. Needs an `encoder`.
@@ -306,8 +301,8 @@ class Collection:
         skip_blank : bool, default=False
             Leave out rows whose text or label is blank, and warn of it.
         skip_unreadable : bool, default=False
-            Leave out images that cannot be read, and warn of them. Without it, all of
-            them are named in an error.
+            Leave out images that cannot be read, and warn of them, in place of an error
+            that names them all.
         overwrite : bool, default=False
             Replace a collection that the folder holds, with all of its versions.
         random_state : int, default=0
@@ -405,9 +400,7 @@ class Collection:
     ) -> Self:
         """Return a collection without rows of a learner that you have fitted yourself.
 
-        As from `fit`, a deep learner's collection also classifies and rejects. For a
-        network that was trained along, `backbone` is the id that
-        `fewbits.learners.deep.export_backbone` returned.
+        As from `fit`, a deep learner's collection also classifies and rejects.
 
         Parameters
         ----------
@@ -418,8 +411,9 @@ class Collection:
         y : array-like of shape (n,) or (n, n_labels), default=None
             Training labels of the learner; deep learners need them.
         backbone : str, default=None
-            Id of the backbone that extracts the features; None where the collection is
-            to take features. A learner with a backbone of its own needs one.
+            Id of the backbone that extracts the features, None where the collection is
+            to take features. For a network that was trained along, the id that
+            `fewbits.learners.deep.export_backbone` returned.
         groups : array-like of shape (n,), default=None
             As of `fit`.
 
@@ -460,12 +454,8 @@ class Collection:
         encoder : Encoder
         backbone : str, default=None
             Id of the backbone that makes the features that the encoder takes.
-        codebook : Codebook, default=None
-            Class codes, for `classify`.
-        calibration : Calibration, default=None
-            The scale of scores, by which classes have probabilities.
-        rejection : Rejection, default=None
-            What rejects items of unknown classes.
+        codebook, calibration, rejection : default=None
+            As the properties of these names.
 
         Raises
         ------
@@ -503,19 +493,7 @@ class Collection:
         """Write this version to another folder, without what is deleted.
 
         A crash leaves what was there, or the new one. `backup` takes files as they are.
-
-        Parameters
-        ----------
-        path : str or Path
-        overwrite : bool, default=False
-            Replace a collection that the folder holds, with all of its versions.
-
-        Raises
-        ------
-        ArtefactError
-            When the folder is a file, or holds something else.
-        OSError
-            When it cannot be written.
+        `overwrite` and errors are as of `create`.
         """
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
@@ -572,11 +550,10 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``.
-            All `k` are found where there are as many such items.
+            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
+            see `fewbits.collection.filters.matching_rows`.
         allowed : array-like, default=None
-            Which items may be found: ids, or a boolean mask over the items in their
-            order.
+            Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
             A column, such as the document of a passage: find the best item of each of
             `k` groups. Items without a value are one group.
@@ -605,39 +582,37 @@ class Collection:
         """
         version = self._version
         rows, model = version.filled, version.model
-        query = Query.one_of(
-            model, version.rows, queries, texts, vectors, images, ids, codes
-        )
+        query = Query.one_of(model, rows, queries, texts, vectors, images, ids, codes)
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
+        most = max(1, len(rows))  # more is not padded: asking for it costs nothing
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
             radius, k = check_radius(radius), None if k is None else check_k(k)
-            search = Search(model, rows, query, False, None, mask)
-            most = None if k is None else min(k, max(1, len(rows)))
-            distances, numbers = search.within(radius, most)
+            search = Search(model, rows, query, "hamming", None, mask)
+            distances, hits = search.within(radius, None if k is None else min(k, most))
         else:
-            # Nothing is padded beyond what is there: asking for more costs nothing.
-            k = min(10 if k is None else check_k(k), max(1, len(rows)))
-            search = Search(model, rows, query, rerank, shortlist, mask)
+            k = min(10 if k is None else check_k(k), most)
+            metric = metric_of(rows, query, rerank, shortlist)
+            search = Search(model, rows, query, metric, shortlist, mask)
             if group_by is None:
-                distances, numbers = search.nearest(k)
+                distances, hits = search.nearest(k)
+            elif group_by in (ID, version.id_name) and group_by not in rows.columns:
+                raise ArgumentError(
+                    f"items cannot be grouped by {group_by!r}, their ids: each would "
+                    "be a group of its own"
+                )
             else:
-                if group_by in (ID, version.id_name) and group_by not in rows.columns:
-                    raise ArgumentError(
-                        f"items cannot be grouped by {group_by!r}, their ids: each "
-                        "would be a group of its own"
-                    )
-                distances, numbers = search.groups(group_by, k)
+                distances, hits = search.groups(group_by, k)
         far, limit = None, model.facts.novelty_radius
         # The limit is in bits, and holds for the nearest of all items.
-        in_bits = radius is None and search.metric == "hamming" and mask is None
-        if limit is not None and in_bits and numbers.shape[1]:
-            far = (distances[:, 0] > limit) & (numbers[:, 0] >= 0)
-        return _hits(rows, distances, numbers, search.metric, names, far)
+        of_all = radius is None and mask is None and search.metric == "hamming"
+        if limit is not None and of_all and hits.shape[1]:
+            far = (distances[:, 0] > limit) & (hits[:, 0] >= 0)
+        return _hits(rows, distances, hits, search.metric, names, far)
 
     def like(
         self,
@@ -664,8 +639,8 @@ class Collection:
         good, bad : sequence, or array-like of shape (n, n_features), default=()
             Items that belong to the class, and that do not.
         good_ids, bad_ids : array-like of int or str, default=()
-            Items of the collection that do. They are left out of the answer, since
-            their class is known; so are examples that are items of the collection.
+            Items of the collection that do, or do not. The answer is without them, and
+            without examples that are items of the collection.
         k, filter, allowed, columns
             As of `search`.
         n_random : int, default=1000
@@ -700,18 +675,20 @@ class Collection:
         version = self._version
         rows = version.filled
         names = rows.column_names(columns)
-        distances, numbers = rank_by_examples(
+        distances, hits = rank_by_examples(
             version.model,
             rows,
-            (good, good_ids),
-            (bad, bad_ids),
+            good,
+            bad,
             k,
+            good_ids=good_ids,
+            bad_ids=bad_ids,
             n_random=n_random,
             C=C,
             random_state=random_state,
             mask=version.mask(filter, allowed),
         )
-        return _hits(rows, distances[None], numbers[None], "margin", names)
+        return _hits(rows, distances[None], hits[None], "margin", names)
 
     def classify(
         self,
@@ -735,8 +712,7 @@ class Collection:
         Parameters
         ----------
         items, texts, vectors, images, ids, codes
-            What to classify, as of `search`. Items of the collection have no vote on
-            themselves.
+            As of `search`. Items of the collection have no vote on themselves.
         label : str, default=None
             A column of the collection with classes, by which its nearest items vote;
             those without a label have no vote. None decodes the class codes that were
@@ -814,8 +790,7 @@ class Collection:
         Raises
         ------
         ArgumentError
-            When the radius is negative, no vectors are kept to confirm by, or as in
-            `search`.
+            When no vectors are kept to confirm by, or as in `search`.
 
         Examples
         --------
@@ -845,16 +820,15 @@ class Collection:
         """Estimate the recall of each way to search, with a confidence interval.
 
         The truth is the `k` nearest vectors by Euclidean distance, found exactly. The
-        best queries to ask are held-out ones, that the encoder was not fitted to:
-        without any, items of the collection are drawn at random, and each is left out
-        of its own answers.
+        best queries are held-out ones, that the encoder was not fitted to: without any,
+        items of the collection are drawn, and each is left out of its own answers.
 
         Parameters
         ----------
         k : int, default=10
             Fewer than there are items.
         queries : sequence, or array-like of shape (n, n_features), default=None
-            Held-out items; None draws items of the collection.
+            Held-out items.
         vectors : array-like of shape (n_items, n_features), default=None
             The vector of each item, in their order; None takes those that were kept.
         n_queries : int, default=None
@@ -885,14 +859,9 @@ class Collection:
         >>> import numpy as np
         >>> import fewbits
         >>> X = np.random.default_rng(0).normal(size=(1000, 8))
-        >>> col = fewbits.Collection.create(
-        ...     None, X[100:], bits=8, keep_vectors="float32"
-        ... )
-        >>> for estimate in col.recall(k=5, queries=X[:100]):
-        ...     print(estimate.search, estimate.low < estimate.recall <= estimate.high)
-        hamming True
-        scores True
-        euclidean True
+        >>> col = fewbits.Collection.create(None, X[100:], bits=8, keep_vectors="int8")
+        >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
+        ['hamming', 'scores', 'euclidean']
         """
         return estimate_recall(
             self._version.model,
@@ -922,10 +891,8 @@ class Collection:
 
         Parameters
         ----------
-        items, texts, vectors, images, ids, codes
-            As of `search`; those of items of the collection are the stored ones.
-        progress : callable, default=None
-            Called with (items done, items in all).
+        items, texts, vectors, images, ids, codes, progress
+            As of `search` and `create`; of items of the collection, the stored codes.
         """
         model, rows = self._version.model, self._version.rows
         if items is not None and progress is not None:
@@ -938,9 +905,8 @@ class Collection:
     ) -> NDArray[Any]:
         """Return what the backbone makes of items (n, n_features), or vectors as such.
 
-        Those of several image files are kept on disk, see `fewbits.backbones.features`:
-        in the folder ``FEWBITS_CACHE`` or the user's cache folder, which may be deleted
-        at any time.
+        Features of several image files are kept in the folder ``FEWBITS_CACHE``, or in
+        the user's cache folder, see `fewbits.backbones.features`.
         """
         return self._version.model.features(items, progress=progress)
 
@@ -1098,22 +1064,22 @@ skip_unreadable, progress
         if ids is None and filter is None:
             raise ArgumentError("delete needs ids or a filter")
         with self._writing(timeout) as writer:
-            chosen = None
+            keys = None
             if ids is not None:
-                chosen = id_column(ids, self.has_text_ids)
-                there = writer.holds(chosen)
+                keys = id_column(ids, self.has_text_ids)
+                is_there = writer.holds(keys)
                 if missing_ok:
-                    chosen = filtered(chosen, there)
+                    keys = filtered(keys, is_there)
                 else:
-                    check_known(chosen, there)
+                    check_known(keys, is_there)
             if filter is not None:  # after the changes of this transaction so far
                 rows, pending = self._version.filled, writer.pending()
                 if pending.manifest != rows.snapshot.manifest:
                     rows = Rows(rows.store, pending, rows)
-                mask = replace(self._version, rows=rows).mask(filter, chosen)
-                chosen = filtered(rows.id_column, mask).combine_chunks()
+                mask = replace(self._version, rows=rows).mask(filter, keys)
+                keys = filtered(rows.id_column, mask).combine_chunks()
                 del rows, pending  # which hold the files that become of no use
-            return int(writer.delete(chosen))
+            return int(writer.delete(keys))
 
     @contextmanager
     def transaction(self, *, timeout: float | None = None) -> Iterator[Self]:
@@ -1134,8 +1100,6 @@ skip_unreadable, progress
         ArgumentError
             When a transaction is open already, or the collection holds no rows yet; in
             the block, for what is no change of rows, such as `compact`.
-        LockedError
-            As `add`.
 
         Examples
         --------
@@ -1194,25 +1158,21 @@ skip_unreadable, progress
 
         Parameters
         ----------
-        columns : sequence of str, default=None
-            None for all.
-        filter : str or pyarrow.compute.Expression, default=None
+        columns, filter : default=None
             As of `search`.
         """
         version = self._version
-        rows = version.filled
-        names, mask = rows.column_names(columns), version.mask(filter)
-        return rows.batches(names, version.id_name, mask)
+        names, mask = version.filled.column_names(columns), version.mask(filter)
+        return version.filled.batches(names, version.id_name, mask)
 
     def to_arrow(self, columns: Names | None = None, *, filter: Filter = None) -> Table:
         """Return ids and columns as one Arrow table, see `batches`."""
         import pyarrow as pa
 
         version = self._version
-        rows = version.filled
-        names, mask = rows.column_names(columns), version.mask(filter)
+        names, mask = version.filled.column_names(columns), version.mask(filter)
         schema = version.schema(names)
-        tables = [*rows.batches(names, version.id_name, mask)]
+        tables = [*version.filled.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
@@ -1278,8 +1238,7 @@ skip_unreadable, progress
         """Return the versions that can still be read by `at`, the newest last.
 
         A version stays while it has a name, see `tag`, and as long as a handle, here or
-        in another process, uses it. Of others only those remain whose files the newest
-        one still has.
+        in another process, uses it; others as long as the newest one needs their files.
         """
         rows = self._version.rows
         return [] if rows is None else list(rows.store.numbers())
@@ -1316,10 +1275,8 @@ skip_unreadable, progress
         >>> len(col), len(col.at("spring")), list(col.tags())
         (1, 2, ['spring'])
         """
-        if (
-            not (isinstance(name, str) and name.strip() == name != "")
-            or name.isdecimal()
-        ):
+        is_text = isinstance(name, str) and name.strip() == name != ""
+        if not is_text or name.isdecimal():
             raise ArgumentError(
                 f"the name of a version is a text, no number; got {name!r}"
             )
@@ -1418,16 +1375,13 @@ skip_unreadable, progress
 
         See `verify_folder`.
         """
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it first")
-        return self.verify_folder(self._folder, rows=rows, record=record)
+        return self.verify_folder(self._on_disk(), rows=rows, record=record)
 
     def repair(self, *, drop_rows: bool = False) -> RepairReport:
         """Put back what a checksum proves; see `repair_folder`."""
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it first")
+        folder = self._on_disk()
         with self._alone():
-            report = self.repair_folder(self._folder, drop_rows=drop_rows)
+            report = self.repair_folder(folder, drop_rows=drop_rows)
         self.refresh()
         return report
 
@@ -1437,9 +1391,6 @@ skip_unreadable, progress
     ) -> Report:
         """Read every byte of a folder, and report what is damaged.
 
-        The folder keeps when that was and what was found, for `fewbits inspect` and the
-        explorer.
-
         Parameters
         ----------
         path : str or Path
@@ -1447,7 +1398,7 @@ skip_unreadable, progress
         rows : bool, default=True
             False looks at the encoder and the classes alone, and keeps nothing.
         record : bool, default=True
-            Keep the result in the folder, if it can be written to.
+            Keep the result in the folder, if it can be written to, for `last_verified`.
 
         Raises
         ------
@@ -1477,10 +1428,6 @@ skip_unreadable, progress
             In the place of one whose file is damaged; rows are encoded anew from their
             kept vectors, as by `reencode`.
 
-        Returns
-        -------
-        fewbits.store.RepairReport
-
         Raises
         ------
         ArtefactError
@@ -1493,9 +1440,7 @@ skip_unreadable, progress
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            version = _Version(model, Rows(store), digest)
-            damaged = cls(version, folder)
-            del version  # a handle alone holds the files of the old rows
+            damaged = cls(_Version(model, Rows(store), digest), folder)
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
@@ -1510,25 +1455,17 @@ skip_unreadable, progress
         are shared by hard links, also those with deleted rows. `save` writes them anew
         without these. A crash leaves no collection there, or the whole.
 
-        Parameters
-        ----------
-        path : str or Path
-
         Raises
         ------
         ArgumentError
             When the collection is in memory, or another has taken its place.
         ArtefactError
             When the folder holds anything.
-        OSError
-            When it cannot be written.
         """
-        if self._folder is None:
-            raise ArgumentError("a collection in memory has no files: save it")
-        version = self._version
+        version, folder = self._version, self._on_disk()
         rows = version.rows
         state = None if rows is None else (rows.store, rows.snapshot)
-        _folder.backup(self._folder, Path(path), version.digest, state)
+        _folder.backup(folder, Path(path), version.digest, state)
 
     def reencode(self, encoder: Any, *, progress: Progress | None = None) -> None:
         """Encode the items anew, from their kept vectors, by another encoder.
@@ -1538,11 +1475,9 @@ skip_unreadable, progress
 
         Parameters
         ----------
-        encoder : Encoder, Collection, str or Path
-            As of `create`. One of a collection is for the features of its backbone,
-            which must be those that were kept.
-        progress : callable, default=None
-            Called with (items done, items in all).
+        encoder, progress
+            As of `create`. The encoder of a collection is for the features of its
+            backbone, which must be those that were kept.
 
         Raises
         ------
@@ -1562,9 +1497,9 @@ skip_unreadable, progress
     def prefix(self, bits: int) -> Collection:
         """Return a collection in memory with the first bits of all codes.
 
-        For codes that were learnt to be nested, such as those of
-        `fewbits.learners.NeighbourCodes`. What was learnt for the whole length is left
-        out: the calibration, the threshold of label scores, and the novelty radius.
+        For codes that were learnt to be nested, as by `fewbits.NeighbourCodes`. What
+        holds for the whole length only is left out: the calibration, the threshold of
+        label scores, and the novelty radius.
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
@@ -1577,12 +1512,9 @@ skip_unreadable, progress
     def usage(self) -> dict[str, Any]:
         """Return what takes space.
 
-        Returns
-        -------
-        dict
-            ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
-            ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they
-            are for, which on the disk sum up to all of them.
+        ``n_dead_rows``, deleted ones that are still there, ``n_segments`` and
+        ``n_files`` of the rows on the disk, 0 in memory, and ``bytes`` by what they are
+        for, which on the disk sum up to all of them.
         """
         return usage(self._version.filled, self._folder)
 
@@ -1811,6 +1743,11 @@ skip_unreadable, progress
             del rows, tables  # which hold the files of the old rows
             if self._folder is not None:
                 _folder.remove_unnamed(self._folder)
+
+    def _on_disk(self) -> Path:
+        if self._folder is None:
+            raise ArgumentError("a collection in memory has no files: save it first")
+        return self._folder
 
     def _take_over(self, writer: Writer) -> None:
         """Hold what was committed, before the writer removes what others need."""

@@ -109,17 +109,32 @@ def evaluate(
             "a collection of codes has no vectors to compare its codes with"
         )
     queries, database = checked_labels(queries), checked_labels(database)
-    _check_labels(queries, database)
+    y, truth = database.labels, queries.labels
+    if (truth is None) != (y is None):
+        raise ArgumentError("give labels for the queries and the database, or for none")
+    if y is not None and truth is not None:
+        if truth.shape[1:] != y.shape[1:]:
+            raise ArgumentError(
+                f"labels must have the same form, got shape {truth.shape} in "
+                f"{queries.source} and {y.shape} in {database.source}"
+            )
+        if truth.ndim == 1 and not np.isin(truth, y).any():
+            raise ArgumentError(
+                f"no label of {queries.source} is one of {database.source}, such as "
+                f"{truth[0]!s} and {y[0]!s}"
+            )
     if len(database) < k:
         raise ArgumentError(f"{len(database)} items have no {k} nearest")
     encoder = collection.encoder
     Q = collection.features(queries.values, progress=progress)
     X = collection.features(database.values, progress=progress)
-    encoders = {"sign bits": _signs(X), f"{encoder.n_bits} bits": encoder}
+    # Block by block, because the features may be a memory map.
+    sums = (block.sum(axis=0, dtype=np.float64) for _, block in feature_blocks(X))
+    signs = LinearEncoder(np.eye(X.shape[1]), -sum(sums) / len(X))
+    encoders = {"sign bits": signs, f"{encoder.n_bits} bits": encoder}
     nearest = exact_neighbours(Q, X, k, progress=progress).ids
     _warn_of_items(Q, X, nearest[:, 0])
     rows = compare_encoders(encoders, X, Q, k=k, nearest=nearest, progress=progress)
-    y, truth = database.labels, queries.labels
     precision = accuracy = None
     if y is not None and truth is not None:
         codes, items = encoder.encode(Q), encoder.encode(X)
@@ -138,23 +153,6 @@ def evaluate(
     return Evaluation(k, rows, precision, accuracy, len(queries), len(database))
 
 
-def _check_labels(queries: Input, database: Input) -> None:
-    if (queries.labels is None) != (database.labels is None):
-        raise ArgumentError("give labels for the queries and the database, or for none")
-    if queries.labels is None or database.labels is None:
-        return
-    if queries.labels.shape[1:] != database.labels.shape[1:]:
-        raise ArgumentError(
-            f"labels must have the same form, got shape {queries.labels.shape} in "
-            f"{queries.source} and {database.labels.shape} in {database.source}"
-        )
-    if queries.labels.ndim == 1 and not np.isin(queries.labels, database.labels).any():
-        raise ArgumentError(
-            f"no label of {queries.source} is one of {database.source}, such as "
-            f"{queries.labels[0]!s} and {database.labels[0]!s}"
-        )
-
-
 def _warn_of_items(queries: Any, items: Any, nearest: IdArray) -> None:
     """Warn of queries that are in the database: they find themselves."""
     equal = 0
@@ -170,13 +168,3 @@ def _warn_of_items(queries: Any, items: Any, nearest: IdArray) -> None:
             f"{equal:,} of {len(queries):,} queries {verb} equal to an item of the "
             "database, and find it first; measure with items that are not in it"
         )
-
-
-def _signs(features: Any) -> LinearEncoder:
-    """Return the encoder of the signs of centred features.
-
-    Block by block, because the features may be a memory map.
-    """
-    blocks = (block for _, block in feature_blocks(features))
-    mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(features)
-    return LinearEncoder(np.eye(len(mean)), -mean)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
-from functools import partial
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 from typing import Any, NamedTuple, NoReturn
 
@@ -120,24 +119,19 @@ def matching_rows(
         raise ArgumentError(f"the filter cannot be computed: {lines[0]}") from error
     if isinstance(truth, pa.Scalar):
         return np.full(len(table), truth.as_py() is True)
-    known = truth.fill_null(False)
-    if isinstance(known, pa.ChunkedArray):
-        return np.asarray(known.to_numpy(), np.bool_)
-    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
+    truth = truth.fill_null(False)
+    if isinstance(truth, pa.ChunkedArray):
+        return np.asarray(truth.to_numpy(), np.bool_)
+    return np.asarray(truth.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _evaluate_expression(expression: pc.Expression, table: pa.Table) -> Any:
     """Return the truth of `expression` for each row, in the order of the table."""
-    from pyarrow import acero  # imports file systems, which take their time
+    from pyarrow import dataset  # imports file systems, which take their time
 
-    project = acero.ProjectNodeOptions([expression], ["truth"])
-    plan = acero.Declaration.from_sequence(
-        [
-            acero.Declaration("table_source", acero.TableSourceNodeOptions(table)),
-            acero.Declaration("project", project),
-        ]
-    )
-    truth = plan.to_table(use_threads=False).column("truth")
+    source = dataset.dataset(table)
+    truths = source.to_table(columns={"truth": expression}, use_threads=False)
+    truth = truths.column("truth")
     if truth.type != pa.bool_():
         raise ArgumentError(
             "a filter must be true or false for each row, the expression is"
@@ -151,21 +145,50 @@ def _evaluate(text: str, table: pa.Table, codes: CodeArray, n_bits: int) -> Any:
     columns: dict[Name, _Value] = {}  # decoded once
     stack: list[_Value] = []
     for operator, argument in parse(text):
+        right = stack.pop() if operator not in ("column", "value", "bit") else _NULL
         match operator:
             case "column":
                 if argument not in columns:
                     columns[argument] = _column(argument, table)
-                stack.append(columns[argument])
+                value = columns[argument]
             case "value":
-                stack.append(_literal(argument))
+                value = _literal(argument)
             case "bit":
-                stack.append(_bit(argument, codes, n_bits))
-            case "is" | "in" | "like" | "ilike":
-                stack.append(_TESTS[operator](stack.pop(), argument))
+                value = _bit(argument, codes, n_bits)
+            case "is":
+                value = _is(right, argument)
+            case "in":
+                value = _in(right, argument)
+            case "like" | "ilike":
+                value = _like(operator, right, argument)
+            case "lower" | "upper":
+                value = _of_text(operator, right)
+            case "year" | "month" | "day":
+                value = _of_date(operator, right)
+            case "not":
+                value = _truth(pc.invert(_as_truth(right, "NOT")))
+            case "and":
+                value = _and(stack.pop(), right)
+            case "or":
+                left = _as_truth(stack.pop(), "OR")
+                value = _truth(pc.or_kleene(left, _as_truth(right, "OR")))
+            case "between":
+                low, left = stack.pop(), stack.pop()
+                value = _and(_compare(">=", left, low), _compare("<=", left, right))
+            case "distinct":
+                value = _distinct(stack.pop(), right)
+            case "same":
+                value = _truth(pc.invert(_distinct(stack.pop(), right).data))
+            case "contains":
+                value = _contains(stack.pop(), right)
+            case "negate":
+                zero = _Value("number", 0, "0", is_literal=True)
+                value = _calculate("-", zero, right)
+            case "+" | "-" | "*" | "/" | "%":
+                value = _calculate(operator, stack.pop(), right)
             case _:
-                function, count = _FUNCTIONS[operator]
-                operands = stack[-count:]
-                stack[-count:] = [function(*operands)]
+                value = _compare(operator, stack.pop(), right)
+        stack.append(value)
     return _as_truth(stack.pop(), "a filter")
 
 
@@ -327,13 +350,13 @@ def _place(name: Name, depth: int, names: list[str], noun: str) -> int:
         hint = f" (did you mean {shorten(names[alike[0]])}?)"
     if name.may_be_text or (not hint and quote == '"'):
         text = name.text
-        shown = text if len(text) <= 40 and text.isprintable() else "..."
-        shown = shown.replace("'", "''")
-        hint = f" (a string stands in single quotes: '{shown}')"
-    listed = ", ".join(shorten(each) for each in names[:20]) or "none"
+        text = text if len(text) <= 40 and text.isprintable() else "..."
+        text = text.replace("'", "''")
+        hint = f" (a string stands in single quotes: '{text}')"
+    choices = ", ".join(map(shorten, names[:20])) or "none"
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     raise ArgumentError(
-        f"there is no {noun} {shorten(part)}{hint}; the {noun}s are {listed}{more}"
+        f"there is no {noun} {shorten(part)}{hint}; the {noun}s are {choices}{more}"
     )
 
 
@@ -420,8 +443,8 @@ def _fitting(column: _Value, literal: _Value) -> _Value:
     if column.kind not in _MOMENTS:
         return literal
     instant = literal
-    if literal.kind == "string" and (written := moment(literal.data)) is not None:
-        instant = _literal(written)
+    if literal.kind == "string" and (time := moment(literal.data)) is not None:
+        instant = _literal(time)
     if instant.kind not in _MOMENTS:
         _mismatch(column, literal, f"write {ISO}")
     if column.kind == "zoned" and instant.kind != "zoned":
@@ -524,7 +547,7 @@ def _alike(operator: str, left: _Value, right: _Value) -> tuple[Any, Any]:
         if kinds == ("integer", "integer"):
             of = pa.decimal128(20, 0) if pa.uint64() in pair else pa.int64()
         else:
-            scales = [getattr(each, "scale", 0) for each in pair]
+            scales = [getattr(kind, "scale", 0) for kind in pair]
             of = pa.decimal256(_DIGITS, max(0, *scales))
     elif kinds == ("string", "string"):
         of = pa.large_string()
@@ -551,23 +574,11 @@ def _float(data: Any) -> Any:
     return data.cast(pa.float64())
 
 
-def _between(value: _Value, low: _Value, high: _Value) -> _Value:
-    return _and(_compare(">=", value, low), _compare("<=", value, high))
-
-
 # --- Truths -------------------------------------------------------------------------
 
 
 def _and(left: _Value, right: _Value) -> _Value:
     return _truth(pc.and_kleene(_as_truth(left, "AND"), _as_truth(right, "AND")))
-
-
-def _or(left: _Value, right: _Value) -> _Value:
-    return _truth(pc.or_kleene(_as_truth(left, "OR"), _as_truth(right, "OR")))
-
-
-def _not(value: _Value) -> _Value:
-    return _truth(pc.invert(_as_truth(value, "NOT")))
 
 
 def _is(value: _Value, constant: Literal) -> _Value:
@@ -591,16 +602,12 @@ def _distinct(left: _Value, right: _Value) -> _Value:
     return _truth(pc.if_else(pc.or_(*gaps), pc.xor(*gaps), differ))
 
 
-def _same(left: _Value, right: _Value) -> _Value:
-    return _not(_distinct(left, right))
-
-
 # --- Lists --------------------------------------------------------------------------
 
 
 def _in(left: _Value, members: tuple[Literal, ...]) -> _Value:
     """Return ``left IN (members)``: NULL where it is not found and NULL is a member."""
-    literals = [_literal(each) for each in members if each.kind != "null"]
+    literals = [_literal(member) for member in members if member.kind != "null"]
     if left.kind == "null":
         return _NULL
     if left.kind == "other":
@@ -610,7 +617,7 @@ def _in(left: _Value, members: tuple[Literal, ...]) -> _Value:
         for literal in literals:
             is_in = pc.or_kleene(is_in, _compare("=", left, literal).data)
     else:
-        is_in = _among(left, [_fitting(left, each) for each in literals])
+        is_in = _among(left, [_fitting(left, literal) for literal in literals])
     if len(literals) == len(members):
         return _truth(is_in)
     return _truth(pc.or_kleene(is_in, _UNKNOWN))
@@ -619,11 +626,11 @@ def _in(left: _Value, members: tuple[Literal, ...]) -> _Value:
 def _among(column: _Value, literals: list[_Value]) -> Any:
     """Return whether each row holds one of the literals, looked up all at once."""
     data = column.data
-    values: list[Any] = [each.data for each in literals]
+    values: list[Any] = [literal.data for literal in literals]
     if column.kind == "float":
         for literal in literals:
             data, _ = _rounded(column, literal)
-        values = list({_rounded(column, each)[1].as_py() for each in literals})
+        values = list({_rounded(column, value)[1].as_py() for value in literals})
         if 0.0 in values:  # Arrow's look-up tells it from -0.0, its comparison does not
             values.append(-0.0)
     elif column.kind != "string":
@@ -663,16 +670,14 @@ def _contains(lists: _Value, member: _Value) -> _Value:
 # --- Texts and dates ----------------------------------------------------------------
 
 
-def _like(
-    ignore_case: bool, value: _Value, pattern: tuple[tuple[str, str], ...]
-) -> Any:
+def _like(operator: str, value: _Value, pattern: tuple[tuple[str, str], ...]) -> _Value:
     """Return whether texts have the form of a pattern."""
     if value.kind == "null":
         return _NULL
     if value.kind != "string":
         raise ArgumentError(f"LIKE takes text, got {value.shown}")
     strings = pa.scalar(value.data) if value.is_literal else value.data
-    if ignore_case:
+    if operator == "ilike":
         strings = pc.utf8_lower(strings)
         pattern = tuple(
             (kind, pc.utf8_lower(pa.scalar(text)).as_py()) for kind, text in pattern
@@ -750,10 +755,6 @@ def _calculate(operator: str, left: _Value, right: _Value) -> _Value:
     else:
         data = _CHECKED[operator](_decimals(left), _decimals(right))
     return _Value(kind, data, f"a result ({name_of_type(data.type)})")
-
-
-def _negate(value: _Value) -> _Value:
-    return _calculate("-", _Value("number", 0, "0", is_literal=True), value)
 
 
 def _calculate_literals(operator: str, left: Any, right: Any) -> _Value:
@@ -840,26 +841,3 @@ def _decimal(value: int | Fraction) -> Decimal | None:
         return context.divide(Decimal(value.numerator), Decimal(value.denominator))
     except Inexact:
         return None
-
-
-# What each step does, with its argument, and with how many operands.
-_TESTS: dict[str, Callable[[_Value, Any], _Value]] = {
-    "is": _is,
-    "in": _in,
-    "like": partial(_like, False),
-    "ilike": partial(_like, True),
-}
-_FUNCTIONS: dict[str, tuple[Callable[..., _Value], int]] = {
-    **{operator: (partial(_compare, operator), 2) for operator in _ARROW},
-    **{operator: (partial(_calculate, operator), 2) for operator in "+-*/%"},
-    **{name: (partial(_of_text, name), 1) for name in ("lower", "upper")},
-    **{name: (partial(_of_date, name), 1) for name in ("year", "month", "day")},
-    "negate": (_negate, 1),
-    "and": (_and, 2),
-    "or": (_or, 2),
-    "not": (_not, 1),
-    "between": (_between, 3),
-    "same": (_same, 2),
-    "distinct": (_distinct, 2),
-    "contains": (_contains, 2),
-}

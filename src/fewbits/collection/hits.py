@@ -174,10 +174,10 @@ class Hits(Sequence[list[Hit]]):
         values = query, rank + 1, pa.array(ids, kind), self.distances[query, rank]
         table = pa.table(dict(zip(OWN, values, strict=True)))
         for name in self.columns.column_names:
-            shown = name
-            while shown in table.column_names:
-                shown = f"column.{shown}"
-            table = table.append_column(shown, self.columns[name])
+            title = name
+            while title in table.column_names:
+                title = f"column.{title}"
+            table = table.append_column(title, self.columns[name])
         return table
 
     def to_pandas(self) -> Any:
@@ -219,7 +219,7 @@ class Hits(Sequence[list[Hit]]):
             rows: Any = zip(*values, strict=True) if names else [()] * n
             columns = (dict(zip(names, row, strict=True)) for row in rows)
             ids, distances = self.ids[block].tolist(), self.distances[block].tolist()
-            for own, apart, count in zip(ids, distances, n_hits, strict=True):
+            for count, *answer in zip(n_hits, ids, distances, strict=True):
                 # The ranks end first, so that nothing of the next query is taken.
-                yield list(zip(range(1, count + 1), own, apart, columns, strict=False))
+                yield list(zip(range(1, count + 1), *answer, columns, strict=False))
             start += n

@@ -12,7 +12,6 @@ from fewbits._repr import one_line
 from fewbits._typing import IdArray
 from fewbits.analysis.bits import (
     BitReport,
-    ClassProfile,
     Extremes,
     bit_report,
     class_profile,
@@ -21,7 +20,7 @@ from fewbits.analysis.bits import (
     rank_bits,
 )
 from fewbits.analysis.maps import map_codes
-from fewbits.analysis.names import Proposals, propose_names
+from fewbits.analysis.names import propose_names
 from fewbits.analysis.taxonomy import TaxonomyMetrics, paths_of
 from fewbits.collection import tools
 from fewbits.collection.collection import Collection
@@ -89,10 +88,11 @@ def bit_scores(
     ArgumentError
         When the collection keeps neither vectors nor the items.
     """
-    chosen = np.arange(len(collection)) if positions is None else positions
-    vectors = tools.vectors_at(collection, chosen)
+    if positions is None:
+        positions = np.arange(len(collection))
+    vectors = tools.vectors_at(collection, positions)
     if vectors is not None:
-        return BitScores(collection.encoder.project(vectors), chosen)
+        return BitScores(collection.encoder.project(vectors), positions)
     column = collection.item_column
     if column is None:
         raise ArgumentError(
@@ -100,13 +100,13 @@ def bit_scores(
             "none: build it again with them (on the command line by --keep-vectors "
             "float16)"
         )
-    items = collection.column(column, chosen)
+    items = collection.column(column, positions)
     if collection.kind == "images":
-        there = np.array([Path(path).is_file() for path in items], np.bool_)
-        if there.any():
-            chosen, items = chosen[there], items[there]
+        is_file = np.array([Path(path).is_file() for path in items], np.bool_)
+        if is_file.any():
+            positions, items = positions[is_file], items[is_file]
     features = collection.features(list(items), progress=progress)
-    return BitScores(collection.encoder.project(features), chosen)
+    return BitScores(collection.encoder.project(features), positions)
 
 
 def report_of(collection: Collection, label: str | None = None) -> BitReport:
@@ -168,110 +168,82 @@ def write_attributes(
         than 3 groups.
     """
     n_bits, codes = collection.encoder.n_bits, collection.codes
-    named = check_bits(names or (), n_bits)
-    chosen = None if bits is None else check_bits(bits, n_bits)
+    bits_with_names = check_bits(names or (), n_bits)
+    bits_to_show = None if bits is None else check_bits(bits, n_bits)
     kind, raw = collection.kind, collection.item_column
-    classes = None if label is None else _one_class_each(collection, label)
     labels = label or collection.label_column
+    classes: Any = None
+    if label is not None:
+        if collection.labels(label).ndim > 1:
+            raise ArgumentError(
+                f"column {label!r} has several labels for an item, and the page ranks "
+                "bits by one class each: leave the labels out"
+            )
+        classes = collection.column(label)
     words = captions or (raw if kind == "texts" else labels)
     texts = None
     if words is not None:
         texts = ["" if v is None else str(v) for v in collection.column(words)]
-    shown: Any = collection.column(raw) if raw else texts or collection.ids
-    # Of many classes, each is a small share of a side that it yet belongs to.
-    least = {"min_share": 0.0} if words == labels else {}
-    proposals = _proposals(collection, texts, groups, **least)
+    items: Any = collection.column(raw) if raw else texts or collection.ids
+    if texts is None and groups is not None:
+        raise ArgumentError(
+            "groups are for names, which need texts: name a column of captions"
+        )
+    proposals = None
+    if texts is not None:
+        # Of many classes, each is a small share of a side that it yet belongs to.
+        options: dict[str, Any] = {"min_share": 0.0} if words == labels else {}
+        if groups is not None:
+            options["groups"] = collection.column(groups)
+        proposals = propose_names(texts, codes, n_bits, **options)
     scores, positions = scored = bit_scores(collection, progress=progress)
     ranking = rank_bits(scores, None if classes is None else classes[positions])
     distinct = distinct_bits(
         codes,
         n_bits,
         ranking.order,
-        first=named if chosen is None else chosen,
-        n_shown=_SHOWN_BITS if chosen is None else 1,
+        first=bits_with_names if bits_to_show is None else bits_to_show,
+        n_shown=_SHOWN_BITS if bits_to_show is None else 1,
     )
     maps = [
         map_codes(codes, method=m, max_items=_MAP_ITEMS) for m in ("smacof", "tsne")
     ]
+    colours = classes
+    if classes is None and collection.label_column is not None:
+        column = collection.column(collection.label_column)
+        # An item with several labels has no one colour.
+        if not any(isinstance(value, list) for value in column):
+            colours = column
+    profiles = []
+    if classes is not None:
+        names_of_classes, counts = np.unique(classes, return_counts=True)
+        frequent = names_of_classes[np.argsort(-counts, kind="stable")[:_PROFILES]]
+        if len(frequent) > 1:
+            profiles = [class_profile(codes, n_bits, classes, x) for x in frequent]
+    notes, without = [], np.setdiff1d(np.arange(len(items)), positions)
+    if len(without):
+        notes = [
+            f"{len(without):,} of {len(items):,} images are left out where scores "
+            f"count: there is no file {items[int(without[0])]}"
+        ]
     write_page(
         path,
         report_of(collection, label),
         scored.extremes(),
-        shown,
+        items,
         kind=kind if raw else "texts",
         captions=texts if kind == "images" else None,
         proposals=proposals,
         by_hand=names,
         ranking=ranking,
-        bits=distinct if chosen is None else chosen,
+        bits=distinct if bits_to_show is None else bits_to_show,
         alike=distinct,
         maps=maps,
-        classes=_colours(collection, classes),
-        notes=_notes(shown, positions),
+        classes=None if colours is None else list(colours),
+        notes=notes,
         ids=collection.ids.tolist(),
-        profiles=[] if classes is None else _profiles(collection, classes),
+        profiles=profiles,
     )
-
-
-def _one_class_each(collection: Collection, label: str) -> NDArray[Any]:
-    if collection.labels(label).ndim > 1:
-        raise ArgumentError(
-            f"column {label!r} has several labels for an item, and the page ranks "
-            "bits by one class each: leave the labels out"
-        )
-    return collection.column(label)
-
-
-def _colours(collection: Collection, classes: NDArray[Any] | None) -> list[Any] | None:
-    """Return the classes that colour the maps: those asked for, or the labels."""
-    if classes is None and collection.label_column is not None:
-        column = collection.column(collection.label_column)
-        # An item with several labels has no one colour.
-        if not any(isinstance(label, list) for label in column):
-            classes = column
-    return None if classes is None else list(classes)
-
-
-def _proposals(
-    collection: Collection,
-    texts: Sequence[str] | None,
-    groups: str | None,
-    **options: Any,
-) -> Proposals | None:
-    if texts is None:
-        if groups is not None:
-            raise ArgumentError(
-                "groups are for names, which need texts: name a column of captions"
-            )
-        return None
-    return propose_names(
-        texts,
-        collection.codes,
-        collection.encoder.n_bits,
-        groups=None if groups is None else collection.column(groups),
-        **options,
-    )
-
-
-def _profiles(collection: Collection, classes: NDArray[Any]) -> list[ClassProfile]:
-    """Return the distinctive attributes of the most frequent classes."""
-    names, counts = np.unique(classes, return_counts=True)
-    if len(names) < 2:
-        return []
-    frequent = names[np.argsort(-counts, kind="stable")[:_PROFILES]]
-    codes, n_bits = collection.codes, collection.encoder.n_bits
-    return [class_profile(codes, n_bits, classes, name) for name in frequent]
-
-
-def _notes(values: Sequence[Any], positions: IdArray) -> list[str]:
-    """Return a sentence about the items without scores, if there are any."""
-    without = np.setdiff1d(np.arange(len(values)), positions)
-    if not len(without):
-        return []
-    return [
-        f"{len(without):,} of {len(values):,} images are left out where scores count: "
-        f"there is no file {values[int(without[0])]}"
-    ]
 
 
 # Classes.

@@ -10,7 +10,7 @@ from fewbits._checks import check_choice
 from fewbits._ids import check_known, id_column
 from fewbits._typing import IdArray
 from fewbits.collection._folder import check_target, unused_files
-from fewbits.collection._model import Facts, Progress, check_same_classes
+from fewbits.collection._model import Facts, Progress
 from fewbits.collection._rows import INDEXES, Mask
 from fewbits.collection._table import FORMS, fixed_binary
 from fewbits.collection.collection import Collection
@@ -44,19 +44,8 @@ def read_items(
 ) -> Input:
     """Return items as `Collection.add` reads them, which takes this, too.
 
-    Parameters
-    ----------
-    collection : Collection
-    data : object
-    types : dict of str to str, or pyarrow.Schema, default=None
-        Those of first rows, as of `Collection.create`.
-    **options
-        As of `Collection.add`.
-
-    Raises
-    ------
-    ArgumentError
-        When items cannot be read, or are not of the kind that the collection takes.
+    `types` are those of first rows, as of `Collection.create`. Raises ArgumentError
+    when items cannot be read, or are not of the kind that the collection takes.
     """
     return collection._read(data, types, **options)
 
@@ -70,18 +59,10 @@ def add_missing(
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Add the items whose ids are not there yet; return how many.
+    """Add the items of `read_items` whose ids are not there yet; return how many.
 
-    Parameters
-    ----------
-    collection : Collection
-    items : Input
-        Of `read_items`. Without ids, all are added.
-    keep_vectors, index : str, default=None
-        As of `Collection.create`, where these are the first rows; else what it has
-        already.
-    timeout, progress
-        As of `Collection.add`, and so are errors, but for ids that are there.
+    Without ids, all are added. `keep_vectors` and `index` are as of
+    `Collection.create`, where these are the first rows; else what it has already.
     """
     check_choice(index or "auto", "index", INDEXES)
     check_choice(keep_vectors or "float32", "keep_vectors", FORMS)
@@ -124,8 +105,34 @@ def check_same_codes(first: Collection, second: Collection) -> None:
     Raises ArgumentError where lengths differ, no class is in both codebooks, or one has
     two codes.
     """
-    if first.encoder.fingerprint != second.encoder.fingerprint:
-        check_same_classes(first.codebook, second.codebook)
+    if first.encoder.fingerprint == second.encoder.fingerprint:
+        return
+    ours, theirs = first.codebook, second.codebook
+    if ours is None or theirs is None:
+        raise ArgumentError(
+            "collections of two encoders have the same codes only where both have "
+            "learnt those of the same classes: 'fewbits fit --learner llc --codebook "
+            "COLLECTION'"
+        )
+    if ours.n_bits != theirs.n_bits:
+        raise ArgumentError(
+            f"one collection has codes of {ours.n_bits} bits, the other of "
+            f"{theirs.n_bits}"
+        )
+    codes = dict(zip(theirs.names.tolist(), theirs.codes, strict=True))
+    shared = [
+        (name, (code == codes[name]).all())
+        for name, code in zip(ours.names.tolist(), ours.codes, strict=True)
+        if name in codes
+    ]
+    if not shared:
+        raise ArgumentError("the two collections have learnt codes of other classes")
+    for name, is_same in shared:
+        if not is_same:
+            raise ArgumentError(
+                f"class {name!r} has another code in each collection: learn one of "
+                "them with the codes of the other, 'fewbits fit --codebook COLLECTION'"
+            )
 
 
 def warm(collection: Collection) -> None:

@@ -25,6 +25,8 @@ _FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
 _PILOT = 32  # queries that are answered first, to tell about the rest of a batch
 _UNLIMITED = 1 << 62
 
+#: Returns the picoseconds that a scan costs each of so many queries.
+ScanPrice = Callable[[int], int]
 #: Looks up the queries in some rows, each of which may cost so much; returns the work
 #: of each, look-ups and comparisons, and which are answered.
 LookUp = Callable[[Tables, IdArray, _kernels.Budget], tuple[IdArray, NDArray[np.uint8]]]
@@ -97,11 +99,11 @@ class MultiIndexHashing(Index):
     def _topk(
         self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
     ) -> tuple[DistanceArray, IdArray]:
-        chance = self._chance(segment, queries, mask)
+        chance = self._chance(segment, queries, mask, nearest=True)
         if chance is None:
             return scan_nearest(segment, queries, k, mask)
-        lazy, most = chance
-        shape, kind = (len(queries), k), k.bit_length()
+        lazy, price = chance
+        shape, kind = (len(queries), k), _kind_of(k)
         distances, positions = np.empty(shape, np.int32), np.empty(shape, np.int64)
         rest = np.arange(len(queries))
 
@@ -142,7 +144,7 @@ class MultiIndexHashing(Index):
             rest = np.delete(rest, pilot)
         if rest.size:
             radius = lazy.radii.get(kind, 8 * queries.shape[1])
-            rest = self._looked_up(lazy, most, rest, radius, look_up)
+            rest = self._looked_up(lazy, price, rest, kind, radius, look_up)
             if len(rest) == len(queries):
                 distances, positions = scan_nearest(segment, queries, k, mask)
             elif rest.size:
@@ -153,10 +155,10 @@ class MultiIndexHashing(Index):
     def _within(
         self, segment: Segment, queries: CodeArray, radius: int, mask: Bits | None
     ) -> RangeSearchResult:
-        chance = self._chance(segment, queries, mask)
+        chance = self._chance(segment, queries, mask, nearest=False)
         if chance is None:
             return scan_within(segment, queries, radius, mask)
-        lazy, most = chance
+        lazy, price = chance
         parts: list[tuple[IdArray, RangeSearchResult]] = []
 
         def look_up(
@@ -187,7 +189,7 @@ class MultiIndexHashing(Index):
             return work, done
 
         every = np.arange(len(queries))
-        rest = self._looked_up(lazy, most, every, radius, look_up)
+        rest = self._looked_up(lazy, price, every, radius, radius, look_up)
         if len(rest) == len(queries):
             return scan_within(segment, queries, radius, mask)
         if rest.size:
@@ -195,47 +197,54 @@ class MultiIndexHashing(Index):
         return _joined(parts, len(queries))
 
     def _chance(
-        self, segment: Segment, queries: CodeArray, mask: Bits | None
-    ) -> tuple[LazyTables, int] | None:
-        """Return the tables of a segment, and the most that looking up may cost.
+        self, segment: Segment, queries: CodeArray, mask: Bits | None, *, nearest: bool
+    ) -> tuple[LazyTables, ScanPrice] | None:
+        """Return the tables of a segment, and what a scan costs each of some queries.
 
-        That is what a scan costs each query. None where all are to be scanned.
+        None where all are to be scanned.
         """
         fewest = _FEWEST if self.use_scan else 1
-        if not (len(queries) and fewest <= len(segment) <= MAX_ROWS):
+        fits = len(queries) and fewest <= len(segment) <= MAX_ROWS
+        if not (fits and _kernels.COMPILED):
             return None
-        most = _UNLIMITED
-        if self.use_scan:
-            n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
-            most = scan_price(n, queries.shape[1], len(queries))
-        if most <= 0 or not _kernels.COMPILED:
+        n = len(segment) if mask is None else int(np.bitwise_count(mask).sum())
+
+        def price(n_queries: int) -> int:
+            if not self.use_scan:
+                return _UNLIMITED
+            return scan_price(n, queries.shape[1], n_queries, nearest)
+
+        if price(len(queries)) <= 0:
             return None
-        return segment.tables.of(segment.codes, self.n_substrings), most
+        return segment.tables.of(segment.codes, self.n_substrings), price
 
     def _looked_up(
         self,
         lazy: LazyTables,
-        most: int,
+        price: ScanPrice,
         rows: IdArray,
+        kind: int,
         radius: int,
         look_up: LookUp,
     ) -> IdArray:
         """Look up some queries while a scan costs more; return those that are left."""
-        spared = lazy.spared(radius, most)
+        scan = price(len(rows))
+        spared = lazy.spared(kind, radius, scan)
         tables = lazy.get(len(rows) * spared) if spared else None
         if tables is None:
-            lazy.forget()
+            lazy.forget(kind)
             return rows
-        left = []
-        pilot = _spread(len(rows))
+        left, pilot, expected = [], _spread(len(rows)), len(rows) // 8
         for block in (rows[pilot], np.delete(rows, pilot)):
-            if block.size and lazy.spared(radius, most):
-                budget = _kernels.Budget(*lazy.prices, most)
-                work, done = look_up(tables, block, budget)
-                lazy.learn(radius, most, work, done)
+            if block.size and lazy.spared(kind, radius, scan):
+                # Those that are given up are scanned in the end, among few others.
+                most = max(scan, price(max(1, expected)))
+                work, done = look_up(tables, block, _kernels.Budget(*lazy.prices, most))
+                lazy.learn(kind, radius, most, work, done)
                 left.append(block[done == 0])
+                expected = len(rows) * len(left[0]) // len(block)
             else:
-                lazy.forget()
+                lazy.forget(kind)
                 left.append(block)
         return np.concatenate(left)
 
@@ -247,19 +256,25 @@ def worthwhile_tables(segment: Segment, k: int = 10) -> Tables | None:
         positions = positions[segment.live]
     positions = positions[:: max(1, len(positions) // _PILOT)][:_PILOT]
     index, queries = MultiIndexHashing(segment.codes[:0]), segment.codes[positions]
-    chance = index._chance(segment, queries, segment.live_bits)
+    chance = index._chance(segment, queries, segment.live_bits, nearest=True)
     if chance is None:
         return None
-    lazy, most = chance
+    lazy, price = chance
     k += 1  # each finds itself, too
     distances, _ = scan_nearest(segment, queries, k, segment.live_bits)
-    radius = _median_distance(distances, queries.shape[1])
-    if not lazy.spared(radius, most):
+    kind, radius = _kind_of(k), _median_distance(distances, queries.shape[1])
+    scan = price(len(queries))
+    if not lazy.spared(kind, radius, scan):
         return None
-    lazy.radii[k.bit_length()] = radius
+    lazy.radii[kind] = radius
     tables = lazy.get()
     index._topk(segment, queries, k, segment.live_bits)
-    return tables if lazy.spared(radius, most) else None
+    return tables if lazy.spared(kind, radius, scan) else None
+
+
+def _kind_of(k: int) -> int:
+    """Return the kind of a search for the k nearest; others are known by radius."""
+    return -1 - k.bit_length()
 
 
 def _spread(n: int) -> IdArray:

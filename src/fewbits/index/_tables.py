@@ -21,18 +21,21 @@ _ROOM = 8  # bytes after the last code, which the kernels may read
 
 # Prices in picoseconds, of one machine; their ratios matter. They decide how long a
 # search takes, never what it answers, and are constants so that nothing hangs on a
-# clock. Of a look-up; of a comparison in a bucket that holds the codes, or of a word of
-# a code elsewhere; of a call, which its queries share.
-_LOOKUP, _INSIDE, _WORD, _CALL = 30_000, 5_000, 7_000, 20_000_000
+# clock. Of a comparison in a bucket that holds the codes, or of a word of a code
+# elsewhere; of a call, which its queries share; of keeping the nearest of a scan.
+_INSIDE, _WORD, _CALL, _NEAREST = 5_000, 7_000, 20_000_000, 3_000_000
+# Of a look-up: the more bytes the tables have, the less of them the caches hold.
+_LOOKUP = {0: 15_000, 8 << 20: 30_000, 24 << 20: 60_000}
 # Of a code in one table: to make the table, and to read it from a file.
 _BUILD, _READ = 30_000, 5_000
-# Of comparing one query with a code of a word, or with each word of a longer one; and
-# with each word where many queries share the laying out of a code.
+# Of comparing one query with a code of a word, with each word of another one, and with
+# a last word that is not full; and with each word where many queries share the laying
+# out of a code.
 _SCAN = {
-    "avx512": (150, 330, 48),
-    "avx2": (220, 370, 95),
-    "neon": (400, 800, 200),
-    "portable": (2_400, 2_300, 200),
+    "avx512": (150, 330, 800, 48),
+    "avx2": (220, 370, 700, 95),
+    "neon": (400, 800, 1_600, 200),
+    "portable": (2_400, 2_300, 800, 200),
 }
 _LAY_OUT = 2_000
 
@@ -145,18 +148,19 @@ def entry_bytes(shape: tuple[int, ...], cuts: IdArray) -> int:
     return n * ((len(cuts) - 1) * n_bytes - left_out) + _ROOM
 
 
-def scan_price(n: int, n_bytes: int, n_queries: int) -> int:
+def scan_price(n: int, n_bytes: int, n_queries: int, nearest: bool) -> int:
     """Return the picoseconds that a scan of `n` codes takes each of some queries.
 
-    Less what the call of looking them up takes more, which they share.
+    Less what the call of looking them up takes more, which they share. `nearest` asks
+    for the k nearest, in place of all within a radius.
     """
-    one, wide, word = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
+    one, wide, tail, word = _SCAN.get(_kernels.active_isa(), _SCAN["portable"])
     n_words, threads = -(-n_bytes // 8), _kernels.num_threads()
-    alone = one if n_words == 1 else wide * n_words
+    alone = one if n_bytes == 8 else wide * n_words + tail * (n_bytes % 8 > 0)
     shared = n_words * (word + _LAY_OUT / n_queries)
     # A scan is shared among threads even where there are few queries.
     scan = n * min(alone, shared) * min(n_queries, threads) / threads
-    return int(scan - _CALL / n_queries)
+    return int(scan + nearest * _NEAREST - _CALL / n_queries)
 
 
 class LazyTables:
@@ -164,10 +168,11 @@ class LazyTables:
 
     A batch of queries is looked up where that costs less than a scan. What it costs is
     reckoned from the radius within which the neighbours are, as if codes were spread
-    evenly, times a factor learnt from the look-ups so far (buckets of codes in clusters
-    are larger where queries are). What tables would have spared is added up. Once it is
-    as much as they cost, they are read where they are kept, or made: so searching costs
-    at most about twice what it would if all queries were known in advance.
+    evenly, times a factor learnt from the look-ups of that kind so far (buckets of
+    codes in clusters are larger where queries are). What tables would have spared is
+    added up. Once it is as much as they cost, they are read where they are kept, or
+    made: so searching costs at most about twice what it would if all queries were known
+    in advance.
 
     Parameters
     ----------
@@ -188,43 +193,48 @@ class LazyTables:
         lengths = np.diff(cuts).tolist()
         self._n_entries = len(lengths) * n
         inside = sizes(codes.shape, cuts)[1] > 0
+        lookup = max(ps for size, ps in _LOOKUP.items() if 4 * self._n_entries >= size)
         #: Picoseconds of a look-up, and of a comparison in a bucket.
-        self.prices = _LOOKUP, _INSIDE if inside else _WORD * -(-n_bytes // 8)
+        self.prices = lookup, _INSIDE if inside else _WORD * -(-n_bytes // 8)
         # A radius one larger takes one more flip of one more substring.
         steps = [divmod(step, len(lengths)) for step in range(8 * n_bytes + 1)]
         lookups = np.array([float(comb(lengths[j], flips)) for flips, j in steps])
         buckets = n / 2.0 ** np.array([lengths[j] for _, j in steps])
         self._price = np.cumsum(lookups * (self.prices[0] + buckets * self.prices[1]))
-        self._skew = 1.0
-        #: The median distance of the farthest of the `k` nearest, by the bits of `k`.
+        #: A factor for each kind of search: its radius, or -1 less the bits of `k`.
+        self._skew: dict[int, float] = {}
+        #: Of a kind of search for the `k` nearest, the median distance of the farthest.
         self.radii: dict[int, int] = {}
 
-    def spared(self, radius: int, scan: int) -> float:
+    def spared(self, kind: int, radius: int, scan: int) -> float:
         """Return what a query is spared by look-ups in place of a scan, 0 for nothing.
 
         Parameters
         ----------
+        kind : int
         radius : int
             Within which its neighbours are, at most the number of bits.
         scan : int
             Picoseconds of a scan for it.
         """
-        return max(0.0, scan - self._skew * float(self._price[radius]))
+        skew = self._skew.get(kind, 1.0)
+        return max(0.0, scan - skew * float(self._price[radius]))
 
     def learn(
-        self, radius: int, scan: int, work: IdArray, done: NDArray[np.uint8]
+        self, kind: int, radius: int, scan: int, work: IdArray, done: NDArray[np.uint8]
     ) -> None:
         """Take in what queries cost that were looked up, given up ones with a scan."""
         lookups, candidates = work.sum(axis=0).tolist()
         given_up = len(done) - int(np.count_nonzero(done))
         cost = lookups * self.prices[0] + candidates * self.prices[1] + given_up * scan
         ratio = cost / len(done) / float(self._price[radius])
-        share = min(1.0, max(0.25, len(done) / 32))
-        self._skew = max(1.0, self._skew + share * (ratio - self._skew))
+        share = min(1.0, max(0.5, len(done) / 32))
+        skew = self._skew.get(kind, 1.0)
+        self._skew[kind] = max(1.0, skew + share * (ratio - skew))
 
-    def forget(self) -> None:
+    def forget(self, kind: int) -> None:
         """Believe a little less that look-ups cost more than was reckoned."""
-        self._skew = max(1.0, 0.97 * self._skew)
+        self._skew[kind] = max(1.0, 0.97 * self._skew.get(kind, 1.0))
 
     def get(self, spared: float = inf) -> Tables | None:
         """Return the tables if they are there, or pay by now.

@@ -13,7 +13,7 @@ from fewbits.encoders import AdditiveEncoder
 from fewbits.errors import FeatureError
 from fewbits.evaluation import exact_neighbours, search_recall
 from fewbits.index import FlatIndex
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import product
 from fewbits.learners._core._parameters import USUAL, Interval
 from fewbits.learners._core._rows import ChosenRows, Readable, Rows
@@ -69,15 +69,11 @@ class AdditiveCodes(Learner):
     Attributes
     ----------
     encoder_ : AdditiveEncoder
-        The learnt encoder; save this, not the learner.
     whitening_ : float
         The power that was used.
     objective_ : ndarray of shape (1,)
         Mean squared error of reconstructing the rows that took part, each scaled to
         the length of its sum.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -155,7 +151,6 @@ class AdditiveCodes(Learner):
             )
         if self.correction:
             encoder = _with_corrections(encoder, V + axes.mean, axes.mean)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
     def _fitted(
@@ -163,11 +158,11 @@ class AdditiveCodes(Learner):
     ) -> Fitted:
         """Return the encoder of a random rotation of partly whitened components."""
         k = min(self.n_bits, axes.rank)
-        turned = random_rotation(k, self.n_bits, rng)
+        rotation = random_rotation(k, self.n_bits, rng)
 
         def of(whitening: float) -> Fitted:
             spread = (axes.scatter[:k] / axes.scatter[0]) ** (-whitening / 2)
-            return _least_squares(V, (axes.directions[:, :k] * spread) @ turned, axes)
+            return _least_squares(V, (axes.directions[:, :k] * spread) @ rotation, axes)
 
         chooses = self.correction and self.n_bits > k and len(V) >= _FEWEST_TO_CHOOSE
         if self.whitening is not None or not chooses:
@@ -177,7 +172,7 @@ class AdditiveCodes(Learner):
         # By the share of the nearest rows that some rows find, with corrections.
         rows = V[rng.permutation(len(V))[:_MOST_TO_CHOOSE]] + axes.mean
         queries, base = np.split(rows.astype(np.float32), [_QUERIES])
-        fits, recalls = {each: of(each) for each in _WHITENINGS}, {}
+        fits, recalls = {power: of(power) for power in _WHITENINGS}, {}
         for whitening, (fitted, _) in fits.items():
             encoder = _with_corrections(fitted, rows, axes.mean)
             codes = encoder.encode(base)
@@ -189,7 +184,7 @@ class AdditiveCodes(Learner):
             )
             nearest = exact_neighbours(queries, base, _K).ids
             recalls[whitening] = search_recall(hits.ids, nearest).value
-        self.whitening_ = max(recalls, key=lambda each: recalls[each])
+        self.whitening_ = max(recalls, key=lambda power: recalls[power])
         return fits[self.whitening_]
 
 

@@ -1,6 +1,6 @@
 """Iterative quantization within groups of features."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import BlockDiagonalEncoder
-from fewbits.learners._core._base import warn_constant_bits
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._parameters import FROM_0, USUAL, Interval
 from fewbits.learners._core._rows import Rows, working_dtype
@@ -32,7 +31,6 @@ class BlockITQ(IterativeLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
     n_blocks : int, default=10
         Groups of features, at most; no more than there are bits or features.
     groups : {'correlated', 'balanced'}, default='correlated'
@@ -41,26 +39,13 @@ class BlockITQ(IterativeLearner):
         such as GIST's; on other features, short codes rank worse with them.
     n_iter : int, default=50
         Number of alternations between codes and rotations. 0 keeps random rotations.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the initial rotations.
 
     Attributes
     ----------
     encoder_ : BlockDiagonalEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Mean squared distance between scores and bits (as -1 and 1), at the end of each
         iteration. It never rises.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -92,11 +77,6 @@ class BlockITQ(IterativeLearner):
     _: KW_ONLY
     n_blocks: int = 10
     groups: str = "correlated"
-    n_iter: int = 50
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "n_blocks": [Interval(int, 1)],
@@ -111,36 +91,36 @@ class BlockITQ(IterativeLearner):
         axes = principal_axes(X)
         covariance = (axes.directions * axes.scatter) @ axes.directions.T
         n_blocks = min(self.n_blocks, self.n_bits, len(covariance))
-        groups = _GROUPS[self.groups](covariance, n_blocks)
+        correlated = self.groups == "correlated"
+        grouped = correlated_groups if correlated else balanced_groups
+        groups = grouped(covariance, n_blocks)
         blocks = leading_components(covariance, groups, self.n_bits)
-        n_components = [each.axes.shape[1] for each in blocks]
+        n_components = [block.axes.shape[1] for block in blocks]
         starts = np.cumsum([0, *n_components])
         # A bit for each component, and the rest evenly.
         rest = np.array_split(np.arange(self.n_bits - starts[-1]), len(blocks))
         n_bits = [k + len(more) for k, more in zip(n_components, rest, strict=True)]
         P = np.zeros((len(covariance), starts[-1]))
-        for i, each in enumerate(blocks):
-            P[each.features, starts[i] : starts[i + 1]] = each.axes
+        for i, block in enumerate(blocks):
+            P[block.features, starts[i] : starts[i + 1]] = block.axes
         dtype = working_dtype(len(X), starts[-1], self.n_bits // len(blocks) + 1)
         V = Rows(X, axes.mean, P, dtype, n_out=self.n_bits)
         start = tuple(
-            random_rotation(each.axes.shape[1], n, rng)
-            for each, n in zip(blocks, n_bits, strict=True)
+            random_rotation(block.axes.shape[1], n, rng)
+            for block, n in zip(blocks, n_bits, strict=True)
         )
-        energy = float(sum(each.scatter.sum() for each in blocks))
+        energy = float(sum(block.scatter.sum() for block in blocks))
         rotations = self._run(partial(block_rotations, V, energy), start, X)
-        maps = [each.axes @ R for each, R in zip(blocks, rotations, strict=True)]
-        bias = [
-            -axes.mean[each.features] @ W for each, W in zip(blocks, maps, strict=True)
+        maps = [block.axes @ R for block, R in zip(blocks, rotations, strict=True)]
+        parts: list[tuple[Any, Any]] = [
+            (block.features, W) for block, W in zip(blocks, maps, strict=True)
         ]
-        encoder = BlockDiagonalEncoder.from_blocks(
-            [(each.features, W) for each, W in zip(blocks, maps, strict=True)],
-            np.concatenate(bias),
+        return BlockDiagonalEncoder.from_blocks(
+            parts,
+            np.concatenate([-axes.mean[features] @ W for features, W in parts]),
             len(axes.mean),
             zero_bit=1,
         )
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
 
 
 class Block(NamedTuple):
@@ -153,17 +133,17 @@ class Block(NamedTuple):
 
 def leading_components(covariance: Array, groups: Groups, n_bits: int) -> list[Block]:
     """Return groups with their principal components: the leading ones of all groups."""
-    whole = []
+    candidates = []
     for features in groups:
         scatter, axes = np.linalg.eigh(covariance[np.ix_(features, features)])
-        whole.append(Block(features, axes[:, ::-1], scatter[::-1]))
-    every = np.sort(np.concatenate([each.scatter for each in whole]))[::-1]
+        candidates.append(Block(features, axes[:, ::-1], scatter[::-1]))
+    every = np.sort(np.concatenate([block.scatter for block in candidates]))[::-1]
     rounding = every[0] * len(covariance) * np.finfo(np.float64).eps
     least = max(rounding, every[n_bits] if n_bits < len(every) else 0.0)
-    kept = [int(np.sum(each.scatter > least)) for each in whole]
+    counts = [int(np.sum(block.scatter > least)) for block in candidates]
     return [
-        Block(each.features, each.axes[:, :k], each.scatter[:k])
-        for each, k in zip(whole, kept, strict=True)
+        Block(block.features, block.axes[:, :k], block.scatter[:k])
+        for block, k in zip(candidates, counts, strict=True)
         if k
     ]
 
@@ -194,12 +174,6 @@ def balanced_groups(covariance: Array, n_groups: int) -> Groups:
     """Return groups of features, each in rising order, dealt in order of variance."""
     order = np.argsort(-np.diagonal(covariance), kind="stable")
     return [np.sort(order[i::n_groups]) for i in range(n_groups)]
-
-
-_GROUPS: dict[str, Callable[[Array, int], Groups]] = {
-    "correlated": correlated_groups,
-    "balanced": balanced_groups,
-}
 
 
 def block_rotations(

@@ -17,7 +17,6 @@ from fewbits._typing import Array
 from fewbits._unit_rows import unit_rows
 from fewbits.encoders import AnchorEncoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners._core._base import warn_constant_bits
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._parameters import FROM_0, POSITIVE, SHARE, USUAL, Interval
 from fewbits.learners._core._rows import SAME_ROWS, as_single, column_means
@@ -42,7 +41,6 @@ class BRE(IterativeLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
     n_train : int, default=1000
         Rows to learn from, drawn at random; all where there are fewer.
     n_anchors : int, default=20
@@ -58,15 +56,6 @@ class BRE(IterativeLearner):
     n_iter : int, default=50
         Number of sweeps; each gives every bit the best weight of one of its anchors. 0
         keeps the random weights, a baseline of its own.
-    tol : float, default=0
-        Stop when a sweep lowers the objective by no more than this share of it; 0 does
-        all sweeps.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the choice of rows, anchors and pairs, the first weights, and the order.
 
     Attributes
     ----------
@@ -78,11 +67,6 @@ class BRE(IterativeLearner):
         Mean squared difference over the pairs, at the end of each sweep, between the
         share of bits in which the codes differ and half the squared distance of the
         rows in the space of the kernel, as a share of the largest. It never rises.
-    n_iter_ : int
-        Sweeps that were done.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Raises
     ------
@@ -91,10 +75,8 @@ class BRE(IterativeLearner):
 
     Notes
     -----
-    With the linear kernel the weighted sum is one product with the centred row, and the
-    length of that row does not change its sign: the result is a hyperplane per bit, and
-    rows need not be scaled to be encoded. With 'rbf' a vector is compared with all rows
-    that are some bit's anchor, `n_train` at most.
+    With the linear kernel the result is a hyperplane per bit. With 'rbf' a vector is
+    compared with all rows that are some bit's anchor, `n_train` at most.
 
     The scores of a bit have a mean square of 1 for the rows that it was learnt from (of
     unit length, with the linear kernel), as searches weigh bits by the query's. A score
@@ -125,11 +107,6 @@ class BRE(IterativeLearner):
     kernel: str = "linear"
     gamma: float | None = None
     pair_share: float = 0.05
-    n_iter: int = 50
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "n_train": [Interval(int, 2)],
@@ -196,7 +173,6 @@ class BRE(IterativeLearner):
             parts = weights.indptr, weights.indices, weights.data, np.zeros(self.n_bits)
             inner = SparseEncoder(*parts, n_features=len(used))
             encoder = AnchorEncoder(inner, Z[used], mean, self.gamma_)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 
@@ -239,7 +215,7 @@ def descend(
     # bits, and the number of sweeps. Bit p of point i is ``sum_q W[p, q] K[anchors[p,
     # q], i] > 0``, eq. (1). A sweep gives every bit the best weight of an anchor drawn
     # at random.
-    W, bits, gaps = (each.copy() for each in start[:-1])
+    W, bits, gaps = (array.copy() for array in start[:-1])
     n_bits, n_done = len(W), int(start[-1])
     for sweep in count(1):
         drawn = rng.randint(anchors.shape[1], size=n_bits)

@@ -10,13 +10,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._base import (
-    Learner,
-    n_constant,
-    n_different,
-    tell_dead_bits,
-    tell_equal_bits,
-)
+from fewbits.learners._core._base import Learner, n_different
 from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import N_BITS, USUAL, Interval
 from fewbits.learners._core._rows import Rows
@@ -26,7 +20,6 @@ from fewbits.learners._linalg._svm import hinge_svms
 Float64Array = NDArray[np.float64]
 
 _ELIMINATION_COST = 10.0
-_DEAD = " on the training rows; raise C, or set class_weight='balanced'"
 
 
 @dataclass(eq=False, repr=False)
@@ -55,19 +48,15 @@ class Classemes(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     classes_ : ndarray of shape (n_classes,)
     objective_ : ndarray of shape (1,)
         Sum over the classes of the objectives of the support vector machines that
         were trained on all rows.
     bit_classes_ : ndarray of shape (n_bits,)
         The class that each bit stands for.
-    n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
         Bits of which none is another one, or its opposite, on the training rows; a
         warning is given if they are half of more bits than classes, or fewer.
-    n_features_in_ : int
 
     Notes
     -----
@@ -111,6 +100,7 @@ class Classemes(Learner):
     needs_labels = True
     uses_device = True
     takes_sparse = True
+    _dead_bits = " on the training rows; raise C, or set class_weight='balanced'"
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, "Classemes")
@@ -137,18 +127,13 @@ class Classemes(Learner):
         last = K * (len(planes) - 1)  # of which some may go
         labels = [numbers == k for k in range(K)]
         some = most_used(H[:, last:], labels, n_bits - last, drop=self.drop, seed=seed)
-        kept = np.concatenate([np.arange(last), last + some])
-        bits = H[:, kept]
-        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), n_bits, _DEAD)
+        columns = np.concatenate([np.arange(last), last + some])
         # The machines of two classes are opposites, in every code.
-        self.n_different_bits_ = (
-            tell_equal_bits(bits, "take fewer bits")
-            if n_bits > K
-            else n_different(bits)
-        )
-        self.bit_classes_ = self.classes_[kept % K]
-        W = P @ A[kept].T
-        return LinearEncoder(W, bias=a0[kept] - axes.mean @ W)
+        advice = "take fewer bits" if n_bits > K else None
+        self.n_different_bits_ = n_different(H[:, columns], advice)
+        self.bit_classes_ = self.classes_[columns % K]
+        W = P @ A[columns].T
+        return LinearEncoder(W, bias=a0[columns] - axes.mean @ W)
 
     def _machines(
         self, rows: Float64Array, numbers: NDArray[np.int64], seed: int
@@ -173,13 +158,13 @@ def most_used(
     seed: int,
 ) -> NDArray[np.int64]:
     """Return the columns of bits that are left by multi-class RFE, rising."""
-    kept = np.arange(H.shape[1])
+    columns = np.arange(H.shape[1])
     H = H - H.mean(axis=0)
     # As for the features: rows of a mean squared length of 1.
     H /= np.sqrt(max(np.sum(H**2) / len(H), np.finfo(float).tiny))
-    while len(kept) > n_bits:
-        W, _ = hinge_svms(H[:, kept], labels, _ELIMINATION_COST, seed=seed)
-        n_dropped = min(len(kept) - n_bits, max(1, int(drop * len(kept))))
+    while len(columns) > n_bits:
+        W, _ = hinge_svms(H[:, columns], labels, _ELIMINATION_COST, seed=seed)
+        n_dropped = min(len(columns) - n_bits, max(1, int(drop * len(columns))))
         order = np.argsort(np.sum(W**2, axis=0), kind="stable")
-        kept = np.sort(kept[order[n_dropped:]])
-    return kept
+        columns = np.sort(columns[order[n_dropped:]])
+    return columns

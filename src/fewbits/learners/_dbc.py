@@ -16,7 +16,7 @@ from fewbits._hyperplanes import hyperplanes
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import n_constant, tell_dead_bits, tell_equal_bits
+from fewbits.learners._core._base import n_different
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import FROM_0, POSITIVE, USUAL, Config, Interval
@@ -68,9 +68,6 @@ class DBCWeights(Config):
             )
 
 
-_DEAD = " on the training rows; lower weights.gamma or raise weights.lambda1"
-
-
 @dataclass(eq=False, repr=False)
 class DBC(IterativeLearner):
     """Learn discriminative codes that hyperplanes can predict.
@@ -82,7 +79,6 @@ class DBC(IterativeLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536. It may exceed the rank of the data.
     weights : DBCWeights or None, default=None
         Of the terms of the objective; None takes the defaults.
     balance_bits : bool, default=True
@@ -105,20 +101,10 @@ class DBC(IterativeLearner):
     n_iter : int, default=10
         Number of alternations between labels and hyperplanes, usually more than it
         takes until no label changes. 0 keeps the hyperplanes that predict the start.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by no more than this share of it;
-        0 disables early stopping. Those that change no label cost nothing.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the random combinations; principal components need none.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (1) in the units of the notes, a mean over the bits, after each iteration.
         It never rises with ``b_step='sequential'``.
@@ -129,32 +115,24 @@ class DBC(IterativeLearner):
     within_class_entropy_ : float
         Entropy of the codes of the training rows, given their class, in bits: 0 when
         each class has one code, at most the logarithm of its size.
-    n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning is given if any.
     n_different_bits_ : int
         Bits of which none is another one, or its opposite, on the training rows; a
         warning is given if they are half of the bits, or fewer.
     classes_ : ndarray of shape (n_classes,)
-    n_iter_ : int
-    n_features_in_ : int
 
     Notes
     -----
-    Eq. (1) adds up numbers of very different size. Here, for each bit, the pairs within
-    classes count in units of their largest number, the sum of ``N_c^2 / 4``, those
-    between classes in units of ``N^2 / 4``, and the slack is a mean over the rows.
-    ``lambda2=1`` is thus the sum of ``(N_c / N)^2`` in the paper's units, which is the
-    ``N_c / N`` of the released code where classes have the same size. The constant
-    ``lambda2`` is added, so that the objective is at least 0. Features are centred and
-    scaled to a mean variance of 1: their units do not matter. For rows of unit length
-    the paper's ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1.
-
-    Eq. (1) has a separate term for each bit. Nothing keeps two bits from being the same
-    but where they started.
+    For each bit, the pairs within classes count in units of their largest number, the
+    sum of ``N_c^2 / 4``, those between classes in units of ``N^2 / 4``, and the slack
+    is a mean over the rows. ``lambda2=1`` is thus the sum of ``(N_c / N)^2`` in the
+    paper's units, the ``N_c / N`` of the released code where classes have the same
+    size. ``lambda2`` is added, so that the objective is at least 0. Features are
+    centred and scaled to a mean variance of 1. For rows of unit length the paper's
+    ``gamma = lambda1 = 1``, on a sum of slack, is n_features / N and 1. Nothing keeps
+    two bits from being the same but where they started.
 
     The rows are held in memory, in 16 bytes per feature. Neither the order of rows nor
-    the names of classes change anything. A score of exactly 0 gives a 0. y may be
-    one-hot.
+    the names of classes change anything. A score of exactly 0 gives a 0.
 
     References
     ----------
@@ -186,10 +164,6 @@ class DBC(IterativeLearner):
     b_step: str = "sequential"
     init: str = "pca"
     n_iter: int = 10
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "balance_bits": [bool],
@@ -201,6 +175,7 @@ class DBC(IterativeLearner):
     needs_labels = True
     uses_device = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"weights": DBCWeights}
+    _dead_bits = " on the training rows; lower weights.gamma or raise weights.lambda1"
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, numbers = one_class_each(y, X, type(self).__name__)
@@ -235,10 +210,8 @@ class DBC(IterativeLearner):
             counts = np.unique(codes[rows], axis=0, return_counts=True)[1]
             entropy += float((counts * np.log2(counts.sum() / counts)).sum())
         self.within_class_entropy_ = entropy / categories.n_rows
-        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, _DEAD)
-        self.n_different_bits_ = tell_equal_bits(
-            bits, "take fewer bits, or raise weights.lambda1"
-        )
+        advice = "take fewer bits, or raise weights.lambda1"
+        self.n_different_bits_ = n_different(bits, advice)
         W = P @ planes[:-1]
         return LinearEncoder(W, bias=planes[-1] - axes.mean @ W)
 

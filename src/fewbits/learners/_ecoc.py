@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import product
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import USUAL
@@ -38,15 +38,11 @@ class ECOC(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     classes_ : ndarray of shape (n_classes,)
     codewords_ : ndarray of shape (n_classes, n_bits), dtype uint8
         The bits that rows of a class should have.
     objective_ : ndarray of shape (1,)
         Mean squared error of the scores, codewords being -1 and 1, and the regulariser.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -96,9 +92,7 @@ class ECOC(Learner):
         self.objective_ = np.array([energy - np.vdot(weights, covariances)])
         self.objective_ /= targets.size
         W = product(axes.directions, weights)
-        encoder = LinearEncoder(W, bias=-axes.mean @ W)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return LinearEncoder(W, bias=-axes.mean @ W)
 
 
 def random_halves(n: int, n_bits: int, rng: RandomState) -> NDArray[np.uint8]:

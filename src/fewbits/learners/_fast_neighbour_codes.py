@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -62,34 +62,15 @@ class FastNeighbourCodes(NeighbourLearner):
     n_bits : int, default=64
         Length of the code, from 1 to 65,536. Up to the number of features, padded to a
         power of 2, all bits come from one series of rounds; longer codes take several.
-    nested_bits : sequence of int, default=()
-        Shorter lengths at which a prefix of the code must preserve neighbours, too.
     n_rounds : int, default=2
         Block-diagonal matrices, each with a transform behind it, 1 to 16.
     block_size : {16, 1}, default=16
         Of their blocks. 1 learns diagonal matrices, which cost no more than the random
         signs of `Hadamard`; three rounds are better then.
-    training : FastNeighbourTraining or None, default=None
-        Settings of the sampling of neighbours and of the learning rate; None takes the
-        defaults.
-    n_iter : int, default=30
-        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
-    tol : float, default=0.0
-        Stop when the mean objective of five iterations is this share below that of the
-        five before, or less; 0: never.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the start, the held-out rows and the batches.
 
     Attributes
     ----------
     encoder_ : BlockHadamardEncoder
-        The learnt encoder; save this, not the learner.
-    objective_, recalls_, n_dead_bits_, n_iter_, n_features_in_
-        As in `NeighbourCodes`.
 
     Notes
     -----
@@ -119,17 +100,10 @@ class FastNeighbourCodes(NeighbourLearner):
     BlockHadamardEncoder(16 -> 8 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
-    nested_bits: Sequence[int] = ()
     n_rounds: int = 2
     block_size: int = 16
     training: FastNeighbourTraining | None = None
-    n_iter: int = 30
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "n_rounds": [Interval(int, 1, MAX_ROUNDS)],
@@ -157,15 +131,11 @@ _TIGHTNESS = 0.3  # share of a Newton-Schulz step towards rotations
 
 
 class BlockHadamardMap(Map):
-    """Rounds of a block-diagonal matrix and an orthogonal Walsh-Hadamard transform.
+    """Rounds of a block-diagonal matrix and an orthogonal Walsh-Hadamard transform."""
 
-    They start as random rotations: blocks are rotations, or signs.
-
-    Notes
-    -----
-    The last transform is scaled up, so that scores have a variance of about 1 for rows
-    with a mean square of 1.
-    """
+    # They start as random rotations: blocks are rotations, or signs. The last transform
+    # is scaled up, so that scores have a variance of about 1 for rows with a mean
+    # square of 1.
 
     def __init__(
         self, n_inputs: int, n_bits: int, n_rounds: int, width: int, rng: RandomState

@@ -14,7 +14,6 @@ from fewbits._typing import Array, FeatureArray
 from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import FeatureError
-from fewbits.learners._core._base import warn_constant_bits
 from fewbits.learners._core._device import current_backend, product, threads_for
 from fewbits.learners._core._iterative import Arrays, IterativeLearner, Labels
 from fewbits.learners._core._parameters import FROM_0, USUAL
@@ -29,12 +28,30 @@ from fewbits.learners._linalg._orthogonal import (
 Float64Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class RotationLearner(IterativeLearner):
-    """A learner that rotates linear combinations of the features."""
+    """A learner that rotates linear combinations of the features.
+
+    Parameters
+    ----------
+    batch_size : int, default=None
+        Rows per iteration, for data so large that a pass in every iteration is too
+        much; iterations are averaged over about one pass. At least twice as many as
+        there are directions to rotate are taken, and there is no `tol`, as the
+        objective is only estimated. None takes all rows.
+
+    Attributes
+    ----------
+    objective_ : ndarray of shape (n_iter_,)
+        Mean squared distance between scores and bits (as -1 and 1), at the end of each
+        iteration. It never rises; with `batch_size` it is a batch's, and may.
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    batch_size: int | None = None
 
     constraints: ClassVar = USUAL | {"n_iter": FROM_0}
-    n_bits: int
-    batch_size: int | None
     uses_device = True
     takes_sparse = True
 
@@ -66,9 +83,7 @@ class RotationLearner(IterativeLearner):
         batches = None if size is None else Batches.drawn(size, rng)
         R, *_ = self._run(partial(rotations, V, energy, batches), (R,), X, Y)
         W = product(E, R)
-        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
 
 
 @dataclass(eq=False, repr=False)
@@ -78,35 +93,13 @@ class ITQ(RotationLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
     n_iter : int, default=50
         Number of alternations between codes and rotation. 0 keeps the random rotation
         of the components, a baseline of its own.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never. Not
-        with `batch_size`, which only estimates the objective.
-    batch_size : int, default=None
-        Rows per iteration, for data so large that a pass in every iteration is too
-        much; iterations are averaged over about one pass. At least twice as many as
-        there are directions to rotate are taken. None takes all rows.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the initial rotation.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
-    objective_ : ndarray of shape (n_iter_,)
-        Mean squared distance between scores and bits (as -1 and 1), at the end of each
-        iteration. It never rises; with `batch_size` it is a batch's, and may.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -139,27 +132,21 @@ class ITQ(RotationLearner):
     True
     """
 
-    n_bits: int = 64
-    _: KW_ONLY
-    n_iter: int = 50
-    tol: float = 0.0
-    batch_size: int | None = None
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
-
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
         axes = principal_axes(X)
-        if axes.rank == 1 and len(X) > 2 and self.n_bits > 1:
-            self._warn_of_one_direction()
+        if axes.rank == 1 and len(X) > 2 and self.n_bits > 1 and self._dead_bits:
+            warn_user(
+                "X varies in one direction only, as rows of two kinds do: all "
+                f"{self.n_bits} bits are equal or opposite, so there are two codes"
+            )
         return self._rotated(X, axes, None, rng)
 
-    def _warn_of_one_direction(self) -> None:
-        warn_user(
-            "X varies in one direction only, as rows of two kinds do: all "
-            f"{self.n_bits} bits are equal or opposite, so there are two codes"
-        )
+
+class InnerITQ(ITQ):
+    """ITQ as a step of another learner, which warns of its bits itself."""
+
+    _dead_bits = None
 
 
 def rotations(

@@ -1,6 +1,5 @@
 """Homogeneous kernel maps, for pipelines and in front of any learner."""
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, asdict, dataclass
 from tempfile import TemporaryFile
 from typing import Any, Self
@@ -119,8 +118,7 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
             As `fit` does.
         """
         kernel = self._kernel_map()
-        features = self._features(X, reset=False)
-        return in_memory(features, kernel)
+        return mapped(self._features(X, reset=False), kernel)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return names such as ``x0_sqrt``, ``x0_cos1`` and ``x0_sin1``.
@@ -157,24 +155,20 @@ class HomogeneousKernelMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-def in_memory(X: Array, kernel: KernelMap) -> NDArray[np.float32]:
-    """Return the values of all rows of X, which may be a memory map."""
-    mapped = np.empty(mapped_shape(X, kernel), np.float32)
-    for span, block in mapped_blocks(X, kernel):
-        mapped[span] = block
-    return mapped
-
-
-def mapped_shape(X: Array, kernel: KernelMap) -> tuple[int, int]:
-    return len(X), kernel.n_values * X.shape[1]
-
-
-def mapped_blocks(
-    X: Array, kernel: KernelMap
-) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Yield the values of some megabytes at a time."""
-    for span in line_spans(*mapped_shape(X, kernel), least=1):
-        yield span, kernel(as_single(X[span]))
+def mapped(
+    X: Array, kernel: KernelMap, *, in_file: bool = False
+) -> NDArray[np.float32]:
+    """Return the values of all rows of X, in memory or in a file without a name."""
+    shape = len(X), kernel.n_values * X.shape[1]
+    values: NDArray[np.float32]
+    if in_file:
+        with TemporaryFile() as file:
+            values = np.memmap(file, np.float32, "w+", shape=shape)
+    else:
+        values = np.empty(shape, np.float32)
+    for span in line_spans(*shape, least=1):
+        values[span] = kernel(as_single(X[span]))
+    return values
 
 
 @dataclass(eq=False, repr=False)
@@ -206,7 +200,6 @@ class KernelMapped(Learner):
         That of `learner_`.
     n_dead_bits_ : int
         That of `learner_`, if it counts them.
-    n_features_in_ : int
 
     Raises
     ------
@@ -244,6 +237,8 @@ class KernelMapped(Learner):
     interval: float | None = None
     signed: bool = False
 
+    _dead_bits = None  # `learner_` counts them, and warns
+
     def _check_parameters(self) -> None:
         self._kernel_map()
         if not isinstance(self.learner, Learner) or isinstance(
@@ -256,9 +251,10 @@ class KernelMapped(Learner):
 
     def _learn(self, X: Array, y: Any) -> KernelMapEncoder:
         kernel = self._kernel_map()
-        self.learner_ = clone(self.learner).fit(_mapped(X, kernel), y)
+        values = mapped(X, kernel, in_file=is_mapped(X))
+        self.learner_ = clone(self.learner).fit(values, y)
         self.objective_ = self.learner_.objective_
-        if hasattr(self.learner_, "n_dead_bits_"):  # and so has warned of them
+        if hasattr(self.learner_, "n_dead_bits_"):
             self.n_dead_bits_ = self.learner_.n_dead_bits_
         return KernelMapEncoder(self.learner_.encoder_, **asdict(kernel))
 
@@ -272,14 +268,3 @@ class KernelMapped(Learner):
         tags.input_tags.positive_only = not self.signed
         tags.target_tags = get_tags(self.learner).target_tags
         return tags
-
-
-def _mapped(X: Array, kernel: KernelMap) -> NDArray[np.float32]:
-    """Map all rows, into a file without a name when X is in a file itself."""
-    if not is_mapped(X):
-        return in_memory(X, kernel)
-    with TemporaryFile() as file:
-        for _, block in mapped_blocks(X, kernel):
-            file.write(block.data)
-        file.flush()
-        return np.memmap(file, np.float32, "r", shape=mapped_shape(X, kernel))

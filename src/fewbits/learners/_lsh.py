@@ -3,12 +3,11 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._parameters import USUAL
 from fewbits.learners._core._rows import column_means
 
@@ -30,12 +29,6 @@ class LSH(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
-    objective_ : ndarray of shape (0,)
-        Empty: nothing is optimised.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -68,7 +61,4 @@ class LSH(Learner):
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         rng = check_random_state(self.random_state)
         W = rng.standard_normal((self.n_bits, X.shape[1])).T
-        self.objective_ = np.empty(0)
-        encoder = LinearEncoder(W, bias=-column_means(X) @ W, zero_bit=1)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return LinearEncoder(W, bias=-column_means(X) @ W, zero_bit=1)

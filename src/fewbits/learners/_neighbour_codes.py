@@ -19,7 +19,6 @@ from fewbits._typing import Array, CodeArray
 from fewbits.codes import MAX_BITS, pack
 from fewbits.encoders import Encoder, LinearEncoder
 from fewbits.errors import ArgumentError, DivergedError
-from fewbits.learners._core._base import warn_constant_bits
 from fewbits.learners._core._device import current_backend
 from fewbits.learners._core._iterative import (
     Arrays,
@@ -35,7 +34,7 @@ from fewbits.learners._core._parameters import (
     check_integers,
 )
 from fewbits.learners._core._rows import ChosenRows, Readable
-from fewbits.learners._itq import ITQ
+from fewbits.learners._itq import InnerITQ
 from fewbits.learners._linalg._query_weights import (
     Added,
     QueryWeights,
@@ -63,7 +62,6 @@ _FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 20_000
 #: Fewer rows, or fewer for each feature, have principal axes that fit them alone.
 _FEW, _FEW_FOR_EACH = 1000, 3
 _SPAN = 5  # iterations whose mean objective `tol` compares with that of those before
-_DEAD = " on the training rows; a shorter code would say as much"
 _START_ROWS, _START_ITERATIONS = 20_000, 25
 _MOST_RATE = 100.0  # a step of one entry, of rows whose mean square is 1
 
@@ -92,12 +90,10 @@ class NeighbourTraining(Config):
     validation : float, default=0.1
         Share of the rows, 20,000 at most, that is held out and searched among itself,
         as rows that come later are: where the start finds more of their nearest
-        neighbours, by over a standard error, training is undone. Of fewer than 1,000
-        rows 100 are held out, a quarter at most. Where fewer than 500 are, training is
-        kept only if the two nearest are found more often, by over a standard error, and
-        by scores no less often. Of fewer than 100 rows none are: that would be too few
-        to tell, and the start is the result. 0 holds none out and keeps what was
-        trained. Sparse maps have no start to go back to.
+        neighbours, by over a standard error, training is undone. Where fewer than 500
+        are held out, training must be shown to find more. Of fewer than 1,000 rows 100
+        are, a quarter at most; of fewer than 100 none, and the start is the result. 0
+        keeps what was trained. Sparse maps have no start to go back to.
     """
 
     perplexity: float = 10.0
@@ -117,15 +113,47 @@ class NeighbourTraining(Config):
     }
 
 
+@dataclass(eq=False, repr=False)
 class NeighbourLearner(IterativeLearner):
-    """A learner that trains a map on the neighbours of its rows."""
+    """A learner that trains a map on the neighbours of its rows.
 
+    Parameters
+    ----------
+    nested_bits : sequence of int, default=()
+        Shorter lengths at which a prefix of the code must preserve neighbours, too.
+    training : NeighbourTraining or None, default=None
+        Settings of the sampling of neighbours and of the learning rate; None takes the
+        defaults.
+    n_iter : int, default=30
+        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
+    tol : float, default=0.0
+        Stop when the mean objective of five iterations is this share below that of the
+        five before, or less; 0: never.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the start, the held-out rows and the batches.
+
+    Attributes
+    ----------
+    objective_ : ndarray of shape (n_iter_,)
+        Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
+        over the batches of each iteration: an estimate, so it falls with noise.
+    recalls_ : ndarray of shape (n_iter_ + 1,)
+        Share of the nearest of the held-out rows that codes find, at the start and
+        after each iteration, a mean over all lengths; empty where none are held out.
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    nested_bits: Sequence[int] = ()
+    training: NeighbourTraining | None = None
+    n_iter: int = 30
+
+    constraints: ClassVar = USUAL
+    configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
     uses_device = True
+    _dead_bits = " on the training rows; a shorter code would say as much"
     #: Of fewer rows, none are held out: nothing would tell whether training gains.
     _fewest: ClassVar[int] = 100
-
-    n_bits: int
-    nested_bits: Sequence[int]
 
     @property
     def _training(self) -> NeighbourTraining:
@@ -163,7 +191,7 @@ class NeighbourLearner(IterativeLearner):
             self._start(split, rng),
             split,
             # Plain integers: those of NumPy would make numbers float64.
-            sorted({int(each) for each in (*self.nested_bits, self.n_bits)}),
+            sorted({int(length) for length in (*self.nested_bits, self.n_bits)}),
             self.n_iter,
             self._training.learning_rate,
         )
@@ -176,8 +204,6 @@ class NeighbourLearner(IterativeLearner):
             frame, split = self._framed(X, numbers, 0, numbers)
             trained = self._start(split, draws)
         encoder = self._encoder(trained, frame, split.rows, rng)
-        # Of the encoder: what it computes from features is rounded otherwise.
-        self.n_dead_bits_ = warn_constant_bits(encoder, X, _DEAD)
         return encoder
 
     def _encoder(
@@ -252,9 +278,6 @@ class NeighbourCodes(NeighbourLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
-    nested_bits : sequence of int, default=()
-        Shorter lengths at which a prefix of the code must preserve neighbours, too.
     density : float, default=1.0
         Share of the weights that is not 0, for a sparse map. They are dropped in the
         first half of the iterations, the smallest ones first.
@@ -268,36 +291,10 @@ class NeighbourCodes(NeighbourLearner):
         all singular values are equal, as in ITQ. That preserves the distances of all
         rows, and with them what is gained for rows that come later and for re-ranking
         by scores. Has no effect on sparse maps and hidden layers.
-    training : NeighbourTraining or None, default=None
-        Settings of the sampling of neighbours and of the learning rate; None takes the
-        defaults.
-    n_iter : int, default=30
-        Iterations, each of 100 batches, or of 50 where codes are longer than 128 bits.
-    tol : float, default=0.0
-        Stop when the mean objective of five iterations is this share below that of the
-        five before, or less; 0: never.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the start, the held-out rows and the batches.
 
     Attributes
     ----------
     encoder_ : LinearEncoder, SparseEncoder or MLPEncoder
-        The learnt encoder; save this, not the learner.
-    objective_ : ndarray of shape (n_iter_,)
-        Mean cross-entropy, in nats, of the neighbours by vectors with those by codes,
-        over the batches of each iteration: an estimate, so it falls with noise.
-    recalls_ : ndarray of shape (n_iter_ + 1,)
-        Share of the nearest of the held-out rows that codes find, at the start and
-        after each iteration, a mean over all lengths; empty where none are held out.
-    n_dead_bits_ : int
-        Bits that are the same for all rows, as those without weights in a sparse map
-        are; more than 0 gives a warning.
-    n_iter_ : int
-    n_features_in_ : int
 
     Notes
     -----
@@ -306,16 +303,12 @@ class NeighbourCodes(NeighbourLearner):
     ``sum_ij p_ij log(p_ij / q_ij)`` with ``p_ij`` proportional to ``exp(-beta_i |x_i -
     x_j|^2)`` and ``q_ij`` to ``exp(s h_i'h_j / b)``, the h being the signs of the
     scores. Gradients pass the signs straight through, with the derivative of tanh.
-    Batches hold rows that are near each other, mined before; the start is ITQ.
-
-    A score of exactly 0 is encoded as 1.
+    Batches hold rows that are near each other; the start is ITQ. A score of exactly 0
+    is encoded as 1.
 
     As of 1,000 rows, a linear map gets a second one for queries, trained to rank
     shortlists of 100 by their scores (`LinearEncoder.query_scores`), where that finds
     more neighbours of held-out rows.
-
-    Memory: the rows that take part in float32, and about ten copies of the weights
-    (gradients, two moments and the start among them); eight more for a checkpoint.
 
     References
     ----------
@@ -330,25 +323,16 @@ class NeighbourCodes(NeighbourLearner):
     LinearEncoder(16 -> 8 bits)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
-    nested_bits: Sequence[int] = ()
     density: float = 1.0
     n_hidden: int = 0
     tightness: float = 0.3
-    training: NeighbourTraining | None = None
-    n_iter: int = 30
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "density": SHARE,
         "n_hidden": [Interval(int, 0, MAX_BITS)],
         "tightness": [Interval(float, 0, 0.5)],
     }
-    configs: ClassVar[Mapping[str, type[Config]]] = {"training": NeighbourTraining}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -395,7 +379,7 @@ class NeighbourCodes(NeighbourLearner):
         if self.n_hidden:
             few = few[:, : min(self.n_hidden // 2, self.n_bits)]
         seed = rng.randint(2**31 - 1)
-        itq = _Start(self.n_bits, n_iter=_START_ITERATIONS, random_state=seed)
+        itq = InnerITQ(self.n_bits, n_iter=_START_ITERATIONS, random_state=seed)
         with interrupts_passed_on(), changed(progress=None):
             encoder = itq.fit(few).encoder_
         assert isinstance(encoder, LinearEncoder)
@@ -407,10 +391,3 @@ class NeighbourCodes(NeighbourLearner):
         if self.density < 1:
             return SparseLinearMap(weights, bias, self.density)
         return LinearMap(weights, bias, float(self.tightness))
-
-
-class _Start(ITQ):
-    """ITQ whose codes are only where learning starts."""
-
-    def _warn_of_one_direction(self) -> None:
-        pass

@@ -116,12 +116,12 @@ class Map(ABC):
     def settle(self) -> None:  # noqa: B027
         """Do what is done after a step."""
 
-    def kept(self) -> list[Matrix]:
-        return [namespace(each).asarray(each, copy=True) for each in self.arrays]
+    def copies(self) -> list[Matrix]:
+        return [namespace(array).asarray(array, copy=True) for array in self.arrays]
 
-    def restore(self, kept: list[Matrix]) -> None:
-        for own, each in zip(self.arrays, kept, strict=True):
-            own[...] = each
+    def restore(self, copies: list[Matrix]) -> None:
+        for array, copy in zip(self.arrays, copies, strict=True):
+            array[...] = copy
 
 
 class PlaneMap(Map):
@@ -308,8 +308,8 @@ class Training:
         scales = np.full(len(lengths), np.log(_SCALE), np.float32)
         self._log_scale = current_backend().put(scales)
         self._adam = Adam([*map.parameters, self._log_scale])
-        self._start = map.kept() if map.ready else None
-        self._last = map.kept()
+        self._start = map.copies() if map.ready else None
+        self._last = map.copies()
         # Of the held-out rows, at the start and after each iteration: means over the
         # lengths, else a nested code would be judged as if it were never cut.
         self.recalls = [split.recall(map, lengths)]
@@ -324,8 +324,8 @@ class Training:
                     self.map.prepare(len(self.recalls) / self.n_iter)
                 losses.append(self._step(graph.draw(_ANCHORS, _NEAR, _FAR, rng)))
         self.recalls.append(self.split.recall(self.map, self.lengths))
-        for kept, own in zip(self._last, self.map.arrays, strict=True):
-            kept[...] = own
+        for copy, array in zip(self._last, self.map.arrays, strict=True):
+            copy[...] = array
         return float(np.mean(losses))
 
     def _step(self, batch: Batch) -> float:
@@ -371,8 +371,8 @@ class Training:
         if not self.split.few:
             return True
         recalls = []
-        for kept in (start, self._last):
-            self.map.restore(kept)
+        for copies in (start, self._last):
+            self.map.restore(copies)
             recalls.append(self.split.recall_of_few(self.map, self.lengths))
         return gained(*recalls)
 
@@ -380,15 +380,14 @@ class Training:
         """Return all that changes; what is not a copy goes on changing."""
         arrays = self._arrays()
         if copies:
-            arrays = [np.array(current_backend().get(each)) for each in arrays]
+            arrays = [np.array(current_backend().get(array)) for array in arrays]
         return (*arrays, np.array(self.recalls))
 
     def restore(self, state: Arrays) -> None:
         *arrays, recalls = state
-        for own, kept in zip(self._arrays(), arrays, strict=True):
-            own[...] = (
-                current_backend().put(kept) if isinstance(kept, np.ndarray) else kept
-            )
+        put = current_backend().put
+        for own, array in zip(self._arrays(), arrays, strict=True):
+            own[...] = put(array) if isinstance(array, np.ndarray) else array
         self.recalls = recalls.tolist()
         self._adam.n_steps = self._n_batches * (len(self.recalls) - 1)
 
@@ -658,20 +657,14 @@ class ValidationSplit:
 
 
 def gained(before: QueryRecall, after: QueryRecall) -> bool:
-    """Return whether more is found by codes, beyond the error, and no less by scores.
-
-    The error is that of the difference, for the same queries.
-    """
+    """Return whether codes find more, beyond the error, and scores no less."""
     by_codes, by_scores = (x - y for x, y in zip(after, before, strict=True))
     error = by_codes.std() / np.sqrt(len(by_codes))
     return bool(by_codes.mean() > error and by_scores.mean() >= 0)
 
 
 def without_itself(ids: IdArray) -> IdArray:
-    """Return lines without their own numbers, or the last, where these are not there.
-
-    They are not where more rows than are asked for are the same.
-    """
-    own = ids == np.arange(len(ids))[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    return np.asarray(ids[~own].reshape(len(ids), -1))
+    """Return lines without their own numbers; of many equal rows without the last."""
+    itself = ids == np.arange(len(ids))[:, None]
+    itself[:, -1] |= ~itself.any(axis=1)
+    return np.asarray(ids[~itself].reshape(len(ids), -1))

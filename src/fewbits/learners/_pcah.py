@@ -8,7 +8,7 @@ import numpy as np
 from fewbits._typing import Array
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._parameters import N_BITS
 from fewbits.learners._linalg._orthogonal import principal_axes
 
@@ -28,12 +28,8 @@ class PCAH(Learner):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Share of the variance that lies outside the components that were kept.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Raises
     ------
@@ -75,8 +71,6 @@ class PCAH(Learner):
                 f"(n_samples={len(X)}, n_features={X.shape[1]}) has only {axes.rank}"
             )
         W = axes.directions[:, :n_bits]
-        kept = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
-        self.objective_ = np.array([1 - kept])
-        encoder = LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        inside = axes.scatter[: W.shape[1]].sum() / axes.scatter.sum()
+        self.objective_ = np.array([1 - inside])
+        return LinearEncoder(W, bias=-axes.mean @ W, zero_bit=1)

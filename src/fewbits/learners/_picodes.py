@@ -22,12 +22,7 @@ from fewbits._typing import Array
 from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import (
-    ON_ROWS,
-    n_constant,
-    tell_dead_bits,
-    tell_equal_bits,
-)
+from fewbits.learners._core._base import n_different
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._labels import one_class_each
 from fewbits.learners._core._parameters import POSITIVE, USUAL, Config, Interval
@@ -47,15 +42,51 @@ _CONSTANT = 3.0  # large enough that 1/2 (b / 3)^2 is nothing beside eq. (4)
 _DEAD = 1e-12  # of the largest cost: below it a bit of an example does not matter
 
 
+@dataclass(eq=False, repr=False)
 class PiCoDesLearner(IterativeLearner):
-    """A learner of projectors for linear classifiers."""
+    """A learner of projectors for linear classifiers.
 
-    n_bits: int
-    lam: float
-    class_weight: str | None
-    C: float
-    init: str
-    n_components: int | None
+    Parameters
+    ----------
+    lam : float, default=1000
+        Weight of the mean classification error in eq. (4), against the size of the
+        classifiers. `fewbits.evaluation.classification.novel_class_score` shows how to
+        choose it on classes that were held out.
+    class_weight : {'balanced', None}, default=None
+        'balanced' lets the examples of a class weigh as much as all others together in
+        its classifier, which the paper does not. With many classes and few bits, plain
+        classifiers predict negative for every item, and there is nothing to learn from.
+    C : float, default=100
+        Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
+        scaled to a mean squared length of 1 and costs to a mean of 1.
+    init : {'itq', 'pca', 'random', 'classes'}, default='itq'
+        First projectors: those of ITQ; principal components, randomly rotated where
+        there are fewer than bits; random directions; or linear SVMs between random
+        halves of the classes.
+    n_components : int, default=None
+        Reduce the features to as many principal components first (the paper: 6,415 of
+        52,080). None takes as many as bits, and at least 128. They are folded into the
+        encoder, so encoding costs the same.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_idle_classes_ : int
+        Classes whose classifier ignores the code; more than 0 gives a warning.
+    n_different_bits_ : int
+        Distinct bits, up to complement, on the training rows; a
+        warning is given if they are half of the bits, or fewer.
+    """
+
+    n_bits: int = 64
+    _: KW_ONLY
+    lam: float = 1000.0
+    class_weight: str | None = None
+    C: float = 100.0
+    init: str = "itq"
+    n_components: int | None = None
+    n_iter: int = 10
+
     constraints: ClassVar = USUAL | {
         "lam": POSITIVE,
         "init": ["itq", "pca", "random", "classes"],
@@ -100,9 +131,7 @@ class PiCoDesLearner(IterativeLearner):
                 f"classifier that ignores the code, so no bit serves them: {advice}, "
                 "or learn more bits"
             )
-        bits = state.H > 0
-        self.n_dead_bits_ = tell_dead_bits(n_constant(bits), self.n_bits, ON_ROWS)
-        self.n_different_bits_ = tell_equal_bits(bits, "take fewer bits")
+        self.n_different_bits_ = n_different(state.H > 0, "take fewer bits")
         W = problem.P @ state.A
         return LinearEncoder(W, bias=state.a0 - problem.mean @ W)
 
@@ -118,56 +147,18 @@ class PiCoDes(PiCoDesLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536.
-    lam : float, default=1000
-        Weight of the mean classification error in eq. (4), against the size of the
-        classifiers. `fewbits.evaluation.classification.novel_class_score` shows how to
-        choose it on classes that were held out.
-    class_weight : {'balanced', None}, default=None
-        'balanced' lets the examples of a class weigh as much as all others together in
-        its classifier, which the paper does not. With many classes and few bits, plain
-        classifiers predict negative for every item, and there is nothing to learn from.
-    C : float, default=100
-        Weight of the errors of a projector (LIBLINEAR's C in eq. 6), for features
-        scaled to a mean squared length of 1 and costs to a mean of 1.
     line_search : bool, default=True
         Take the exact best step from the old projector towards the new one; False takes
         the new one entirely or not at all.
-    init : {'itq', 'pca', 'random', 'classes'}, default='itq'
-        First projectors: those of ITQ; principal components, randomly rotated where
-        there are fewer than bits; random directions; or linear SVMs between random
-        halves of the classes.
-    n_components : int, default=None
-        Reduce the features to as many principal components first (the paper: 6,415 of
-        52,080). None takes as many as bits, and at least 128. They are folded into the
-        encoder, so encoding costs the same.
     n_iter : int, default=10
         Number of alternations between classifiers and projectors.
     tol : float, default=1e-3
-        Stop when an iteration lowers the objective by no more than this share of it.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the first projectors and LIBLINEAR.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) at the end of each iteration. It never rises.
-    classes_ : ndarray of shape (n_classes,)
-    n_idle_classes_ : int
-        Classes whose classifier ignores the code; more than 0 gives a warning.
-    n_dead_bits_ : int
-        Bits that are constant on the training rows; a warning is given if any.
-    n_different_bits_ : int
-        Distinct bits, up to complement, on the training rows; a
-        warning is given if they are half of the bits, or fewer.
-    n_iter_ : int
-    n_features_in_ : int
 
     Warns
     -----
@@ -178,15 +169,12 @@ class PiCoDes(PiCoDesLearner):
     Notes
     -----
     Eq. (6) is used with the sign that minimises eq. (5): a positive cost difference
-    asks for a zero. As printed in the paper, it asks for a one, and the objective does
-    not fall. The bound on eq. (5) is loose, so a new projector or classifier is only
-    taken if the objective itself is lower with it. Few whole projectors are: the
-    classifiers fit the old ones. A partial step often is better: the line search, which
-    the paper does not have, makes progress where whole steps are stuck.
-
-    The paper states neither the first projectors nor `lam`, `C` and the number of
-    iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early, so rows in
-    another order give somewhat other codes.
+    asks for a zero, and not for a one, as printed in the paper. The bound on eq. (5) is
+    loose, so a new projector or classifier is only taken if the objective itself is
+    lower with it. The line search, which the paper does not have, makes progress where
+    whole steps are stuck. The paper states neither the first projectors nor `lam`, `C`
+    and the number of iterations. A score of exactly 0 gives a 0. LIBLINEAR stops early,
+    so rows in another order give somewhat other codes.
 
     References
     ----------
@@ -206,19 +194,9 @@ class PiCoDes(PiCoDesLearner):
     True
     """
 
-    n_bits: int = 64
     _: KW_ONLY
-    lam: float = 1000.0
-    class_weight: str | None = None
-    C: float = 100.0
     line_search: bool = True
-    init: str = "itq"
-    n_components: int | None = None
-    n_iter: int = 10
     tol: float = 1e-3
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         line_search = bool(self.line_search)
@@ -510,43 +488,19 @@ class RelaxedPiCoDes(PiCoDesLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536.
-    lam : float, default=1000
-        Weight of the mean classification error in eq. (4), as in `PiCoDes`.
     training : RelaxedTraining or None, default=None
         The sigmoid's temperatures, and the steps; None takes the defaults.
-    class_weight : {'balanced', None}, default=None
-        'balanced' lets the examples of a class weigh as much as all others together.
     C : float, default=100
         Weight of the errors of the hyperplanes that ``init='classes'`` starts from.
-    init : {'itq', 'pca', 'random', 'classes'}, default='itq'
-        First projectors, as in `PiCoDes`.
-    n_components : int, default=None
-        Reduce the features to as many principal components first. None takes as many
-        as bits, and at least 128.
     n_iter : int, default=10
         Number of epochs, each a walk over all rows.
-    tol : float, default=0
-        Stop when an epoch lowers the objective by no more than this share of it, which
-        includes not at all; 0 does all epochs.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the first projectors, the batches and LIBLINEAR.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The encoder of the best epoch; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Eq. (4) of the bits, not of the sigmoids, at the end of each epoch, with
         classifiers trained on the bits as `PiCoDes` does. It may rise.
-    n_iter_ : int
-        Number of epochs done.
-    classes_, n_idle_classes_, n_dead_bits_, n_different_bits_, n_features_in_
-        As in `PiCoDes`.
 
     Notes
     -----
@@ -571,19 +525,8 @@ class RelaxedPiCoDes(PiCoDesLearner):
     (5,)
     """
 
-    n_bits: int = 64
     _: KW_ONLY
-    lam: float = 1000.0
     training: RelaxedTraining | None = None
-    class_weight: str | None = None
-    C: float = 100.0
-    init: str = "itq"
-    n_components: int | None = None
-    n_iter: int = 10
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     configs: ClassVar[Mapping[str, type[Config]]] = {"training": RelaxedTraining}
 

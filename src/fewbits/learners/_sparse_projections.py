@@ -13,12 +13,11 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array, FeatureArray
 from fewbits.encoders import Encoder, LinearEncoder, SparseEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import warn_constant_bits
 from fewbits.learners._core._device import product
-from fewbits.learners._core._iterative import Arrays, IterativeLearner
+from fewbits.learners._core._iterative import Arrays
 from fewbits.learners._core._parameters import POSITIVE, SHARE, USUAL, Config, Interval
 from fewbits.learners._core._rows import LARGE, Rows, parts, working_dtype
-from fewbits.learners._itq import Batches, sign_products
+from fewbits.learners._itq import Batches, RotationLearner, sign_products
 from fewbits.learners._linalg._orthogonal import (
     PrincipalAxes,
     polar,
@@ -60,7 +59,7 @@ class SparseSolver(Config):
 
 
 @dataclass(eq=False, repr=False)
-class SparseProjections(IterativeLearner):
+class SparseProjections(RotationLearner):
     """Learn one sparse hyperplane per bit, near a dense and orthogonal solution.
 
     Encoding costs one multiply-add for each weight that is kept: a tenth of a dense
@@ -70,7 +69,6 @@ class SparseProjections(IterativeLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
     density : float, default=0.1
         Share of the weights that are kept, above 0 and at most 1. They are chosen over
         the whole matrix, so bits differ in how many they get.
@@ -85,19 +83,6 @@ class SparseProjections(IterativeLearner):
         square of 1, as the bits do; False takes X in its own units.
     n_iter : int, default=50
         Number of outer iterations.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never. Not
-        with `batch_size`, which only estimates the objective.
-    batch_size : int, default=None
-        Rows per iteration, for data so large that a pass in every iteration is too
-        much; iterations are averaged over about one pass. At least twice as many as
-        there are directions to rotate are taken. None takes all rows.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the initial orthogonal matrix.
 
     Attributes
     ----------
@@ -107,11 +92,9 @@ class SparseProjections(IterativeLearner):
     objective_ : ndarray of shape (n_iter_,)
         Eq. (3) per entry of B, that is, divided by ``n * n_bits``, at the end of each
         iteration. See the notes on when it falls.
-    n_iter_ : int
     n_dead_bits_ : int
         Bits that are the same for all rows, most often since they kept no weight; a
         warning is given if there are any.
-    n_features_in_ : int
 
     Raises
     ------
@@ -125,21 +108,17 @@ class SparseProjections(IterativeLearner):
     are kept, of equal ones those of earlier features; fewer only where the dense matrix
     has more zeros.
 
-    The paper asks the dense matrix to be orthogonal, and projects the data on as many
-    principal components as bits where that is impossible (fewer bits than features). We
-    do so whenever the rank of the data is less than the number of features, too: the
-    dense matrix lives in the row space of X. Otherwise Procrustes' problem leaves it
-    undetermined where X has no variance, and constant features would get weights.
+    With fewer bits than features the paper projects the data on as many principal
+    components; so do we where the rank is less than the number of features: the dense
+    matrix lives in the row space of X, and constant features get no weights.
 
-    Multiplying X by a number changes eq. (3) as multiplying `beta` by it would: larger
-    units let the sparse matrix hold back the dense one, and 50 iterations end sooner on
-    the way. The paper does not mention units; with `normalize` they have no effect.
+    Multiplying X by a number changes eq. (3) as multiplying `beta` by it would. The
+    paper does not mention units; with `normalize` they have no effect.
 
-    The steps for B and the dense matrix cannot raise eq. (3), for any number of bits.
-    The sparse step can, as it chooses by the size of weights rather than by eq. (3);
-    only ``SparseSolver(kind='iterative', start='previous')`` on all rows (no
-    `batch_size`) cannot raise it in any iteration after the first. At ``density=1`` the
-    two matrices are the same, and the iterations are those of ITQ, damped by `beta`.
+    The steps for B and the dense matrix cannot raise eq. (3). The sparse step can, as
+    it chooses by the size of weights; only ``SparseSolver(kind='iterative',
+    start='previous')`` on all rows cannot after the first iteration. At ``density=1``
+    the iterations are those of ITQ, damped by `beta`.
 
     A score of exactly 0 is encoded as 1.
 
@@ -166,12 +145,6 @@ class SparseProjections(IterativeLearner):
     solver: SparseSolver | None = None
     beta: float = 1.0
     normalize: bool = True
-    n_iter: int = 50
-    tol: float = 0.0
-    batch_size: int | None = None
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "density": SHARE,
@@ -179,8 +152,6 @@ class SparseProjections(IterativeLearner):
         "normalize": [bool],
         "beta": POSITIVE,
     }
-    uses_device = True
-    takes_sparse = True
     configs: ClassVar[Mapping[str, type[Config]]] = {"solver": SparseSolver}
 
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -210,7 +181,6 @@ class SparseProjections(IterativeLearner):
         R = self._run(states, (Q,), X)[1].astype(np.float32, copy=False)
         make = LinearEncoder if m == R.size else SparseEncoder.from_dense
         encoder: Encoder = make(R, bias=-axes.mean @ R, zero_bit=1)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
         return encoder
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fewbits._typing import Array
 from fewbits.encoders import EigenfunctionEncoder
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._parameters import USUAL
 from fewbits.learners._core._rows import Rows, working_dtype
 from fewbits.learners._linalg._orthogonal import principal_axes
@@ -32,7 +32,6 @@ class SpectralHashing(Learner):
     Attributes
     ----------
     encoder_ : EigenfunctionEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (1,)
         Mean eigenvalue of the waves by the Laplacian of the box, in units of one over
         the squared features. The paper's are ``1 - exp(-eps^2 / 2 * ours)``, in the
@@ -40,7 +39,6 @@ class SpectralHashing(Learner):
     n_dead_bits_ : int
         Bits that are the same for all rows, as those of even modes are along an axis
         with two values; a warning is given if any.
-    n_features_in_ : int
 
     Notes
     -----
@@ -87,9 +85,7 @@ class SpectralHashing(Learner):
         W, start = P[:, used] / (high - low)[used], low[used] / (high - low)[used]
         # cos(pi m t) = sin(pi (m t + 1/2)), where t runs from 0 to 1 along the box
         bias = 0.5 - modes * (start + components.mean @ W)[axes]
-        encoder = EigenfunctionEncoder(W, axes, modes, bias)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return EigenfunctionEncoder(W, axes, modes, bias)
 
 
 def smoothest_modes(

@@ -21,7 +21,7 @@ from fewbits.encoders import (
     HadamardEncoder,
     padded_size,
 )
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._device import signs
 from fewbits.learners._core._iterative import Arrays, IterativeLearner
 from fewbits.learners._core._parameters import USUAL, Interval
@@ -56,12 +56,6 @@ class Hadamard(Learner):
     Attributes
     ----------
     encoder_ : HadamardEncoder
-        The learnt encoder; save this, not the learner.
-    objective_ : ndarray of shape (0,)
-        Empty: nothing is optimised.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -104,11 +98,8 @@ class Hadamard(Learner):
         size = padded_size(d)
         n_blocks = -(-self.n_bits // size)
         signs = rng.randint(0, 256, (n_blocks, self.n_rounds, size // 8), np.uint8)
-        self.objective_ = np.empty(0)
         rotation = HadamardEncoder(signs, np.zeros(self.n_bits), d, zero_bit=1)
-        encoder = centred(rotation, column_means(X))
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return centred(rotation, column_means(X))
 
 
 def centred(encoder: AnyEncoder, mean: NDArray[np.float64]) -> AnyEncoder:
@@ -145,28 +136,15 @@ class CBE(IterativeLearner):
         than features.
     n_iter : int, default=10
         Number of alternations.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the signs and the initial matrices.
 
     Attributes
     ----------
     encoder_ : CirculantEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         ``||B - X R'||^2 + penalty * ||R R' - I||^2``, summed over the matrices and
         divided by ``n * n_bits``, at the end of each iteration; what should be "free"
         has the targets of the last iteration. It never rises. Empty for a random
         matrix.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
@@ -201,10 +179,6 @@ class CBE(IterativeLearner):
     penalty: float = 1.0
     rest: str = "zero"
     n_iter: int = 10
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {
         "learn": [bool],
@@ -233,11 +207,9 @@ class CBE(IterativeLearner):
             (spectra,) = self._run(states, (rfft(columns),), X)
             columns = irfft(spectra, d)
         else:
-            self.objective_, self.n_iter_ = np.empty(0), 0
+            self.n_iter_ = 0
         encoder = CirculantEncoder(columns, signs, np.zeros(self.n_bits), zero_bit=1)
-        encoder = centred(encoder, mean)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return centred(encoder, mean)
 
 
 # The Fourier transform makes every circulant matrix diagonal: of ``||B - X R'||^2 +
@@ -322,46 +294,28 @@ class BilinearProjections(IterativeLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536; it may exceed the number of features.
     learn : bool, default=True
         Alternate between codes and rotations (BP-opt); False keeps random Gaussian
         matrices (BP-rand).
     n_iter : int, default=5
         Number of alternations.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the matrices.
 
     Attributes
     ----------
     encoder_ : BilinearEncoder
-        The learnt encoder; save this, not the learner.
     objective_ : ndarray of shape (n_iter_,)
         Minus the mean dot product of a code, scaled to unit length, and the scores of
         its row of unit length, after each iteration and with the signs that its last
         side was solved for; signs of the new scores would only lower it. It never
         rises. Empty for random matrices.
-    n_iter_ : int
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Notes
     -----
-    The features fill a matrix row by row, in the order they come in; images and
-    concatenated descriptors keep their structure. Its shape is the one closest to a
-    square; where the longer side would be more than twice the shorter one, as for
-    prime numbers, zeros are appended up to the next number with better factors. Bits
-    are treated alike, and those that are too many dropped. A side with more bits than
-    features gets orthonormal rows in place of columns, as in `ITQ`.
-
-    Rows are centred, and scaled to unit length for learning. A score of exactly 0 gives
-    a 1.
+    The features fill a matrix row by row, in the order they come in. Its shape is the
+    one closest to a square; where the longer side would be more than twice the shorter
+    one, zeros are appended up to the next number with better factors. Bits are treated
+    alike, and those that are too many dropped. Rows are centred, and scaled to unit
+    length for learning. A score of exactly 0 gives a 1.
 
     References
     ----------
@@ -385,10 +339,6 @@ class BilinearProjections(IterativeLearner):
     _: KW_ONLY
     learn: bool = True
     n_iter: int = 5
-    tol: float = 0.0
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = USUAL | {"learn": [bool]}
     takes_sparse = True
@@ -405,12 +355,10 @@ class BilinearProjections(IterativeLearner):
             rows = Rows(X, mean, n_out=max(d1 * b2, b1 * d2, b1 * b2))
             left, right = self._run(partial(side_rotations, rows), start, X)
         else:
-            self.objective_, self.n_iter_ = np.empty(0), 0
+            self.n_iter_ = 0
         zeros = np.zeros(self.n_bits)
         encoder = BilinearEncoder(left, right, zeros, X.shape[1], zero_bit=1)
-        encoder = centred(encoder, mean)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return centred(encoder, mean)
 
 
 def near_square(n: int) -> tuple[int, int]:

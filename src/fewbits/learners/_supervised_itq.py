@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from fewbits._repr import one_line
-from fewbits._runtime import current_runtime
+from fewbits._runtime import changed
 from fewbits._typing import Array
 from fewbits._warnings import warn_user
 from fewbits.encoders import LinearEncoder
@@ -21,7 +20,7 @@ from fewbits.errors import ArgumentError
 from fewbits.evaluation import mean_average_precision, same_label
 from fewbits.learners._core._iterative import (
     interrupts_passed_on,
-    on_progress,
+    report,
     shared_steps,
 )
 from fewbits.learners._core._labels import indicator, one_class_each
@@ -34,16 +33,11 @@ Float64Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class CCAITQ(RotationLearner):
-    """Rotate label-correlated directions towards the corners of a cube.
-
-    Canonical correlation analysis finds the directions of the features that correlate
-    most with the labels; each is scaled by its correlation, and ITQ rotates them.
+class LabelledITQ(RotationLearner):
+    """A learner that rotates directions which correlate with labels.
 
     Parameters
     ----------
-    n_bits : int, default=64
-        Length of the code, from 1 to 65,536.
     reg : float, default=1.0
         Added to the diagonals of both covariance matrices, of features and of labels.
         Results depend on it strongly; choose it on validation data.
@@ -52,43 +46,46 @@ class CCAITQ(RotationLearner):
         scale does not matter. False adds `reg` itself, as the paper does with 1e-4.
     n_iter : int, default=50
         Number of alternations between codes and rotation; 0 keeps a random rotation.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never.
-        Not with `batch_size`.
-    batch_size : int, default=None
-        Rows per iteration, as in `ITQ`. None takes all rows.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the initial rotation.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    _: KW_ONLY
+    reg: float = 1.0
+    relative: bool = True
+
+    needs_labels = True
+
+
+@dataclass(eq=False, repr=False)
+class CCAITQ(LabelledITQ):
+    """Rotate label-correlated directions towards the corners of a cube.
+
+    Canonical correlation analysis finds the directions of the features that correlate
+    most with the labels; each is scaled by its correlation, and ITQ rotates them.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     correlations_ : ndarray of shape (effective_rank_,)
         Regularised canonical correlations, falling.
     effective_rank_ : int
         Number of directions that correlate with the labels at all: at most the number
         of classes less one. More bits than this are rotations of the same directions.
-    classes_ : ndarray of shape (n_classes,)
-    objective_, n_iter_, n_dead_bits_, n_features_in_
-        As in `ITQ`.
 
     Notes
     -----
     With L classes at most L - 1 correlations differ from zero. The published code goes
-    on with the noise directions behind them, scaled by nearly zero. They are left out
-    here, and a rectangular rotation as in `ITQ` makes the other bits.
-
-    With about as many features as rows, ``reg=1e-4, relative=False`` overfits
-    completely, while ``reg=1.0`` makes this a strong baseline.
-
-    Where no feature correlates with the labels, there is no direction: all bits are
-    constant, with a warning. Classes may be of any size, even one row. A score of
-    exactly 0 is encoded as 1.
+    on with the noise directions behind them; here a rectangular rotation as in `ITQ`
+    makes the other bits. With about as many features as rows, ``reg=1e-4,
+    relative=False`` overfits completely. Where no feature correlates with the labels,
+    all bits are constant, with a warning. A score of exactly 0 is encoded as 1.
 
     References
     ----------
@@ -107,19 +104,6 @@ class CCAITQ(RotationLearner):
     >>> cca.effective_rank_
     2
     """
-
-    n_bits: int = 64
-    _: KW_ONLY
-    reg: float = 1.0
-    relative: bool = True
-    n_iter: int = 50
-    tol: float = 0.0
-    batch_size: int | None = None
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
-
-    needs_labels = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)
@@ -188,7 +172,7 @@ SUPERVISION: Constraint = ["validated", Interval(float, 0, 1)]
 
 
 @dataclass(eq=False, repr=False)
-class SupervisedITQ(RotationLearner):
+class SupervisedITQ(LabelledITQ):
     """Rotate features and their supervised directions together: one code for all.
 
     Codes from labels find items of the classes that were trained on, and lose those of
@@ -198,41 +182,21 @@ class SupervisedITQ(RotationLearner):
     Parameters
     ----------
     n_bits : int, default=64
-        Length of the code, from 1 to 65,536.
     supervision : float or 'validated', default=0.5
         Share of the variance that comes from supervised directions, from 0 to 1.
         'validated' chooses it: classes and rows are held out, and the share taken with
         the best harmonic mean of mAP on known classes and on those held out (Xian et
         al., 2019). It takes a few times as long, on at most 20,000 rows.
-    reg : float, default=1.0
-        Regulariser of the canonical correlations, as in `CCAITQ`.
-    relative : bool, default=True
-        Measure `reg` for the features in units of their mean variance.
-    n_iter : int, default=50
-        Number of alternations between codes and rotation; 0 keeps a random rotation.
-    tol : float, default=0
-        Stop when an iteration lowers the objective by this share or less; 0: never.
-        Not with `batch_size`.
-    batch_size : int, default=None
-        Rows per iteration, as in `ITQ`. None takes all rows.
-    checkpoint : path or None, default=None
-        File of the progress: `fit` resumes from it, to the same result, and deletes it.
-    verbose : bool, default=False
-        Show progress on standard error; see also `on_progress`.
     random_state : int, RandomState instance or None, default=None
         Seeds the initial rotation, and which classes are held out.
 
     Attributes
     ----------
     encoder_ : LinearEncoder
-        The learnt encoder; save this, not the learner.
     supervision_ : float
         The share that was used.
     validation_ : SupervisionScores or None
         What was measured for each share; None unless it was chosen.
-    classes_ : ndarray of shape (n_classes,)
-    objective_, n_iter_, n_dead_bits_, n_features_in_
-        As in `ITQ`.
 
     Raises
     ------
@@ -273,20 +237,10 @@ class SupervisedITQ(RotationLearner):
     True
     """
 
-    n_bits: int = 64
     _: KW_ONLY
     supervision: float | str = 0.5
-    reg: float = 1.0
-    relative: bool = True
-    n_iter: int = 50
-    tol: float = 0.0
-    batch_size: int | None = None
-    checkpoint: Any = None
-    verbose: bool = False
-    random_state: Any = None
 
     constraints: ClassVar = RotationLearner.constraints | {"supervision": SUPERVISION}
-    needs_labels = True
 
     def _learn(self, X: Array, y: Any) -> LinearEncoder:
         self.classes_, Y = indicator(y, X, type(self).__name__)
@@ -371,23 +325,15 @@ def supervision_of(
     rows = rows[np.isin(y[rows], large)]
     folds = _folds(y, rng.permutation(rows), rng.permutation(large))
     precisions: list[NDArray[np.float64]] = []  # of each fit
-    outer = current_runtime().progress
-
-    def listen(done: int, total: int, objective: float) -> None:
-        """Report fits in place of the iterations of each."""
-        assert outer is not None
-        outer.listener(len(precisions), _FOLDS * len(SHARES), objective)
-
-    with ExitStack() as stack:
-        if outer is not None:
-            stack.enter_context(on_progress(listen, outer.notes))
-        # The shares of a fold have the same principal axes, and network.
-        stack.enter_context(shared_steps())
-        stack.enter_context(interrupts_passed_on())
+    n, name = len(SHARES), type(learner).__name__
+    # The shares of a fold have the same principal axes, and network.
+    with shared_steps(), interrupts_passed_on():
         for fold in folds:
             for share in SHARES:
-                precisions.append(_precisions(learner, share, X, y, fold))
-    n = len(SHARES)
+                with changed(progress=None):  # fits are reported, not their iterations
+                    precisions.append(_precisions(learner, share, X, y, fold))
+                error = 1 - float(np.nanmean(precisions[-1]))
+                report(name, len(precisions), _FOLDS * n, error, verbose=False)
     by_fold = (precisions[i : i + n] for i in range(0, len(precisions), n))
     by_share = np.concatenate([np.stack(fold) for fold in by_fold], axis=2)
     known, new = np.nanmean(by_share, axis=2).T

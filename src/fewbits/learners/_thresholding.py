@@ -10,7 +10,7 @@ from fewbits._typing import Array
 from fewbits.codes import MAX_BITS
 from fewbits.encoders import SparseEncoder
 from fewbits.errors import FeatureError
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._rows import as_single, column_means, line_spans
 
 _DIGIT_BITS, _LAST_DIGIT, _SIGN = 8, np.uint64(255), np.uint32(1 << 31)
@@ -31,15 +31,11 @@ class Thresholding(Learner):
     Attributes
     ----------
     encoder_ : SparseEncoder
-        The learnt map, one weight a bit; save this, not the learner.
     thresholds_ : ndarray of shape (n_features,)
         In float32.
-    objective_ : ndarray of shape (0,)
-        Empty: nothing is optimised.
     n_dead_bits_ : int
         Bits that are the same for all rows, as those of constant features are; a
         warning is given if there are any.
-    n_features_in_ : int
 
     Raises
     ------
@@ -82,11 +78,8 @@ class Thresholding(Learner):
             middle = [_order_statistic(X, rank) for rank in ranks]
             thresholds = np.mean(middle, axis=0)
         self.thresholds_ = as_single(thresholds)
-        self.objective_ = np.empty(0)
         rows = np.arange(n + 1)
-        encoder = SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return SparseEncoder(rows, rows[:n], np.ones(n), -self.thresholds_, n)
 
 
 def _order_statistic(X: Array, rank: int) -> NDArray[np.float64]:

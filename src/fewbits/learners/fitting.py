@@ -4,6 +4,7 @@ Learners use the same; `fewbits.training` does what they do around a fit.
 """
 
 from fewbits.learners._core._device import on_device, thread_limit
+from fewbits.learners._core._docs import documented as documented
 from fewbits.learners._core._iterative import (
     checkpoints_kept,
     interrupts_passed_on,

@@ -7,6 +7,7 @@ its codes.
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -220,16 +221,26 @@ class ArrowFile(CheckedBytes):
             raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
 
 
+@dataclass(eq=False)
+class OpenFiles:
+    """What was read of a segment so far; all states with the segment share it."""
+
+    sums: dict[str, FileSums] | None = None  # by the kinds of files, "seg" and "vec"
+    arrow: dict[str, ArrowFile] = field(default_factory=dict)
+    row_numbers: IdArray | None = None
+    ids: IdIndex | None = None
+
+
 def open_file(
-    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str, sums: FileSums
 ) -> ArrowFile:
     """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
 
-    Its sums are read, and what stands before and behind its values is checked.
+    What stands before and behind its values is checked.
     """
-    path, sums = disk.folder / entry.name(kind), read_sums(disk, entry)[kind]
+    path = disk.folder / entry.name(kind)
     try:
-        data = disk.map(entry.name(kind))
+        data = disk.map(path.name)
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if len(data) != sums.n_bytes:
@@ -304,7 +315,9 @@ def bytes_of_offset(kind: Any) -> int:
     return 8 if types.is_large_string(kind) or types.is_large_binary(kind) else 0
 
 
-def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
+def write_segment(
+    disk: Disk, manifest: Manifest, table: Any
+) -> tuple[SegmentEntry, OpenFiles]:
     """Write and sync everything of a new segment but the names.
 
     The table has sequence numbers, ids and all columns of the schema of the state
@@ -340,7 +353,7 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> SegmentEntry:
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return entry
+    return entry, OpenFiles(dict(zip(entry.arrow_files, files, strict=True)))
 
 
 def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import WeakValueDictionary
@@ -30,10 +29,12 @@ from fewbits.store._schema import (
 )
 from fewbits.store._segment import (
     ArrowFile,
+    OpenFiles,
     has_index,
     open_file,
     read_derived,
     read_index,
+    read_sums,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -47,15 +48,6 @@ class Int8Parts(NamedTuple):
 
     def __repr__(self) -> str:
         return one_line(self)
-
-
-@dataclass(eq=False)
-class OpenFiles:
-    """What was read of a segment so far; all states with the segment share it."""
-
-    arrow: dict[str, ArrowFile] = field(default_factory=dict)  # by the kinds of files
-    row_numbers: IdArray | None = None
-    ids: IdIndex | None = None
 
 
 #: Segments that are open, by their tokens, which name the same files for ever.
@@ -92,11 +84,14 @@ class Part:
 
     def _file(self, kind: str) -> ArrowFile:
         """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
-        file = self.files.arrow.get(kind)
-        if file is None:
-            file = open_file(self._disk, self._manifest, self.entry, kind)
-            self.files.arrow[kind] = file
-        return file
+        files = self.files
+        if kind not in files.arrow:
+            if files.sums is None:
+                files.sums = read_sums(self._disk, self.entry)
+            files.arrow[kind] = open_file(
+                self._disk, self._manifest, self.entry, kind, files.sums[kind]
+            )
+        return files.arrow[kind]
 
     # Deleted rows.
 

@@ -29,7 +29,12 @@ from fewbits.store._manifest import (
     publish,
 )
 from fewbits.store._schema import ID, ROW, check_columns
-from fewbits.store._segment import remove_derived, write_derived, write_segment
+from fewbits.store._segment import (
+    OpenFiles,
+    remove_derived,
+    write_derived,
+    write_segment,
+)
 from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
@@ -59,6 +64,7 @@ class Writer:
         self._base = state
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
+        self._written: list[OpenFiles] = []  # which no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
 
     def __enter__(self) -> Self:
@@ -198,7 +204,8 @@ class Writer:
 
         def write() -> None:
             if waiting:
-                segments.append(write_segment(self._disk, target, joined(waiting)))
+                entry, _ = write_segment(self._disk, target, joined(waiting))
+                segments.append(entry)
                 waiting.clear()
 
         for part in self.parts:
@@ -361,18 +368,18 @@ class Writer:
         rows = np.arange(self._next_row, self._next_row + len(table))
         self._next_row += len(table)
         rest = {name: table[name] for name in self._base.schema.names if name != ID}
-        table = owned(pa.table({ROW: pa.array(rows), ID: ids, **rest}))
+        table = pa.table({ROW: pa.array(rows), ID: ids, **rest})
         step = max(1, int(len(table) * self._full / max(1, table.nbytes)))
         given = self._given
         for start in range(0, len(table), step):
-            given.append(Given(table.slice(start, step)))
+            given.append(Given(owned(table.slice(start, step))))
             while len(given) > 1 and given[-2].n_rows < min(_FEW, 2 * given[-1].n_rows):
                 given[-2:] = [Given(living(given[-2:]).combine_chunks())]
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        entry = write_segment(self._disk, self._base, living(given))
-                    part = Part(self._disk, self._base, entry)
+                        new = write_segment(self._disk, self._base, living(given))
+                    part = Part(self._disk, self._base, *new)
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -398,7 +405,10 @@ class Writer:
                 segments.append(first.kept(self._disk, self._base.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                segments.append(write_segment(self._disk, self._base, table))
+                entry, files = write_segment(self._disk, self._base, table)
+                self._opened[entry.token] = files
+                self._written.append(files)
+                segments.append(entry)
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )

@@ -5,7 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -245,9 +245,7 @@ class MethodComparison:
         """Return the scores as a ``pyarrow.Table``, one row for each."""
         import pyarrow as pa
 
-        names = [each.name for each in fields(MethodScores)]
-        columns = {name: [getattr(row, name) for row in self.scores] for name in names}
-        return pa.table(columns)
+        return pa.Table.from_pylist([asdict(row) for row in self.scores])
 
     def to_pandas(self) -> Any:
         """Return the scores as a ``pandas.DataFrame``; pandas is not a dependency."""
@@ -485,11 +483,9 @@ class _Target(NamedTuple):
     latency: float | None
 
     def excess(self, row: MethodScores) -> float:
-        """Return by what factor the bound that is missed by most is: at most 1 if none.
-
-        A recall must reach its bound by the lower end of its interval, and a time must
-        stay 5 % below: of many rows, the one that just passes would fail the next time.
-        """
+        """Return by what factor a bound is missed by most: at most 1 if none is."""
+        # A recall must reach its bound by the lower end of its interval, and a time
+        # stay 5 % below: of many rows, the one that just passes would fail next time.
         factors = [0.0]
         if self.recall is not None:
             factors.append(self.recall / max(row.recall_low, 1e-3))
@@ -500,10 +496,8 @@ class _Target(NamedTuple):
         return max(factors)
 
     def cost(self, row: MethodScores) -> tuple[float, ...]:
-        """Return what is least of the best: bytes for a recall, or else its contrary.
-
-        Times that differ by less than a third are level, and the better recall wins.
-        """
+        """Return what is least of the best: bytes, or with no recall its contrary."""
+        # Times that differ by less than a third are level, and the better recall wins.
         steps = round(2 * math.log2(max(row.query_ms, 1e-6)))
         if self.recall is None:
             return -round(row.recall, 3), row.bytes_per_item, steps
@@ -537,29 +531,30 @@ def _usual(target: _Target | None, seed: int) -> dict[str, str | Learner]:
 
 def _named(methods: Methods) -> dict[str, str | Learner]:
     if isinstance(methods, Mapping):
-        return {name: _method(method) for name, method in methods.items()}
-    several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
-    checked = [_method(method) for method in (methods if several else [methods])]
-    names = [item if isinstance(item, str) else method_of(item) for item in checked]
-    for name in names:
-        if names.count(name) > 1:
+        named = list(methods.items())
+    else:
+        several = isinstance(methods, Iterable) and not isinstance(methods, str | type)
+        named = [("", method) for method in (methods if several else [methods])]
+    learners: dict[str, str | Learner] = {}
+    for name, method in named:
+        if isinstance(method, type) and issubclass(method, Learner):
+            kind = method.__name__
+            raise ArgumentError(
+                f"got the class {kind}: give a learner, such as {kind}()"
+            )
+        if not isinstance(method, str | Learner):
+            raise ArgumentError(
+                "a method must be a name or a learner of fewbits, got "
+                f"{method if method is None else type(method).__name__}"
+            )
+        name = name or (method if isinstance(method, str) else method_of(method))
+        if name in learners:
             raise ArgumentError(
                 f"two methods are called {name}: name them by a mapping, such as "
                 f"{{'{name}, longer': learner}}"
             )
-    return dict(zip(names, checked, strict=True))
-
-
-def _method(method: Any) -> str | Learner:
-    if isinstance(method, str | Learner):
-        return method
-    if isinstance(method, type) and issubclass(method, Learner):
-        name = method.__name__
-        raise ArgumentError(f"got the class {name}: give a learner, such as {name}()")
-    raise ArgumentError(
-        "a method must be a name or a learner of fewbits, got "
-        f"{method if method is None else type(method).__name__}"
-    )
+        learners[name] = method
+    return learners
 
 
 def _lengths(bits: int | Sequence[int] | None, target: _Target | None) -> list[int]:
@@ -578,21 +573,17 @@ def _lengths(bits: int | Sequence[int] | None, target: _Target | None) -> list[i
 def _planned(
     learners: Mapping[str, Learner], lengths: Sequence[int], source: Input
 ) -> Iterator[tuple[str, Learner]]:
-    """Yield an untrained learner for each length and method, the shortest codes first.
-
-    Methods that choose their length come once, before the others.
-    """
+    """Yield an untrained learner for each length and method, short codes first."""
     if not learners or not lengths:
         raise ArgumentError("name at least one method and one number of bits")
     for name, learner in learners.items():
         if learner.needs_labels:
             check_labelled(source, name)
-    choosing = [n for n, one in learners.items() if "n_bits" not in one.get_params()]
-    for name in choosing:
-        yield name, clone(learners[name])
+        if "n_bits" not in learner.get_params():  # it chooses the length
+            yield name, clone(learner)
     for n_bits in lengths:
         for name, learner in learners.items():
-            if name not in choosing:
+            if "n_bits" in learner.get_params():
                 yield name, clone(learner).set_params(n_bits=n_bits)
 
 
@@ -646,35 +637,31 @@ class _Trial:
         if shortlist is None:
             shortlist = min(_USUAL_SHORTLIST, len(self.base) // _SHORTLIST_SHARE)
         self.shortlist = max(self.k, check_count(shortlist, "shortlist", 0))
-        self.by_labels = y is not None and _are_telling(
-            *(self.base_labels, self.query_labels, source)
-        )
         sides = [self.queries, self.others] if target else [self.queries]
-        self.sides = [(side, self._neighbours(side, self.base)) for side in sides]
+        self.sides = [
+            (side, exact_neighbours(side, self.base, self.k).ids) for side in sides
+        ]
+        near = min(_NEAR, len(self.base) - 1)
+        threshold = neighbour_threshold(self.base, near, random_state=seed)
+        self.near = within_distance(self.queries, self.base, threshold)
+        self.alike: Relevance | None = None
+        if y is not None and _are_telling(self.base_labels, self.query_labels, source):
+            self.alike = same_label(self.query_labels, self.base_labels)
         # Stored in fewer bytes, with what a row takes.
         d = X.shape[1]
         with np.errstate(over="ignore"):
             half = self.base.astype(np.float16)
         int8 = Int8Vectors.from_vectors(self.base)
-        self.kept: dict[str, tuple[Any, int]] = {
+        self.stored: dict[str, tuple[Any, int]] = {
             "int8": (int8, d + int8.blocks[0].nbytes)
         }
         if np.isfinite(half).all():
-            self.kept["float16"] = (half, 2 * d)
-
-    def _neighbours(
-        self, queries: NDArray[Any], base: NDArray[Any]
-    ) -> NDArray[np.int64]:
-        return exact_neighbours(queries, base, self.k).ids
+            self.stored["float16"] = (half, 2 * d)
 
     def of_vectors(self) -> list[_Row]:
         """Return rows of full scans of the vectors: a reference without codes."""
         base, (queries, nearest) = self.base, self.sides[0]
-        by_label = None
-        if self._alike is not None:
-            by_label = mean_average_precision(
-                queries, base, self._alike, metric="euclidean"
-            ).value
+        by_label = self._label_map(queries, base, metric="euclidean")
         svm = self._svm(base, queries, None)
         X = np.asarray(base, np.float32)
         squares = np.einsum("ij,ij->i", X, X)
@@ -688,16 +675,16 @@ class _Trial:
             ms = _milliseconds(scan, queries)
         forms = {"vectors": (None, 4 * X.shape[1])}
         for name in ("float16", "int8"):
-            if name in self.kept:
-                forms[f"{name} vectors"] = self.kept[name]
+            if name in self.stored:
+                forms[f"{name} vectors"] = self.stored[name]
         rows = []
-        for name, (stored, size) in forms.items():
+        for name, (form, size) in forms.items():
             recall = Interval(1.0, 1.0, 1.0, len(queries))
-            if stored is not None:
-                is_int8 = isinstance(stored, Int8Vectors)
-                floats = stored.to_float() if is_int8 else stored.astype(np.float32)
-                score = search_recall(self._neighbours(queries, floats), nearest)
-                recall = mean_interval(score.per_query)
+            if form is not None:
+                is_int8 = isinstance(form, Int8Vectors)
+                floats = form.to_float() if is_int8 else form.astype(np.float32)
+                ids = exact_neighbours(queries, floats, self.k).ids
+                recall = mean_interval(search_recall(ids, nearest).per_query)
             at = name, None, None, size, *recall[:3], ms
             scores = MethodScores(*at, 1.0, by_label, svm, 0.0, 0.0)
             rows.append(_Row(scores, None, None, ms))
@@ -725,7 +712,7 @@ class _Trial:
             if rerank == "scores":
                 by = {"scores": encoder.query_scores(X), "offsets": offsets}
             else:
-                by["vectors"] = self.kept[rerank][0]
+                by["vectors"] = self.stored[rerank][0]
             return index.search_reranked(
                 encoder.encode(X), self.k, shortlist=self.shortlist, **by
             ).ids
@@ -742,14 +729,11 @@ class _Trial:
         encode_us = 1e3 * _milliseconds(encoder.encode, self.queries)
         times = {
             rerank: [_milliseconds(partial(search, rerank), X) for X, _ in self.sides]
-            for rerank in (None, "scores", *self.kept)
+            for rerank in (None, "scores", *self.stored)
         }
-        alike = None
-        if self._alike is not None:
-            alike = mean_average_precision(queries, codes, self._alike).value
         of_codes: dict[str, Any] = {
-            "ann_map": mean_average_precision(queries, codes, self._near).value,
-            "label_map": alike,
+            "ann_map": mean_average_precision(queries, codes, self.near).value,
+            "label_map": self._label_map(queries, codes),
             "svm": self._svm(codes, queries, encoder.n_bits),
             "fit_seconds": fit_seconds,
             "encode_us": round(encode_us, 3),
@@ -762,7 +746,7 @@ class _Trial:
                 method=name,
                 n_bits=encoder.n_bits,
                 rerank=rerank,
-                bytes_per_item=size + self.kept.get(rerank or "", (None, 0))[1],
+                bytes_per_item=size + self.stored.get(rerank or "", (None, 0))[1],
                 recall=at.mean,
                 recall_low=at.low,
                 recall_high=at.high,
@@ -795,25 +779,24 @@ class _Trial:
         in_time = target.latency is None or best.others_ms <= target.latency
         scans = [row.scores for row in rows if row.learner is None]
         row, least = best.scores, target.recall
-        if reached:
-            said = (
-                f"{row.described()}: recall@{self.k} {best.others} on "
-                f"{len(self.others):,} other queries among {len(self.base):,} items, "
-                f"{_bytes(row.bytes_per_item)} an item, {best.others_ms:.3g} ms of "
-                "processor time a query"
-            )
-        else:
+        words = (
+            f"{row.described()}: recall@{self.k} {best.others} on {len(self.others):,} "
+            f"other queries among {len(self.base):,} items"
+        )
+        if not reached:
             interval = Interval(row.recall, row.recall_low, row.recall_high, 0)
-            said = (
+            words = (
                 f"nothing reaches {target.described(self.k)}: the nearest is "
-                f"{row.described()} with a recall@{self.k} of {interval}, "
-                f"{_bytes(row.bytes_per_item)} an item and {row.query_ms:.3g} ms "
-                "a query"
+                f"{row.described()} with a recall@{self.k} of {interval}"
             )
-            if least is not None and row.recall >= least > row.recall_low:
-                n = len(self.queries)
-                said += f"; {n:,} queries are too few to be sure of it"
-        notes = [said]
+        ms, of = row.query_ms, ""
+        if reached:
+            ms, of = best.others_ms, " of processor time"
+        words += f", {_bytes(row.bytes_per_item)} an item, {ms:.3g} ms{of} a query"
+        if not reached and least is not None and row.recall >= least > row.recall_low:
+            n = len(self.queries)
+            words += f"; {n:,} queries are too few to be sure of it"
+        notes = [words]
         if reached and not sure:
             notes.append(
                 f"not sure: on queries that had no part in the choice, the lower end "
@@ -865,7 +848,7 @@ class _Trial:
     def _svm(self, base: Any, queries: Any, n_bits: int | None) -> float | None:
         """Return the accuracy of a linear SVM, of rows of a mean square of 1."""
         y, truth = self.base_labels, self.query_labels
-        if not self.by_labels or y.ndim > 1:
+        if self.alike is None or y.ndim > 1:
             return None
         rows = np.random.default_rng(self.seed).permutation(len(y))[:_SVM_ROWS]
         rows = np.sort(rows)
@@ -876,17 +859,10 @@ class _Trial:
         C = _SVM_COST / square
         return svm_accuracy(train, y[rows], queries, truth, n_bits=n_bits, C=C).value
 
-    @cached_property
-    def _near(self) -> Relevance:
-        near = min(_NEAR, len(self.base) - 1)
-        threshold = neighbour_threshold(self.base, near, random_state=self.seed)
-        return within_distance(self.queries, self.base, threshold)
-
-    @cached_property
-    def _alike(self) -> Relevance | None:
-        if not self.by_labels:
+    def _label_map(self, queries: Any, base: Any, **options: Any) -> float | None:
+        if self.alike is None:
             return None
-        return same_label(self.query_labels, self.base_labels)
+        return mean_average_precision(queries, base, self.alike, **options).value
 
 
 def _bytes(count: int) -> str:

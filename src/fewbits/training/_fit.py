@@ -188,19 +188,12 @@ def learn(
     extractor = backbone_of(source, backbone, progress)
     if not isinstance(learner, Learner):
         learner = make_learner(method, n_bits, random_state, parameters)
-    facts: dict[str, Any] = {
-        "method": method,
-        "parameters": plain(decomposed(method, learner)),
-    }
-    if source.names:
-        facts["feature_names"] = list(source.names)
     if kernel_map is not None:
         if kernel_map not in KERNELS:
             raise ArgumentError(
                 f"no kernel map {kernel_map!r}; known are {', '.join(KERNELS)}"
             )
         learner = KernelMapped(learner, kernel=kernel_map)
-        facts["kernel_map"] = kernel_map
     if method in SUPERVISED:
         _check_classes(source, method)
     # Fit.
@@ -218,7 +211,8 @@ def learn(
         warning.__cause__ = error
         warn_user(warning)
     _warn_of_codes(learner, features, source.labels if method in SUPERVISED else None)
-    return _with_classes(learner, features, source.labels, extractor, facts, groups)
+    names = list(source.names) if source.names else None
+    return _with_classes(learner, features, source.labels, extractor, names, groups)
 
 
 def of_fitted(
@@ -254,16 +248,9 @@ def of_fitted(
     _check_groups(groups, len(features), hasattr(inner, "held_out_"), y)
     if own and extractor is not None:
         _check_same_features(extractor, X, features)
-    method = method_of(inner)
-    facts: dict[str, Any] = {
-        "method": method,
-        "parameters": plain(decomposed(method, inner)),
-    }
-    if hasattr(learner, "feature_names_in_"):
-        facts["feature_names"] = learner.feature_names_in_.tolist()
-    if inner is not learner:
-        facts["kernel_map"] = learner.get_params()["kernel"]
-    return _with_classes(learner, features, y, extractor, facts, groups)
+    names = getattr(learner, "feature_names_in_", None)
+    names = None if names is None else names.tolist()
+    return _with_classes(learner, features, y, extractor, names, groups)
 
 
 def _with_classes(
@@ -271,25 +258,33 @@ def _with_classes(
     features: Any,
     labels: Any,
     extractor: Backbone | None,
-    facts: Mapping[str, Any],
+    names: list[str] | None,
     groups: Any,
 ) -> Learnt:
-    """Add what a learner chose itself, and the classes of a deep one."""
+    """Return the encoder with what is to be known of the fit, and of its classes."""
     # Class codes are those learnt for the classes, or the centres that the loss pulls
     # their items to, or else the bitwise majority of the codes of the items that it was
     # trained on. The rows that it held out calibrate probabilities; with several labels
     # an item they set the score thresholds. All rows teach rejection, unless their
     # features were trained on the classes: such a backbone would make new ones look too
     # far.
-    words = [k for k, v in learner.get_params(deep=False).items() if isinstance(v, str)]
-    values = {name: getattr(learner, f"{name}_", None) for name in words}
-    numbers = {name: x for name, x in values.items() if isinstance(x, int | float)}
-    facts = {
-        **facts,
-        **({"chosen": numbers} if numbers else {}),
+    inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    method = method_of(inner)
+    facts: dict[str, Any] = {
+        "method": method,
+        "parameters": plain(decomposed(method, inner)),
         "trained_on": len(features),
     }
-    inner: Any = learner.learner_ if isinstance(learner, KernelMapped) else learner
+    if names is not None:
+        facts["feature_names"] = names
+    if inner is not learner:
+        facts["kernel_map"] = learner.get_params()["kernel"]
+    # What a word such as 'validated' left to the learner.
+    words = [k for k, v in learner.get_params(deep=False).items() if isinstance(v, str)]
+    chosen = {name: getattr(learner, f"{name}_", None) for name in words}
+    chosen = {name: x for name, x in chosen.items() if isinstance(x, int | float)}
+    if chosen:
+        facts["chosen"] = chosen
     book, calibration, rejection = None, None, None
     if hasattr(inner, "held_out_"):
         held_out = inner.held_out_
@@ -316,7 +311,7 @@ def _with_classes(
                 facts["label_threshold"] = label_threshold(book, scores, truth)
             else:
                 calibration = calibrate(book, scores, np.asarray(labels)[held_out])
-    encoder, names = learner.encoder_, facts.get("feature_names")
+    encoder = learner.encoder_
     if names is not None and extractor is None:
         encoder = encoder.with_feature_names(names)
     return Learnt(

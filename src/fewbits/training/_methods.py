@@ -1,7 +1,6 @@
 """The table of methods: learners by name, their parameters, and both in words."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,101 +15,61 @@ from fewbits._extras import install_hint
 from fewbits._repr import one_line
 from fewbits.errors import ArgumentError
 from fewbits.learners import Learner
+from fewbits.learners.fitting import documented
 
-#: A line for each method: its learner, and its name in full, by whom and when it was
-#: proposed.
-_SHALLOW: dict[str, tuple[type[Learner], str]] = {
-    "lsh": (learners.LSH, "Locality-sensitive hashing (Charikar, 2002)"),
-    "pcah": (learners.PCAH, "PCA hashing (Wang, Kumar and Chang, 2010)"),
-    "threshold": (
-        learners.Thresholding,
-        "Thresholding (Agrawal, Girshick and Malik, 2014)",
-    ),
-    "bp": (learners.BilinearProjections, "Bilinear projections (Gong et al., 2013)"),
-    "cbe": (learners.CBE, "Circulant binary embedding (Yu et al., 2014)"),
-    "hadamard": (
-        learners.Hadamard,
-        "Randomized Hadamard transforms (Andoni et al., 2015)",
-    ),
-    "itq": (learners.ITQ, "Iterative quantization (Gong and Lazebnik, 2011)"),
-    "cca-itq": (
-        learners.CCAITQ,
-        "Canonical correlations and ITQ (Gong and Lazebnik, 2011)",
-    ),
-    "supervised-itq": (
-        learners.SupervisedITQ,
-        "ITQ of features and canonical correlates (of fewbits)",
-    ),
-    "block-itq": (
-        learners.BlockITQ,
-        "ITQ within groups of features (of fewbits, after ITQ)",
-    ),
-    "sp": (learners.SparseProjections, "Sparse projections (Xia et al., 2015)"),
-    "sh": (
-        learners.SpectralHashing,
-        "Spectral hashing (Weiss, Torralba and Fergus, 2008)",
-    ),
-    "bre": (learners.BRE, "Binary reconstructive embeddings (Kulis and Darrell, 2009)"),
-    "additive": (
-        learners.AdditiveCodes,
-        "Additive codes (of fewbits, after additive quantization, 2014)",
-    ),
-    "neighbours": (
-        learners.NeighbourCodes,
-        "Neighbour-preserving codes (of fewbits, after SNE, 2002)",
-    ),
-    "fast-neighbours": (
-        learners.FastNeighbourCodes,
-        "Neighbour-preserving codes by fast transforms (of fewbits)",
-    ),
-    "classemes": (
-        learners.Classemes,
-        "Classemes (Torresani, Szummer and Fitzgibbon, 2010)",
-    ),
-    "picodes": (
-        learners.PiCoDes,
-        "PiCoDes, picture codes (Bergamo, Torresani and Fitzgibbon, 2011)",
-    ),
-    "picodes-relaxed": (
-        learners.RelaxedPiCoDes,
-        "Relaxed PiCoDes (Bergamo, Torresani and Fitzgibbon, 2011)",
-    ),
-    "dbc": (
-        learners.DBC,
-        "Discriminative binary codes (Rastegari, Farhadi and Forsyth, 2012)",
-    ),
-    "ecoc": (
-        learners.ECOC,
-        "Random error-correcting output codes (Dietterich and Bakiri, 1995)",
-    ),
+#: A line for each method: its class, and its name in full, with the year of its paper.
+_SHALLOW = """
+lsh             LSH                 Locality-sensitive hashing (Charikar, 2002)
+pcah            PCAH                PCA hashing (Wang, Kumar and Chang, 2010)
+threshold       Thresholding        Thresholding (Agrawal, Girshick and Malik, 2014)
+bp              BilinearProjections Bilinear projections (Gong et al., 2013)
+cbe             CBE                 Circulant binary embedding (Yu et al., 2014)
+hadamard        Hadamard            Randomized Hadamard transforms (Andoni et al., 2015)
+itq             ITQ                 Iterative quantization (Gong and Lazebnik, 2011)
+cca-itq         CCAITQ              CCA and ITQ (Gong and Lazebnik, 2011)
+supervised-itq  SupervisedITQ       ITQ of features and CCA (of fewbits)
+block-itq       BlockITQ            ITQ within groups of features (of fewbits)
+sp              SparseProjections   Sparse projections (Xia et al., 2015)
+sh              SpectralHashing     Spectral hashing (Weiss et al., 2008)
+bre             BRE                 Reconstructive embeddings (Kulis and Darrell, 2009)
+additive        AdditiveCodes       Additive codes (of fewbits, after others, 2014)
+neighbours      NeighbourCodes      Neighbour-preserving codes (of fewbits)
+fast-neighbours FastNeighbourCodes  Neighbours by fast transforms (of fewbits)
+classemes       Classemes           Classemes (Torresani et al., 2010)
+picodes         PiCoDes             PiCoDes, picture codes (Bergamo et al., 2011)
+picodes-relaxed RelaxedPiCoDes      Relaxed PiCoDes (Bergamo et al., 2011)
+dbc             DBC                 Discriminative binary codes (Rastegari et al., 2012)
+ecoc            ECOC                Random output codes (Dietterich and Bakiri, 1995)
+"""
+#: Those of `fewbits.learners.deep` need torch, which is imported when one is asked for.
+#: `DeepHash` has a loss of the method's name.
+_DEEP = """
+llc                 LLC               Learnt class codes (Kusupati et al., 2021)
+deep-supervised-itq DeepSupervisedITQ Supervised ITQ beside a network (of fewbits)
+csq                 DeepHash          Central similarity (Yuan et al., 2020)
+dbdh                DeepHash          Balanced discrete hashing (Zheng et al., 2020)
+dch                 DeepHash          Deep Cauchy hashing (Cao et al., 2018)
+dsdh                DeepHash          Supervised discrete hashing (Li et al., 2017)
+greedyhash          DeepHash          Greedy hash (Su et al., 2018)
+hashnet             DeepHash          HashNet (Cao et al., 2017)
+orthohash           DeepHash          OrthoHash, one loss for all (Hoe et al., 2021)
+"""
+_SHALLOW_ROWS, _DEEP_ROWS = (
+    [line.split(None, 2) for line in table.strip().splitlines()]
+    for table in (_SHALLOW, _DEEP)
+)
+METHODS: dict[str, type[Learner]] = {
+    name: getattr(learners, kind) for name, kind, _ in _SHALLOW_ROWS
 }
-#: These need torch, which is imported when one is asked for. The first two are classes
-#: of `fewbits.learners.deep`, the rest losses.
-_DEEP = {
-    "llc": "Learnt low-dimensional binary codes (Kusupati et al., 2021)",
-    "deep-supervised-itq": "Supervised ITQ beside a network (of fewbits)",
-    "csq": "Central similarity quantization (Yuan et al., 2020)",
-    "dbdh": "Deep balanced discrete hashing (Zheng, Zhang and Lu, 2020)",
-    "dch": "Deep Cauchy hashing (Cao et al., 2018)",
-    "dsdh": "Deep supervised discrete hashing (Li et al., 2017)",
-    "greedyhash": "Greedy hash (Su et al., 2018)",
-    "hashnet": "HashNet (Cao et al., 2017)",
-    "orthohash": "OrthoHash, one loss for all (Hoe et al., 2021)",
-}
-_DEEP_CLASSES = {"llc": "LLC", "deep-supervised-itq": "DeepSupervisedITQ"}
-METHODS = {name: learner for name, (learner, _) in _SHALLOW.items()}
-DEEP_METHODS = tuple(_DEEP)
+DEEP_METHODS = tuple(name for name, _, _ in _DEEP_ROWS)
+_DEEP_CLASSES = {name: kind for name, kind, _ in _DEEP_ROWS if kind != "DeepHash"}
 #: The method that takes codes as they are, and learns nothing.
 PACKED = "packed"
-_NAMES = {
-    **{name: in_full for name, (_, in_full) in _SHALLOW.items()},
-    **_DEEP,
-    PACKED: "Packed codes of another system",
-}
+_NAMES = {name: in_full for name, _, in_full in _SHALLOW_ROWS + _DEEP_ROWS}
+_NAMES[PACKED] = "Packed codes of another system"
 _OF_PACKED = "Take vectors that are binary codes already, as numpy.packbits packs them."
 #: Parameters for which `fewbits fit` has its own option.
 _OWN_OPTIONS = {"n_bits", "random_state", "checkpoint", "device"}
-_SECTION = re.compile(r"\n([A-Z]\w+)\n-{4,}\n")
 #: Parameters for Python only: modules and functions, and their companions.
 PYTHON_ONLY = (
     "network.backbone",
@@ -123,7 +82,7 @@ SUPERVISED = {
     *DEEP_METHODS,
 }
 #: Methods that `fitting.on_device` speeds up; deep ones have a parameter.
-DEVICE_METHODS = tuple(name for name, each in METHODS.items() if each.uses_device)
+DEVICE_METHODS = tuple(name for name, kind in METHODS.items() if kind.uses_device)
 
 
 def make_learner(
@@ -174,8 +133,8 @@ def _check_known(what: str, settings: Iterable[str], allowed: list[str]) -> None
         name = unknown[0]
         if name == "checkpoint":
             raise ArgumentError(f"{what} cannot resume, so it takes no checkpoint")
-        typed = [each for each in allowed if each not in PYTHON_ONLY]
-        grouped = [each for each in typed if each.endswith(f".{name}")]
+        typed = [full for full in allowed if full not in PYTHON_ONLY]
+        grouped = [full for full in typed if full.endswith(f".{name}")]
         meant = f" (did you mean {grouped[0]!r}?)" if grouped else nearest(name, typed)
         raise ArgumentError(
             f"{what} has no parameter {name!r}{meant}; it has {', '.join(typed)}"
@@ -194,10 +153,10 @@ def _constructor(method: str) -> Callable[..., Learner]:
         )
     from fewbits.learners import deep
 
-    if method in _DEEP_CLASSES:
-        found: Callable[..., Learner] = getattr(deep, _DEEP_CLASSES[method])
-        return found
-    return partial(deep.DeepHash, loss=method)
+    if method not in _DEEP_CLASSES:
+        return partial(deep.DeepHash, loss=method)
+    kind: type[Learner] = getattr(deep, _DEEP_CLASSES[method])
+    return kind
 
 
 def decomposed(method: str, learner: Learner) -> dict[str, Any]:
@@ -209,12 +168,12 @@ def decomposed(method: str, learner: Learner) -> dict[str, Any]:
         if name not in groups
     }
     for part, kinds in parts_of(method).items():
-        made: Any = parameters.get(part)
-        name = next((name for name, make in kinds.items() if type(made) is make), None)
+        value: Any = parameters.get(part)
+        name = next((name for name, kind in kinds.items() if type(value) is kind), None)
         if name is not None:
             from fewbits.learners.deep.losses import changed_options
 
-            options = changed_options(made).items()
+            options = changed_options(value).items()
             parameters |= {part: name, **{f"{part}.{n}": v for n, v in options}}
         if part == "loss" and parameters.get(part) == method:
             del parameters[part]
@@ -236,7 +195,7 @@ def _dotted(part: str, make: Callable[..., Any]) -> list[str]:
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that can be kept: short, and without files of this fit."""
-    kept = {}
+    short = {}
     for name, value in parameters.items():
         value = value.item() if isinstance(value, np.generic) else value
         numbers = isinstance(value, list | tuple) and all(
@@ -244,8 +203,8 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
         )
         scalar = isinstance(value, bool | int | float | str | None)
         if name not in ("checkpoint", *PYTHON_ONLY) and (numbers or scalar):
-            kept[name] = list(value) if isinstance(value, tuple) else value
-    return kept
+            short[name] = list(value) if isinstance(value, tuple) else value
+    return short
 
 
 def changed_parameters(learner: Learner) -> dict[str, Any]:
@@ -258,23 +217,19 @@ def changed_parameters(learner: Learner) -> dict[str, Any]:
 
 
 def what_makes(method: str) -> type[Learner]:
-    made: Any = _constructor(method)
-    return cast("type[Learner]", made.func if isinstance(made, partial) else made)
+    maker: Any = _constructor(method)
+    return cast("type[Learner]", maker.func if isinstance(maker, partial) else maker)
 
 
 def method_of(learner: Learner) -> str:
     """Return the name of a learner's method, or else that of its type."""
-    kind = type(learner)
-    names = {known: name for name, known in METHODS.items()}
-    if kind in names:
-        return names[kind]
     loss = getattr(learner, "loss", None)
     if isinstance(loss, str):
         return loss
-    name = (kind if loss is None else type(loss)).__name__
-    names_of_classes = {known: name for name, known in _DEEP_CLASSES.items()}
-    name = names_of_classes.get(name, name)
-    return name.lower() if name.lower() in DEEP_METHODS else name
+    kind = type(learner if loss is None else loss).__name__
+    if kind.lower() in DEEP_METHODS:
+        return kind.lower()
+    return {of: name for name, of, _ in _SHALLOW_ROWS + _DEEP_ROWS}.get(kind, kind)
 
 
 def parameters_of(method: str) -> list[str]:
@@ -284,9 +239,9 @@ def parameters_of(method: str) -> list[str]:
     groups = what_makes(method).configs
     signature = inspect.signature(_constructor(method)).parameters
     names = [
-        each
+        full
         for name in signature
-        for each in (_dotted(name, groups[name]) if name in groups else [name])
+        for full in (_dotted(name, groups[name]) if name in groups else [name])
     ]
     parts = parts_of(method)
     of_parts = [
@@ -388,18 +343,18 @@ def describe(method: str) -> Description:
     if method == PACKED:
         return Description(method, _NAMES[method], _OF_PACKED, False, False, ())
     deep = method in DEEP_METHODS
-    known = not deep or find_spec("torch") is not None
+    can_run = not deep or find_spec("torch") is not None
     summary = f"Needs torch: {install_hint('deep')}"
-    if known:  # or refused
-        made = parts_of(method).get("loss", {}).get(method) or what_makes(method)
-        summary = inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
+    if can_run:  # or refused
+        kind = parts_of(method).get("loss", {}).get(method) or what_makes(method)
+        summary = inspect.cleandoc(kind.__doc__ or "").partition("\n")[0]
     return Description(
         method,
         _NAMES[method],
         summary,
         method in SUPERVISED,
         deep,
-        tuple(_settings(method)) if known else (),
+        tuple(_settings(method)) if can_run else (),
     )
 
 
@@ -410,39 +365,16 @@ def describe_all() -> list[Description]:
 
 
 def _settings(method: str) -> Iterator[Setting]:
-    made = what_makes(method)
-    known: dict[str, tuple[str, str]] = {}
-    if method in DEEP_METHODS:  # what its name implies
-        from fewbits.learners.deep import DeepHash
-
-        known = _documented(DeepHash)
-    known |= {name: text for name, text in _documented(made).items() if text[0]}
-    parts: list[tuple[str, Any]] = list(made.configs.items())
+    maker = what_makes(method)
+    texts = documented(maker, "Parameters")
+    parts: list[tuple[str, Any]] = list(maker.configs.items())
     for part, kinds in parts_of(method).items():
         parts += [(part, kind) for kind in reversed(kinds.values())]
     for part, kind in parts:
-        known |= {f"{part}.{name}": text for name, text in _documented(kind).items()}
+        of_part = documented(kind, "Parameters").items()
+        texts |= {f"{part}.{name}": text for name, text in of_part}
     for name in parameters_of(method):
         if name not in _OWN_OPTIONS.union(PYTHON_ONLY):
-            yield Setting(name, *known.get(name, ("", "")))
-
-
-def _documented(made: Any) -> dict[str, tuple[str, str]]:
-    """Return the documentation of a class's parameters, inherited ones included."""
-    known: dict[str, tuple[str, str]] = {}
-    for kind in inspect.getmro(made):
-        sections = _SECTION.split(inspect.cleandoc(kind.__doc__ or ""))
-        for title, body in zip(sections[1::2], sections[2::2], strict=True):
-            if title == "Parameters":
-                known = {**dict(_entries(body)), **known}
-    return known
-
-
-def _entries(body: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    body = re.sub(r",\n(?=\S)", ", ", body.strip("\n"))  # names on several lines
-    for entry in re.split(r"\n(?=\S)", body):
-        head, _, text = entry.partition("\n")
-        names, _, values = head.partition(" : ")
-        plain = " ".join(text.replace("`", "").split())
-        for name in names.split(", "):
-            yield name, (values, plain)
+            head, _, text = texts.get(name, "").partition("\n")
+            plain = " ".join(text.replace("`", "").split())
+            yield Setting(name, head.partition(" : ")[2], plain)

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.collection.filters import matching_rows
@@ -45,7 +45,6 @@ def test_arithmetic_of_decimals_is_exact():
 
 
 @given(number=st.integers(-9, 9), other=st.integers(-9, 9).filter(bool))
-@settings(max_examples=50)
 def test_the_remainder_has_the_sign_of_what_is_divided(number, other):
     rest = abs(number) % abs(other) * (-1 if number < 0 else 1)
     assert ask(f"c % {other} = {rest}", c=[number]) == [True]
@@ -108,7 +107,6 @@ def _regex(pattern):
         st.text("abé.\\\n'[", max_size=5) | st.none(), min_size=1, max_size=6
     ),
 )
-@settings(max_examples=50)
 def test_patterns_mean_what_they_do_in_sql(pattern, texts):
     quoted = pattern.replace("'", "''")
     right = [

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fewbits.codes import pack
@@ -14,7 +14,6 @@ from tests.collection.filters._ask import ask_table, refusal
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(0, 40), n_bits=st.integers(1, 30))
-@settings(max_examples=50)
 def test_bits_are_those_of_the_codes(seed, n, n_bits):
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 2, (n, n_bits), np.uint8)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.collection.filters._ask import ask, refusal
@@ -49,7 +49,6 @@ def check_grid(data, of, sign, values, literal, written):
 
 
 @given(data=st.data(), kind=st.sampled_from(sorted(WIDTHS)), sign=OPERATORS)
-@settings(max_examples=50)
 def test_integers_are_compared_exactly(data, kind, sign):
     low, high = WIDTHS[kind]
     edges = [
@@ -82,7 +81,6 @@ DECIMALS = [(5, 2, pa.decimal128), (38, 10, pa.decimal128), (60, 0, pa.decimal25
 
 
 @given(data=st.data(), shape=st.sampled_from(DECIMALS), sign=OPERATORS)
-@settings(max_examples=50)
 def test_decimals_are_compared_exactly(data, shape, sign):
     precision, scale, of = shape
     most = 10**precision - 1
@@ -109,7 +107,6 @@ def _nanoseconds(moment):
 
 
 @given(data=st.data(), unit=UNITS, sign=OPERATORS, moment=MOMENTS)
-@settings(max_examples=50)
 def test_timestamps_are_compared_exactly(data, unit, sign, moment):
     step = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit]
     literal = _nanoseconds(moment)
@@ -127,7 +124,6 @@ def test_timestamps_are_compared_exactly(data, unit, sign, moment):
 
 
 @given(data=st.data(), sign=OPERATORS, day=st.dates(), wide=st.booleans())
-@settings(max_examples=50)
 def test_dates_are_compared_exactly(data, sign, day, wide):
     near = st.sampled_from([day, dt.date(1970, 1, 1), dt.date(2020, 2, 29)])
     values = data.draw(st.lists(near | st.none(), max_size=6))
@@ -145,7 +141,6 @@ def test_dates_are_compared_exactly(data, sign, day, wide):
     sign=OPERATORS,
     kind=st.sampled_from(["float16", "float32", "float64"]),
 )
-@settings(max_examples=50)
 def test_floats_are_compared_at_their_own_width(values, literal, sign, kind):
     written = f"{literal / 100}"
     given = [None if each is None else np.dtype(kind).type(each) for each in values]

@@ -96,25 +96,6 @@ class TestBlocks:
         terms = [control(x, batch).own for x in (0 * scores, 0 * scores + 1e-300)]
         assert torch.equal(*terms)
 
-    def test_dealt_anew_every_other_epoch(self):
-        control, scores, batch = started(20, permute_every=2, dropout=0.0)
-        found = []
-        for epoch in range(5):
-            control.start_epoch(epoch)
-            found.append(control.places.clone())
-            codes, own = literal(control, scores, batch, constant=False)
-            torch.testing.assert_close(tuple(control(scores, batch)), (codes, own))
-        assert torch.equal(found[0], found[1])
-        assert not torch.equal(found[1], found[2])
-        assert not torch.equal(found[2], found[4])
-        assert all(
-            sorted(places[places < 20].tolist()) == list(range(20)) for places in found
-        )
-        again, *_ = started(20, permute_every=2)
-        again.start_epoch(4)
-        assert torch.equal(again.places, found[4])
-        assert torch.equal(again.values, control.values)
-
 
 class TestTerms:
     """One pass, against two plain passes with constants in the right places."""
@@ -122,11 +103,8 @@ class TestTerms:
     @pytest.mark.parametrize("n_bits", [1, 9, 20])
     @every_kind
     @pytest.mark.parametrize("dropout", [0.0, 0.5])
-    @pytest.mark.parametrize("frozen", [True, False])
-    def test_values_and_gradients(self, n_bits, several, dropout, frozen):
-        control, scores, batch = started(
-            n_bits, several, dropout=dropout, detach_surrogate=frozen
-        )
+    def test_values_and_gradients(self, n_bits, several, dropout):
+        control, scores, batch = started(n_bits, several, dropout=dropout)
         one, two = (scores.clone().requires_grad_() for _ in range(2))
         torch.manual_seed(5)
         codes, own = control(one, batch)
@@ -135,7 +113,7 @@ class TestTerms:
         control.zero_grad()
         torch.manual_seed(5)
         units = control.surrogate.units()
-        expected, _ = literal(control, two, batch, constant=frozen, units=units)
+        expected, _ = literal(control, two, batch, constant=True, units=units)
         _, taught = literal(control, two.detach(), batch, constant=False, units=units)
         torch.testing.assert_close((codes, own), (expected, taught))
         (0.7 * expected + 1.3 * taught).backward()
@@ -172,11 +150,6 @@ class TestTerms:
             p.grad is not None and p.grad.any() for p in control.parameters()
         )
 
-    def test_codes_teach_the_networks_as_in_the_authors_code(self):
-        control, scores, batch = started(20, detach_surrogate=False)
-        control(scores, batch).codes.backward()
-        assert all(p.grad.any() for p in control.parameters())
-
     def test_untrained(self):
         control, scores, batch = started(20, train_surrogate=False)
         before = deepcopy(control.state_dict())
@@ -206,24 +179,6 @@ class TestTerms:
                 control, scores, batch, constant=True, reduction=reduction
             )
             torch.testing.assert_close(control(scores, batch).codes, expected)
-
-    def test_flips_are_seen_by_the_networks_only(self):
-        control, scores, batch = started(20, n_flips=2, dropout=0.0)
-        codes, own = control(scores.requires_grad_(), batch)
-        plain, _ = literal(control, scores.detach(), batch, constant=True)
-        torch.testing.assert_close(codes.detach(), plain)
-        torch.manual_seed(9)
-        own = control(scores, batch).own
-        torch.manual_seed(9)
-        flipped = torch.rand_like(scores).argsort(dim=1) < 2
-        assert (flipped.sum(dim=1) == 2).all()
-        seen = torch.where(flipped, -scores, scores).detach()
-        torch.testing.assert_close(
-            own, literal(control, seen, batch, constant=False)[1]
-        )
-        own.backward()
-        assert scores.grad is None
-        assert all(p.grad.any() for p in control.parameters())
 
     @pytest.mark.parametrize("scale", [0.0, 1e-20, 1e4], ids=["zero", "tiny", "large"])
     @every_kind
@@ -259,7 +214,7 @@ class TestDropout:
     def test_a_share_of_each_block_is_kept(self):
         networks = self.networks(0.3)
         counts = torch.zeros(2, 10)
-        for _ in range(400):
+        for _ in range(50):
             units = networks.units()
             assert units.W1.shape == (2, 7, 3)
             assert units.scale == 10 / 7
@@ -269,7 +224,7 @@ class TestDropout:
                 assert torch.equal(units.W1[k], networks.W1[k, place])
                 assert torch.equal(units.W2[k], networks.W2[k, place])
                 counts[k, place] += 1
-        assert (counts / 400 - 0.7).abs().max() < 0.1
+        assert ((counts > 20) & (counts < 50)).all()
 
     def test_none_is_dropped_without_it_or_in_evaluation(self):
         networks = self.networks(0.0)
@@ -347,13 +302,12 @@ class TestBeside:
 
     @pytest.mark.parametrize("several", [False, True])
     def test_restored_copied_and_started_again(self, several):
-        control, scores, batch = started(20, several, permute_every=1)
-        control.start_epoch(3)
+        control, scores, batch = started(20, several)
         control(scores, batch).own.backward()
         with torch.no_grad():
             for p in control.parameters():
                 p -= 0.1 * p.grad
-        again, *_ = started(20, several, permute_every=1)
+        again, *_ = started(20, several)
         again.load_state_dict(control.state_dict())
         copied = deepcopy(control)
         for each in (control, again, copied):
@@ -367,7 +321,7 @@ class TestBeside:
                 20, Targets(batch.classes, batch.labels if several else None, C), 3
             )
         )
-        new, *_ = started(20, several, permute_every=1)
+        new, *_ = started(20, several)
         state = new.state_dict()
         assert control.state_dict().keys() == state.keys()
         for name, value in control.state_dict().items():
@@ -396,8 +350,6 @@ class TestBeside:
             ({"block": 16}, "block must be an integer, 1 to 12, got 16"),
             ({"n_hidden": 0}, "n_hidden must be an integer, 1 or more"),
             ({"dropout": 1.0}, "dropout must be a number at least 0 and at most 0.99"),
-            ({"n_flips": -1}, "n_flips must be an integer, 0 or more"),
-            ({"permute_every": 0.5}, "permute_every must be an integer, 0 or more"),
         ],
     )
     def test_bad_options(self, options, message):
@@ -413,11 +365,6 @@ class TestBeside:
         control = PosteriorControl(np.ones((2, 8)), weight=0.1, mode="replace")
         shown = "PosteriorControl(centres=array, weight=0.1, mode='replace')"
         assert repr(control) == shown
-
-    def test_more_flips_than_bits(self):
-        context = LossContext(8, Targets(torch.arange(3), None, 3), 0)
-        with pytest.raises(ArgumentError, match="n_flips must be an integer, 0 to 8"):
-            PosteriorControl(n_flips=99).start(context)
 
     def test_bad_centres(self):
         context = LossContext(8, Targets(torch.arange(3), None, 3), 0)

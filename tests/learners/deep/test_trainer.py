@@ -76,7 +76,7 @@ def test_killed_training_resumes_to_the_same_result(loss, tmp_path):
         "loss": loss,
         "hidden": (8,),
         "dropout": 0.3,
-        "control": PosteriorControl(n_hidden=16, permute_every=2),
+        "control": PosteriorControl(n_hidden=16),
         "max_epochs": 4,
     }
     whole = learner(**options).fit(X, y)
@@ -493,7 +493,7 @@ N_BATCHES = 3  # of 64 of the 135 items that are not held out
 
 def test_last_step_of_an_epoch_may_not_spoil_the_network():
     model = learner(backbone=SpoiltStep(at=2 * N_BATCHES), max_epochs=3)
-    with pytest.raises(DivergedError, match="in epoch 2, first in the weights of"):
+    with pytest.raises(DivergedError, match="in epoch 2; what was good"):
         model.fit(X, y)
     assert len(model.history_) == 1
     assert np.unique(model.encode(X), axis=0).shape[0] > 2  # the first epoch's codes
@@ -559,14 +559,12 @@ class Hungry(nn.Module):
 
 
 def test_advice_when_memory_is_too_small():
-    with pytest.raises(
-        FewbitsError, match=r"training.batch_size=64: halve it.*network.trainable=0"
-    ):
+    with pytest.raises(FewbitsError, match=r"training.batch_size.*network.trainable=0"):
         learner(backbone=Hungry()).fit(X, y)
 
 
 def test_advice_for_layers_that_memory_cannot_hold():
-    with pytest.raises(FewbitsError, match=r"of memory for a network of \d+ x 1000000"):
+    with pytest.raises(FewbitsError, match=r"out of memory on cpu: .*network.hidden"):
         learner(hidden=(1_000_000, 100_000_000)).fit(X, y)
 
 
@@ -575,9 +573,7 @@ def test_advice_for_a_loss_that_memory_cannot_hold():
         def start(self, context):
             raise MemoryError
 
-    with pytest.raises(
-        FewbitsError, match=r"of memory for what loss and control keep of 16"
-    ):
+    with pytest.raises(FewbitsError, match=r"out of memory on cpu: .*n_bits"):
         learner(loss=Hungry()).fit(X, y)
 
 

@@ -24,8 +24,13 @@ from fewbits._typing import Array, BitArray, CodeArray
 from fewbits._warnings import warn_user
 from fewbits.codes import unpack
 from fewbits.encoders import Encoder, NotFiniteError, SparseEncoder
-from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners._core._device import current_backend, threads_limited
+from fewbits.errors import ArgumentError, FeatureError, OutOfMemoryError
+from fewbits.learners._core._device import (
+    device_around,
+    lacks_memory,
+    threads_limited,
+)
+from fewbits.learners._core._docs import complete
 from fewbits.learners._core._parameters import Config, Constraint, check, check_seed
 from fewbits.learners._core._rows import HUGE, check_values, line_spans
 
@@ -60,8 +65,8 @@ def validated(
     except ValueError as error:
         # In one line, without the whole array that scikit-learn prints.
         lines = str(error).splitlines()
-        kept = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
-        message = " ".join(" ".join(kept).split())
+        words = takewhile(lambda x: not x.lstrip().startswith(("[", "array=")), lines)
+        message = " ".join(" ".join(words).split())
         if "Reshape your data" in str(error):
             message = (
                 "Expected a 2D array (n, n_features). Reshape your data: pass "
@@ -80,7 +85,8 @@ class Learner(
     """Scikit-learn estimator whose result is an `Encoder`.
 
     A method names what its parameters may be in `constraints`, and implements `_learn`.
-    After `fit` the rest of the package reads ``encoder_`` only.
+    After `fit` the rest of the package reads ``encoder_`` only. Its docstring leaves
+    out the parameters and attributes that those of its bases tell of.
 
     A clone remembers the device and the thread limit of the blocks around it, and so
     does a pickle. They count in other threads and processes, such as the workers of
@@ -95,6 +101,9 @@ class Learner(
     objective_ : ndarray of shape (n_iter_,)
         Objective after each iteration; smaller is better. One entry
         for a method that is solved at once, none for one that optimises nothing.
+    n_dead_bits_ : int
+        Bits that are the same for all rows; more than 0 gives a warning. Networks and
+        losses of `fewbits.learners.deep` do not count them.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only when X was a data frame with named columns.
@@ -102,6 +111,7 @@ class Learner(
 
     encoder_: Encoder
     objective_: NDArray[np.float64]
+    n_dead_bits_: int
     needs_labels = False  #: Whether `fit` requires y.
     is_nested = False  #: Whether a shorter code is a prefix of a longer one.
     uses_device = False  #: Whether `on_device` takes over work at any size.
@@ -110,9 +120,18 @@ class Learner(
     constraints: ClassVar[dict[str, Constraint]] = {"random_state": check_seed}
     #: The parameters that are groups of settings; None stands for their defaults.
     configs: ClassVar[Mapping[str, type[Config]]] = {}
+    #: The end of a warning of bits that are constant; None counts no bits.
+    _dead_bits: ClassVar[str | None] = " on the training rows"
+    _memory_advice: ClassVar[str] = (
+        "learn there from fewer rows or features, or fewer bits, or learn without it"
+    )
     _carried: "tuple[_Carried, ...]"
     feature_names_in_: NDArray[Any]
     _features = validated
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
 
     @abstractmethod
     def _learn(self, X: Array, y: Any) -> Encoder:
@@ -174,13 +193,14 @@ class Learner(
                 for name, value in self.get_params().items()
                 if isinstance(value, np.integer)
             }
-            if integers:
-                self.set_params(**{name: int(n) for name, n in integers.items()})
+            self.set_params(**{name: int(n) for name, n in integers.items()})
+            self.objective_ = np.empty(0)
             try:
                 encoder = self._learn(features, y)
-            except RuntimeError as error:
-                current_backend().explain(error)
-                raise
+                if self._dead_bits is not None:
+                    self.n_dead_bits_ = warn_constant_bits(
+                        encoder, features, self._dead_bits
+                    )
             except (NotFiniteError, np.linalg.LinAlgError) as error:
                 if 1 / HUGE < largest < HUGE:
                     raise
@@ -189,8 +209,7 @@ class Learner(
                     f"the features of X are too {size} for float32: scale them"
                 ) from error
             finally:
-                if integers:
-                    self.set_params(**integers)
+                self.set_params(**integers)
             if largest >= HUGE:  # scores may leave float32
                 for span in line_spans(*features.shape):
                     encoder.encode(features[span])
@@ -300,7 +319,17 @@ class Learner(
         """Work in the runtime of this learner inside the block."""
         runtime = self._runtime()
         with entered(runtime), threads_limited(runtime.threads):
-            yield
+            try:
+                yield
+            except (MemoryError, RuntimeError) as error:
+                device = self._torch_device()
+                if device is None or not lacks_memory(error):
+                    raise
+                advice = f"out of memory on {device}: {self._memory_advice}"
+                raise OutOfMemoryError(advice) from error
+
+    def _torch_device(self) -> str | None:
+        return device_around()
 
     def _runtime(self) -> Runtime:
         """Return that of the blocks around here, over what is remembered."""
@@ -335,30 +364,19 @@ class _Carried(NamedTuple):
     home: tuple[int, int] | None  #: The thread whose blocks say so; None in a pickle.
 
 
-_numbers = count()
-
-
-class _Numbered(local):
-    """A number for each thread, which those that come later do not have again."""
-
-    def __init__(self) -> None:
-        self.number = next(_numbers)
-
-
-_thread = _Numbered()
+_numbers, _thread = count(), local()
 
 
 def _here() -> tuple[int, int]:
-    """Return what tells this thread from others, also of a process forked off it."""
-    return os.getpid(), _thread.number
+    """Return what tells this thread from others, earlier ones and forks of it too."""
+    return os.getpid(), vars(_thread).setdefault("number", next(_numbers))
 
 
 #: Rows that mostly settle whether a bit is constant.
 _SOME = 1000
-ON_ROWS = " on the training rows"
 
 
-def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
+def warn_constant_bits(encoder: Encoder, X: Array, why: str) -> int:
     """Warn if bits are the same for all rows, and return how many there are."""
     # More rows are looked at only until they settle it, few at a time: a fit that just
     # has enough memory must not fail here.
@@ -377,33 +395,20 @@ def warn_constant_bits(encoder: Encoder, X: Array, why: str = ON_ROWS) -> int:
             why = ", as none of their weights was kept; raise density"
         elif n_empty:
             why += f"; {n_empty} of them without a weight: raise density"
-    return tell_dead_bits(n_dead, encoder.n_bits, why)
-
-
-def tell_dead_bits(n_dead: int, n_bits: int, why: str) -> int:
-    """Warn if bits are constant, and return how many there are."""
     if n_dead:
         verb = "is" if n_dead == 1 else "are"
-        warn_user(f"{n_dead} of {n_bits} bits {verb} constant{why}")
+        warn_user(f"{n_dead} of {encoder.n_bits} bits {verb} constant{why}")
     return n_dead
 
 
-def n_constant(bits: NDArray[np.bool_]) -> int:
-    """Return the number of columns of bits (n, n_bits) with one value."""
-    return int(np.sum(bits.all(axis=0) | ~bits.any(axis=0)))
-
-
-def tell_equal_bits(bits: NDArray[np.bool_], advice: str) -> int:
-    """Warn if half of the bits repeat others; return the number of different bits."""
-    n, n_bits = n_different(bits), bits.shape[1]
-    if n <= n_bits / 2 and not n_constant(bits):  # which have a warning of their own
+def n_different(bits: NDArray[np.bool_], advice: str | None = None) -> int:
+    """Return how many bits neither repeat others nor are their opposites."""
+    # With `advice`, warn where they are half of them, or fewer.
+    alike = np.where(bits[:1], bits, ~bits)
+    n, n_bits = len(np.unique(np.packbits(alike, axis=0), axis=1).T), bits.shape[1]
+    constant = bits.all(axis=0) | ~bits.any(axis=0)  # which have a warning of their own
+    if advice is not None and n <= n_bits / 2 and not constant.any():
         warn_user(
             f"only {n} of {n_bits} bits are different on the training rows; {advice}"
         )
     return n
-
-
-def n_different(bits: NDArray[np.bool_]) -> int:
-    """Return the number of different columns; opposite ones are the same."""
-    alike = np.where(bits[:1], bits, ~bits)
-    return len(np.unique(np.packbits(alike, axis=0), axis=1).T)

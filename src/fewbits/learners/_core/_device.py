@@ -47,9 +47,6 @@ def signs(x: NDArray[Any]) -> NDArray[Any]:
 class _NumPy:
     is_torch, name = False, "NumPy"
 
-    def explain(self, error: RuntimeError) -> None:
-        """Raise an error of one line in place of one that tells of a lack of memory."""
-
     def put(self, x: NDArray[Any]) -> Matrix:
         return x
 
@@ -74,7 +71,10 @@ class _NumPy:
 _NO_MEMORY = ("out of memory", "allocate memory", "not enough memory", "alloc_failed")
 
 
-def lacks_memory(error: RuntimeError) -> bool:
+def lacks_memory(error: Exception) -> bool:
+    """Return whether memory is the reason of an error that does not say so yet."""
+    if isinstance(error, MemoryError):
+        return not isinstance(error, OutOfMemoryError)
     return any(words in str(error).lower() for words in _NO_MEMORY)
 
 
@@ -108,13 +108,6 @@ class _Torch:
     def __init__(self, name: str) -> None:
         self.device = device_named(name)
         self.name = str(self.device)
-
-    def explain(self, error: RuntimeError) -> None:
-        if lacks_memory(error):
-            raise OutOfMemoryError(
-                f"out of memory on {self.name}: learn there from fewer rows or "
-                "features, or fewer bits, or learn without it"
-            ) from error
 
     def put(self, x: NDArray[Any]) -> Matrix:
         import torch
@@ -295,11 +288,11 @@ def threads_limited(n: int | None, *apis: str) -> Iterator[None]:
     holds = _held.acquire(blocking=False)
     try:
         many = [
-            each.filepath
-            for each in _libraries[1].lib_controllers
-            if each.user_api in apis
-            and (holds or each.user_api != "blas")
-            and (each.num_threads or 1) > n
+            library.filepath
+            for library in _libraries[1].lib_controllers
+            if library.user_api in apis
+            and (holds or library.user_api != "blas")
+            and (library.num_threads or 1) > n
         ]
         with _libraries[1].select(filepath=many).limit(limits=n):
             yield

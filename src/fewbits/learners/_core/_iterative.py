@@ -7,10 +7,11 @@ import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +35,7 @@ Labels = sp.csr_array | NDArray[np.int64]  #: Numbers of classes, or a column fo
 States = Callable[[Arrays], Iterator[tuple[Arrays, float]]]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IterativeLearner(Learner):
     """A learner whose `_learn` walks along improving states, which are arrays.
 
@@ -44,20 +46,35 @@ class IterativeLearner(Learner):
     the keyboard. After an interrupt the learner is fitted with what was reached, and an
     `InterruptedWarning` says so; an interrupt before the first iteration has ended is
     passed on. With a `checkpoint`, the states are kept in that file.
+
+    Parameters
+    ----------
+    n_bits : int, default=64
+        Length of the code, from 1 to 65,536; it may exceed the number of features.
+    n_iter : int, default=50
+        Number of iterations, at most.
+    tol : float, default=0
+        Stop when an iteration lowers the objective by this share or less; 0: never.
+    checkpoint : path or None, default=None
+        File of the progress: `fit` resumes from it, to the same result, and deletes it.
+    verbose : bool, default=False
+        Show progress on standard error; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds all that is drawn: the start, and samples of rows.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of iterations that were done.
     """
 
-    constraints: ClassVar = USUAL
-    n_iter: int
-    tol: float
-    checkpoint: Any
-    verbose: bool
-    random_state: Any
-    n_iter_: int
-    _file: "Checkpoint"  # while a fit goes on
+    n_iter: int = 50
+    tol: float = 0.0
+    checkpoint: Any = None
+    verbose: bool = False
+    random_state: Any = None
 
-    @property
-    def n_planned(self) -> int:
-        return self.n_iter
+    constraints: ClassVar = USUAL
 
     def _check_parameters(self) -> None:
         if self.tol > 0 and getattr(self, "batch_size", None) is not None:
@@ -245,8 +262,8 @@ class Checkpoint:
                 form, identity = json.loads(str(file["head"]))
                 if form != _FORMAT:
                     raise ArtefactError(damaged)
-                then = {key: identity.get(key) for key in self.identity}
-                check_identity(self.path, then, self.identity, "fit")
+                saved = {key: identity.get(key) for key in self.identity}
+                check_identity(self.path, saved, self.identity, "fit")
                 yield file
         except (OSError, ArtefactError):
             raise
@@ -292,17 +309,17 @@ _IN_WORDS = {
 
 
 def check_identity(
-    path: Path, then: dict[str, Any], now: dict[str, Any], noun: str
+    path: Path, saved: dict[str, Any], now: dict[str, Any], noun: str
 ) -> None:
     """Refuse a file that belongs to another fit or training."""
-    other = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
+    other = sorted(key for key in {*saved, *now} if saved.get(key) != now.get(key))
     if not other:
         return
     # Another learner has other parameters, which say less.
     key = "learner" if "learner" in other else other[0]
     was, is_now = (
         text if len(text := repr(of.get(key))) <= 80 else f"{text[:80]}..."
-        for of in (then, now)
+        for of in (saved, now)
     )
     differs = _IN_WORDS.get(key, f"{key} was {was}, now {is_now}")
     raise ArtefactError(
@@ -396,16 +413,15 @@ class SharedSteps:
         self, name: Hashable, key: Hashable, find: Callable[[], Found]
     ) -> Found:
         """Return what is cached under `name` if it belongs to `key`; else find it."""
-        kept = self._steps.get(name)
-        if kept is not None and kept[0] == key:
-            self.seconds_saved += kept[2]
-            result: Found = kept[1]
-            return result
-        self._steps.pop(name, None)  # two of them may not fit into memory
-        start = time.perf_counter()
-        result = find()
-        self._steps[name] = key, result, time.perf_counter() - start
-        return result
+        if self._steps.get(name, (None,))[0] != key:
+            self._steps.pop(name, None)  # two of them may not fit into memory
+            start = time.perf_counter()
+            step = find()
+            self._steps[name] = key, step, time.perf_counter() - start
+            return step
+        _, result, seconds = self._steps[name]
+        self.seconds_saved += seconds
+        return cast("Found", result)
 
 
 @contextmanager
@@ -439,9 +455,6 @@ def shared_steps() -> Iterator[SharedSteps]:
 def cached_step(
     name: Hashable, key: Callable[[], Hashable], find: Callable[[], Found]
 ) -> Found:
-    """Return what `find` returns, or did when another fit with this key asked for it.
-
-    What is returned must not be changed.
-    """
+    """Return what `find` does, or did for a fit with this key; not to be changed."""
     shared = current_runtime().shared_steps
     return find() if shared is None else shared.cached_step(name, key(), find)

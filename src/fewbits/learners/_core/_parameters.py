@@ -66,18 +66,18 @@ def check(name: str, value: Any, allowed: Constraint) -> None:
     if callable(allowed):
         allowed(name, value)
         return
-    for each in allowed:
-        if isinstance(each, Interval):
-            fits = value in each
-        elif each is bool:
+    for option in allowed:
+        if isinstance(option, Interval):
+            fits = value in option
+        elif option is bool:
             fits = isinstance(value, bool | np.bool_)
         else:
-            fits = type(value) in (str, np.str_, type(None)) and value == each
+            fits = type(value) in (str, np.str_, type(None)) and value == option
         if fits:
             return
     needed = " or ".join(map(_in_words, allowed))
-    words = [each for each in allowed if isinstance(each, str)]
-    if len(words) > 1 and all(each in words or each is None for each in allowed):
+    words = [option for option in allowed if isinstance(option, str)]
+    if len(words) > 1 and all(option in words or option is None for option in allowed):
         needed = f"one of {', '.join(map(repr, words))}"
         needed += " or None" if None in allowed else ""
     if "a number" in needed and value in Interval(float, float_info.max, math.inf):

@@ -19,8 +19,8 @@ class Adam:
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
-        self.means = [namespace(each).zeros_like(each) for each in parameters]
-        self.squares = [namespace(each).zeros_like(each) for each in parameters]
+        self.means = [namespace(x).zeros_like(x) for x in parameters]
+        self.squares = [namespace(x).zeros_like(x) for x in parameters]
         self.n_steps = 0
 
     def step(self, gradients: Parameters, rate: float) -> None:

@@ -7,7 +7,6 @@ try:
 except ImportError:
     raise missing_extra("deep codes need torch", "deep") from None
 
-from fewbits.learners.deep._callbacks import MLflow, TensorBoard
 from fewbits.learners.deep._config import CodebookConfig, NetworkConfig, TrainingConfig
 from fewbits.learners.deep._export import export_backbone
 from fewbits.learners.deep._hash import CONTROLS, DeepHash
@@ -22,10 +21,8 @@ __all__ = [
     "Control",
     "DeepHash",
     "DeepSupervisedITQ",
-    "MLflow",
     "NetworkConfig",
     "PosteriorControl",
-    "TensorBoard",
     "TrainingConfig",
     "export_backbone",
 ]

@@ -45,9 +45,7 @@ from fewbits.learners.deep._torch import (
     as_device,
     deterministic,
     device_of,
-    memory_advice,
     reproducible,
-    room_on,
     undisturbed,
 )
 from fewbits.learners.deep._trainer import (
@@ -55,10 +53,9 @@ from fewbits.learners.deep._trainer import (
     Classify,
     Objective,
     Phase,
-    Record,
     Trainer,
 )
-from fewbits.learners.deep.codebooks import unique
+from fewbits.learners.deep.centres._unique import unique
 from fewbits.learners.deep.losses import Loss, LossContext, Targets
 from fewbits.learners.deep.losses._classes import CodebookLoss
 
@@ -82,38 +79,79 @@ class Problem:
     checksum: str
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DeepLearner(Learner):
-    """A learner that trains a network, whose head is the encoder, by gradients."""
+    """A learner that trains a network, whose head is the encoder, by gradients.
 
-    # Without a backbone it takes features; with one it takes what that takes. See
-    # `DeepHash` for the parameters that all share.
+    Without a backbone it takes features; with one it takes what that takes.
+
+    Parameters
+    ----------
+    network : NetworkConfig or None, default=None
+        Hidden layers, by default one on features, and the backbone to be trained
+        along.
+    training : TrainingConfig or None, default=None
+        Epochs, batches, rates, and what is held out; None takes the defaults.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto": that of `fewbits.learners.fitting.on_device`, or a
+        GPU if there is one.
+    checkpoint : path or None, default=None
+        File that is renewed after every epoch. When it is there, `fit` goes on from it
+        and ends with the same result as without the interruption, which needs an
+        integer as `random_state`.
+    callbacks : sequence of callable, default=()
+        Called with a dict of the metrics of every epoch.
+    verbose : bool, default=False
+        Show progress with loss, mAP and the bound ratio; see also `on_progress`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds weights, batches and the split. On one kind of CPU and number of threads,
+        the same seed gives the same network; with a backbone, where that is the same
+        when `fit` begins. On a GPU torch is asked for deterministic algorithms while
+        training lasts, and warns of operations that have none.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The trained network.
+    history_ : list of dict
+        For each epoch: ``loss``, ``seconds`` of its steps, and where codes were
+        evaluated ``bound`` (min D_inter / max D_intra), ``map`` on the held-out items,
+        and ``metrics_seconds`` of these.
+    classes_ : ndarray of shape (n_classes,)
+    objective_ : ndarray of shape (n_epochs_,)
+        The mean loss of each epoch.
+    n_epochs_ : int
+        Epochs that were done; the best of them is kept.
+    held_out_ : ndarray of int64
+        Rows of X that were not trained on.
+    """
+
+    network: NetworkConfig | None = None
+    training: TrainingConfig | None = None
+    device: str = "auto"
+    checkpoint: Any = None
+    callbacks: Sequence[Callback] = ()
+    verbose: bool = False
+    random_state: Any = None
 
     constraints: ClassVar = USUAL | {"refit": [bool]}
     configs: ClassVar[dict[str, type[Config]]] = {
         "network": NetworkConfig,
         "training": TrainingConfig,
     }
-    network: NetworkConfig | None
-    training: TrainingConfig | None
-    refit: bool = False  #: Whether all items are trained on in the end.
-    device: str
-    checkpoint: Any
-    callbacks: Sequence[Callback]
-    verbose: bool
-    random_state: Any
-
-    network_: HashNetwork
-    classes_: NDArray[Any]
-    history_: list[Record]
-    held_out_: NDArray[np.int64]
-    n_epochs_: int
+    refit = False  #: Whether all items are trained on in the end.
     needs_labels = True
+    _dead_bits = None
+    _memory_advice = (
+        "lower training.batch_size or n_bits, choose fewer units in network.hidden, "
+        "train fewer layers of the backbone (network.trainable=0 keeps it as it is), "
+        "or set training.mixed_precision=True"
+    )
     #: Whether the network that is deployed starts untrained.
     _one_phase: ClassVar[bool] = True
-    #: Of what a backbone was given: shape, whether as integers, and whether uint8.
-    _item_shape: tuple[int, ...]
-    _integers: bool
-    _pixels: bool
+
+    def _torch_device(self) -> str:
+        return str(as_device(self.device))
 
     @property
     def n_planned(self) -> int:
@@ -137,11 +175,20 @@ class DeepLearner(Learner):
                 "callbacks must be a sequence of functions that take the metrics of an "
                 f"epoch, got {self.callbacks!r}"
             )
-        self._training.check_held_out(self._needing_held_out())
+        for name in self._needing_held_out():
+            if self._training.validation == 0:
+                raise ArgumentError(
+                    f"{name} needs held-out items, but training.validation=0"
+                )
+            if self._training.eval_every == 0:
+                raise ArgumentError(f"{name} needs metrics, but training.eval_every=0")
 
     def _needing_held_out(self) -> list[str]:
         """Return what was chosen and has no effect without held-out items."""
-        needing = self._training.needing_held_out()
+        patience, base = self._training.patience, self._training.validation_base
+        needing = [] if patience is None else [f"training.patience={patience}"]
+        if base == "held_out":
+            needing.append("training.validation_base='held_out'")
         return [*needing, "refit=True"] if self.refit else needing
 
     def extract(self, X: ArrayLike) -> NDArray[np.float32]:
@@ -162,9 +209,7 @@ class DeepLearner(Learner):
             if self._network_config.backbone is None:
                 return np.asarray(items, np.float32)
             items = items.reshape(len(items), *self._item_shape)
-            device = as_device(self.device)
-            with memory_advice(room_on(device)):
-                network = self.network_.to(device)
+            network = self.network_.to(as_device(self.device))
             source = ArrayItems(items, pixels=True, integers=self._integers)
             features = self._features_of(network, source, torch.arange(len(items)))
             array: NDArray[np.float32] = features.numpy()
@@ -284,9 +329,7 @@ class DeepLearner(Learner):
         if linear:
             hidden, backbone, trainable = [], deepcopy(backbone), 0
         sizes = [problem.n_features, *hidden, n_outputs]
-        shown = " x ".join(map(str, sizes))
-        advice = f"for a network of {shown} units: choose fewer in hidden"
-        with reproducible(problem.seed), memory_advice(advice):
+        with reproducible(problem.seed):
             head = Head(
                 sizes,
                 dropout=config.drop_rate(dropout),
@@ -300,8 +343,7 @@ class DeepLearner(Learner):
     ) -> torch.Tensor:
         device, size = device_of(network), self._training.batch_size
         network.eval()
-        advice = f"with training.batch_size={size}: halve it"
-        with torch.inference_mode(), memory_advice(advice):
+        with torch.inference_mode():
             parts = [
                 network.features(items[part].to(device)).cpu()
                 for part in parts_of(rows, 4 * size)
@@ -341,13 +383,11 @@ class DeepLearner(Learner):
             cache(partial(self._learnt_centres, problem, n_outputs, phase)),
         )
         objective = Objective(loss, control)
-        advice = f"for what loss and control keep of {n_outputs} bits: choose fewer"
-        with memory_advice(advice):
-            if objective.has_loss:
-                loss.start(context)
-            if control is not None:
-                own = "centres" if objective.has_loss else "kind"
-                control.start(replace(context, centres=getattr(loss, own, None)))
+        if objective.has_loss:
+            loss.start(context)
+        if control is not None:
+            own = "centres" if objective.has_loss else "kind"
+            control.start(replace(context, centres=getattr(loss, own, None)))
         trained, items = self._at_work(problem, network)
         trainer = Trainer(
             trained,
@@ -401,8 +441,7 @@ class DeepLearner(Learner):
         if not network.keeps_backbone or n * width * 4 > MOST_BYTES:
             return network, problem.items
         device = as_device(self.device)
-        with memory_advice(room_on(device)):
-            network.to(device)
+        network.to(device)
         with deterministic(device):
             features = self._features_of(network, problem.items, torch.arange(n))
         if not features.isfinite().all():
@@ -440,9 +479,9 @@ class DeepLearner(Learner):
                     with undisturbed():
                         for callback in self.callbacks:
                             callback(dict(record))
-                    shown = _SHOWN.items()
+                    names = _SHOWN.items()
                     note = "".join(
-                        f", {v} {record[k]:.3f}" for k, v in shown if k in record
+                        f", {v} {record[k]:.3f}" for k, v in names if k in record
                     )
                     if trainer.phase.name:
                         note += f", phase {trainer.phase.name}"

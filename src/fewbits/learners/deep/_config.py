@@ -93,31 +93,11 @@ class TrainingConfig(Config):
     }
 
     def check(self) -> None:
-        self.check_held_out(self.needing_held_out())
         if self.patience is not None and self.eval_every > self.patience:
             raise ArgumentError(
                 f"training.patience={self.patience} epochs need metrics, but "
                 f"training.eval_every={self.eval_every}"
             )
-
-    def needing_held_out(self) -> list[str]:
-        """Return what was chosen and has no effect without held-out items."""
-        needing = []
-        if self.patience is not None:
-            needing.append(f"training.patience={self.patience}")
-        if self.validation_base == "held_out":
-            needing.append("training.validation_base='held_out'")
-        return needing
-
-    def check_held_out(self, needing: list[str]) -> None:
-        """Refuse what would have no effect for want of held-out items."""
-        for name in needing:
-            if self.validation == 0:
-                raise ArgumentError(
-                    f"{name} needs held-out items, but training.validation=0"
-                )
-            if self.eval_every == 0:
-                raise ArgumentError(f"{name} needs metrics, but training.eval_every=0")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

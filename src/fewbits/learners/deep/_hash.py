@@ -1,6 +1,6 @@
 """Deep supervised hashing with any of the losses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -16,7 +16,6 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError
 from fewbits.learners._core._iterative import warn_of_interrupt
 from fewbits.learners.deep._base import REFIT, DeepLearner, Problem
-from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._posterior import CentreControl, Control, PosteriorControl
 from fewbits.learners.deep._torch import copy_of
 from fewbits.learners.deep._trainer import Trainer
@@ -49,61 +48,28 @@ class DeepHash(DeepLearner):
         `PosteriorControl` or `CentreControl`, beside the loss or in its place;
         "posterior" and "centres" are those with their defaults, and a weight may
         follow: "posterior 0.1".
-    network : NetworkConfig or None, default=None
-        Hidden layers, by default one on features, and the backbone to be trained
-        along.
-    training : TrainingConfig or None, default=None
-        Epochs, batches, rates, and what is held out; None takes the defaults.
     refit : bool, default=False
         After the best number of epochs has been found on held-out items, train again
         from the start on all items for that many epochs; useful when items are few.
         The number is the best of mAP smoothed over nine epochs, and ``training.tol``
         does not stop the second training. No items are left to calibrate
         probabilities with.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto": that of `fewbits.learners.fitting.on_device`, or a
-        GPU if there is one.
-    checkpoint : path or None, default=None
-        File that is renewed after every epoch. When it is there, `fit` goes on from it
-        and ends with the same result as without the interruption, which needs an
-        integer as `random_state`.
-    callbacks : sequence of callable, default=()
-        Called with a dict of the metrics of every epoch; see
-        `fewbits.learners.deep.TensorBoard` and `MLflow`.
-    verbose : bool, default=False
-        Show progress with loss, mAP and the bound ratio; see also `on_progress`.
-    random_state : int, RandomState instance or None, default=None
-        Seeds weights, batches and the split. On one kind of CPU and number of threads,
-        the same seed gives the same network; with a backbone, where that is the same
-        when `fit` begins. On a GPU torch is asked for deterministic algorithms while
-        training lasts, and warns of operations that have none.
 
     Attributes
     ----------
     encoder_ : LinearEncoder or MLPEncoder
         The head without torch; save this. With a backbone it takes the features that
         `extract` returns, or those of what `export_backbone` keeps.
-    network_ : torch.nn.Module
-        The trained network.
-    history_ : list of dict
-        For each epoch: ``loss``, ``seconds`` of its steps, and where codes were
-        evaluated ``bound`` (min D_inter / max D_intra), ``map`` on the held-out items,
-        and ``metrics_seconds`` of these.
-        With `refit`, those of the first training, which chose the number of epochs.
-    classes_ : ndarray of shape (n_classes,)
     classifier_ : ndarray of shape (n_classes, n_bits) or None
         The classifier that GreedyHash and DSDH learn beside the codes; None where a
         control takes their place.
     centres_ : ndarray of shape (n_classes, n_bits), dtype int8, or None
         The codes, as -1 and 1, that CSQ and OrthoHash pull the items of classes to, or
         the control in place of a loss; None where classes have no centres.
-    objective_ : ndarray of shape (n_epochs_,)
-        The mean loss of each epoch.
-    n_epochs_ : int
-        Epochs that were done; the best of them is kept.
+    history_ : list of dict
     held_out_ : ndarray of int64
-        Rows of X that were not trained on; none after `refit`.
-    n_features_in_ : int
+        Rows of X that were not trained on. With `refit` there are none, and `history_`
+        is of the first training, which chose the number of epochs.
 
     Examples
     --------
@@ -120,14 +86,7 @@ class DeepHash(DeepLearner):
     _: KW_ONLY
     loss: str | Loss = "csq"
     control: str | Control | None = None
-    network: NetworkConfig | None = None
-    training: TrainingConfig | None = None
     refit: bool = False
-    device: str = "auto"
-    checkpoint: Any = None
-    callbacks: Sequence[Any] = ()
-    verbose: bool = False
-    random_state: Any = None
 
     def codebook_of_classes(self) -> Codebook | None:
         """Return the centres of the classes with their names, as decoders take them.
@@ -153,7 +112,7 @@ class DeepHash(DeepLearner):
         encoder, trainer = self._trained(self._problem(X, y))
         if not self.refit or trainer.interrupted or not len(self.held_out_):
             return encoder
-        kept = {name: getattr(self, name) for name in _FITTED}
+        fitted = {name: getattr(self, name) for name in _FITTED}
         trained = None if backbone is None else copy_of(backbone)
         if untrained is not None:
             backbone.load_state_dict(untrained)
@@ -162,7 +121,7 @@ class DeepHash(DeepLearner):
         try:
             of_all, _ = self._trained(self._problem(X, y, 0.0), n_epochs, REFIT)
         except BaseException as error:
-            self.__dict__.update(kept, encoder_=encoder)
+            self.__dict__.update(fitted, encoder_=encoder)
             if trained is not None:
                 backbone.load_state_dict(trained)
             if not isinstance(error, KeyboardInterrupt):
@@ -171,7 +130,7 @@ class DeepHash(DeepLearner):
             path = self.checkpoint
             warn_of_interrupt(self, self.n_epochs_, self.n_planned, path, when)
             return encoder
-        self.__dict__.update({name: kept[name] for name in _OF_SELECTION})
+        self.__dict__.update({name: fitted[name] for name in _OF_SELECTION})
         return of_all
 
     def _trained(

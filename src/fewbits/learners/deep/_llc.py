@@ -1,6 +1,5 @@
 """LLC: codes for classes, then codes for items."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
@@ -18,11 +17,11 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, DivergedError
 from fewbits.learners._core._device import tensor_signs
 from fewbits.learners._core._parameters import N_BITS, USUAL, Config, check_integers
-from fewbits.learners.deep import codebooks
+from fewbits.learners.deep import _codebooks as codebooks
 from fewbits.learners.deep._base import DeepLearner, Problem
-from fewbits.learners.deep._config import CodebookConfig, NetworkConfig, TrainingConfig
+from fewbits.learners.deep._config import CodebookConfig
 from fewbits.learners.deep._network import HashNetwork
-from fewbits.learners.deep.centres._unique import check_sizes
+from fewbits.learners.deep.centres._unique import UniqueCodes, check_sizes, unique
 from fewbits.learners.deep.losses import LossContext
 from fewbits.learners.deep.losses._centres import (
     PREDICTABLE,
@@ -67,12 +66,13 @@ class LLC(DeepLearner):
         How phase 1 learns the codebook; None takes the defaults.
     reg : float, default=1.0
         Regularisation of CCA, in units of the mean variance.
-    network, training, device, checkpoint, callbacks, verbose, random_state
-        As in `DeepHash`; `training` applies to both phases, except that phase 1 has
-        `max_epochs` of its own. The epoch with the best accuracy on held-out items is
-        kept, by scores in phase 1 and by the nearest class code in phase 2; among
-        equals, the one with the smallest loss. Each phase has a checkpoint file of its
-        own: the name with ``.codebook`` (or ``.classifier``) and ``.items`` appended.
+    training : TrainingConfig or None, default=None
+        Of both phases, except that phase 1 has `max_epochs` of its own. The epoch with
+        the best accuracy on held-out items is kept, by scores in phase 1 and by the
+        nearest class code in phase 2; among equals, the one with the smallest loss.
+    checkpoint : path or None, default=None
+        Each phase has a file of its own: the name with ``.codebook`` (or
+        ``.classifier``) and ``.items`` appended. `fit` goes on from them.
 
     Attributes
     ----------
@@ -90,21 +90,14 @@ class LLC(DeepLearner):
         The metrics of the epochs of phase 1. In these and in `history_` there are also
         ``accuracy``, on the held-out items, and ``phase``: "classifier" (for "svd"),
         "codebook" or "items".
-    classes_, history_, held_out_, network_, objective_, n_epochs_, n_features_in_
-        As in `DeepHash`; of phase 2.
 
     Notes
     -----
-    The projection of the paper has no bias (``NetworkConfig(bias=False)``). Its
-    features, outputs of a ReLU, have a direction in common that serves as one; features
-    that are centred (``standardize``) have not, and without a bias a bit that most
-    classes share is a matter of chance.
-    Few classes share many: of ten, a bias raises mAP at 64 bits by more than a tenth;
-    of a hundred it gives little (``docs/papers/llc.md``).
-    "svd" and "cca" know what the features of the backbone tell of classes when
-    `fit` begins: train an untrained one to classify before.
-    Phase 1 as published turns hardly any bit on small data, as its learning rate is
-    made for long training; that of `codebook_training` is the codebook's own.
+    The projection of the paper has no bias (``NetworkConfig(bias=False)``). Features
+    that are centred (``standardize``) need one where most classes share a bit, as of
+    ten classes (``docs/papers/llc.md``). "svd" and "cca" know what the features of the
+    backbone tell of classes when `fit` begins. Phase 1 as published turns hardly any
+    bit on small data; the learning rate of `codebook_training` is the codebook's own.
 
     References
     ----------
@@ -141,13 +134,6 @@ class LLC(DeepLearner):
     codebook: Any = "learnt"
     codebook_training: CodebookConfig | None = None
     reg: float = 1.0
-    network: NetworkConfig | None = None
-    training: TrainingConfig | None = None
-    device: str = "auto"
-    checkpoint: Any = None
-    callbacks: Sequence[Any] = ()
-    verbose: bool = False
-    random_state: Any = None
 
     def codebook_of_classes(self) -> Codebook:
         """Return the class codes with the names of classes, as decoders take them.
@@ -172,31 +158,25 @@ class LLC(DeepLearner):
                 f"name, one for each phase ({Path(self.checkpoint).name}.items); give "
                 "a name that is free"
             )
-        if not isinstance(self.codebook, str):
-            shape = _shape_of(self.codebook)
-            if len(shape) != 2:
-                raise ArgumentError(
-                    "codebook must be a Codebook, an array (n_classes, n_bits) or one "
-                    f"of {', '.join(_CODEBOOKS)}, got shape {shape}"
-                )
-            if self.n_bits not in (None, shape[1]):
+        shape = self.codebook
+        if not isinstance(shape, str):
+            shape = _shape_of(shape)
+            if len(shape) == 2 and self.n_bits not in (None, shape[1]):
                 raise ArgumentError(
                     f"n_bits={self.n_bits}, but the codebook has shape {shape}"
                 )
-        elif self.codebook not in _CODEBOOKS:
+        if shape not in _CODEBOOKS and (isinstance(shape, str) or len(shape) != 2):
             raise ArgumentError(
                 f"codebook must be an array or one of {', '.join(_CODEBOOKS)}, got "
-                f"{self.codebook!r}"
+                f"{shape!r}"
             )
         config = self._phase_1
         check_integers(
             "codebook_training.nested_bits", config.nested_bits, self.n_bits or MAX_BITS
         )
-        if isinstance(self.codebook, str) and self.codebook == "learnt":
-            return
         for name in ("init", "nested_bits", "similarity_weight"):
             value = getattr(config, name)
-            if np.any(value):
+            if np.any(value) and shape != "learnt":
                 raise ArgumentError(
                     f"codebook_training.{name}={value!r} is of a learnt codebook, "
                     "but codebook is another"
@@ -204,35 +184,33 @@ class LLC(DeepLearner):
 
     def _learn(self, X: Array, y: Any) -> Encoder:
         problem = self._problem(X, y)
-        n_classes = problem.targets.n_classes
-        n_bits = self.n_bits
-        if not isinstance(self.codebook, str):
+        n_classes, n_bits = problem.targets.n_classes, self.n_bits
+        kind = self.codebook if isinstance(self.codebook, str) else None
+        if kind is None:
             n_bits = _shape_of(self.codebook)[1]
         elif n_bits is None:
             n_bits = 2 * max(1, (n_classes - 1).bit_length())
         self._n_bits = n_bits
-        if isinstance(self.codebook, str):
+        if kind is not None:
             nested = self._phase_1.nested_bits
             check_integers("codebook_training.nested_bits", nested, n_bits)
             for length in (n_bits, *nested):
                 check_sizes(n_classes, length)
         network = self._make_network(problem, n_bits, bias=self._network_config.bias)
-        if isinstance(self.codebook, str) and self.codebook == "svd":
+        if kind == "svd":
             most = min(n_classes - 1, network.head.n_inputs)
             codebooks.check_directions(n_bits, most, "classifier")
         self.codebook_history_: list[dict[str, Any]] = []
         self.n_repaired_, self.n_turned_ = 0, 0
-        if not isinstance(self.codebook, str):
+        if kind is None:
             self.codebook_ = self._given(problem)
         else:
-            if self.codebook == "learnt":  # which trains the network, too
+            if kind == "learnt":  # which trains the network, too
                 C = self._learnt(problem, network)
-            elif self.codebook == "random":
-                C = codebooks.random_codebook(
-                    n_classes, n_bits, random_state=problem.seed
-                )
+            elif kind == "random":
+                C = codebooks.random_codebook(n_classes, n_bits, problem.seed)
             else:
-                C = self._made(problem, self.codebook, n_bits)
+                C = self._made(problem, kind, n_bits)
             self.codebook_, self.n_repaired_ = self._unique(C)
         loss = CodeLoss(self.codebook_)
         self._train(
@@ -247,8 +225,8 @@ class LLC(DeepLearner):
         self.codebook_ = loss.codes.cpu().numpy().astype(np.int8)
         return self._deploy(problem, network)
 
-    def _unique(self, C: NDArray[Any]) -> codebooks.UniqueCodes:
-        return codebooks.unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
+    def _unique(self, C: NDArray[Any]) -> UniqueCodes:
+        return unique(C, min([*self._phase_1.nested_bits, self._n_bits]))
 
     def _given(self, problem: Problem) -> NDArray[np.int8]:
         """Return the user's codebook; warn of codes that classes share."""
@@ -278,7 +256,7 @@ class LLC(DeepLearner):
         start = None
         if config.init is not None:  # bits beyond its directions are random
             start = self._made(problem, config.init, None)
-            start = codebooks.widen(start, self._n_bits, random_state=problem.seed)
+            start = codebooks.widen(start, self._n_bits, problem.seed)
         loss = CodebookLoss(
             start,
             config.learning_rate,
@@ -331,9 +309,7 @@ class LLC(DeepLearner):
         means, counts = class_means(F, problem.targets)
         several = problem.labels[problem.train] if problem.labels.ndim == 2 else None
         scatter = np.atleast_2d(np.cov(F, rowvar=False))
-        return codebooks.cca_codebook(
-            means, counts, scatter, n_bits, self.reg, labels=several
-        )
+        return codebooks.cca_codebook(means, counts, scatter, n_bits, self.reg, several)
 
 
 def _shape_of(codebook: Any) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError, FeatureError
-from fewbits.learners.deep._torch import device_of, memory_advice
+from fewbits.learners._core._device import lacks_memory
+from fewbits.learners.deep._torch import device_of
 
 Matrix = NDArray[np.float64]
 Layer = tuple[Matrix, Matrix]  # weights and bias
@@ -200,13 +201,13 @@ class HashNetwork(nn.Module):
     def features(self, X: Tensor) -> Tensor:
         if self.backbone is None:
             return X
-        made: Tensor = self.backbone(X)
-        if made.ndim < 2 or len(made) != len(X):
+        output: Tensor = self.backbone(X)
+        if output.ndim < 2 or len(output) != len(X):
             raise FeatureError(
                 "the backbone must give each item a row of features, but gave "
-                f"{tuple(made.shape)} for {len(X)} items"
+                f"{tuple(output.shape)} for {len(X)} items"
             )
-        features = made.flatten(start_dim=1).float()
+        features = output.flatten(start_dim=1).float()
         if features.shape[1] != self.head.n_inputs:
             raise FeatureError(
                 f"the backbone gives {features.shape[1]} features, but gave "
@@ -267,28 +268,20 @@ def _layers(backbone: nn.Module) -> list[nn.Module]:
     ]
 
 
-class BackboneProbe(NamedTuple):
-    """What a backbone gives and takes."""
-
-    width: int  # features for each item
-    integers: bool  # whether it takes integers only, as embeddings of tokens do
-
-
-def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
-    """Give items to a backbone: as float32, and integers that it refuses as int64."""
+def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> tuple[int, bool]:
+    """Return how many features a backbone makes, and whether it takes int64 only."""
+    # Items are given to it as float32, and integers that it refuses so as int64.
     device = device_of(backbone)
-    advice = (
-        f"with {len(X)} items in the backbone on {device}, before training: free "
-        "some there, or move the backbone to another device"
-    )
     backbone.eval()
     reasons = []
     for integers in (False, True) if X.dtype.kind in "iu" else (False,):
         items = ArrayItems(X, pixels=True, integers=integers)[torch.arange(len(X))]
         try:
-            with torch.inference_mode(), memory_advice(advice):
+            with torch.inference_mode():
                 features = backbone(items.to(device))
         except _REFUSALS as error:
+            if lacks_memory(error):
+                raise
             line = str(error).splitlines()[0] if str(error) else type(error).__name__
             reasons.append(f"as {np.asarray(items).dtype}: {line}")
             cause = error
@@ -312,4 +305,4 @@ def probe_backbone(backbone: nn.Module, X: NDArray[Any]) -> BackboneProbe:
         )
     if not features.numel():
         raise FeatureError(f"the backbone gives no features, {shown}")
-    return BackboneProbe(int(features.flatten(start_dim=1).shape[1]), integers)
+    return int(features.flatten(start_dim=1).shape[1]), integers

@@ -18,6 +18,7 @@ from torch.nn.functional import log_softmax, normalize, pad, silu, softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from fewbits._warnings import warn_user
+from fewbits.learners._core._docs import complete
 from fewbits.learners._core._parameters import (
     check_choice,
     check_flag,
@@ -28,8 +29,6 @@ from fewbits.learners.deep.losses._base import Batch, LossContext, shown_options
 from fewbits.learners.deep.losses._centres import centre_loss, make_centres
 from fewbits.learners.deep.losses._pairs import SHORTEST, hamming_of
 
-#: Over the labels of an item.
-_REDUCTIONS = ("sum", "mean")
 _NEVER = -1e30  # log-odds of values that a shorter block cannot have
 
 
@@ -56,22 +55,37 @@ class Control(nn.Module, ABC):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), or None
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
-        "predictable"; None takes those of the loss, or "hadamard" if it has none.
-    weight : float
-        Of the term for the codes, against the loss.
-    mode : {"add", "replace"}
-        Whether it is added to the loss, or takes its place.
+    centres : str or array-like of shape (n_classes, n_bits), default=None
+        By default those of the loss, or "hadamard" if it has none. Otherwise -1 and 1,
+        in the order of the sorted labels, or "hadamard", "balanced", "separated",
+        "semantic" (by the means of the features of the classes), "learnt" (as in phase
+        1 of LLC, by classifying with them and a linear map of the features),
+        "predictable" (by classifying with what the features of an item predict of its
+        bits, see `fewbits.learners.deep.centres.predictable_centres`).
+    weight : float, default=1.0
+        Of the term against the loss. It decides much; choose it on validation data.
+    mode : {"add", "replace"}, default="add"
+        Whether it is added to the loss, or takes its place. The paper does not say.
+    reduction : {"sum", "mean"}, default="sum"
+        Over the centres of an item with several labels: the paper's sum, or the mean
+        of the authors' code.
     """
 
     centres: Tensor
 
-    def __init__(self, centres: Any, weight: float, mode: str) -> None:
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
+
+    def __init__(
+        self, centres: Any, weight: float, mode: str, reduction: str = "sum"
+    ) -> None:
         super().__init__()
         check_choice("mode", mode, ("add", "replace"))
         check_number("weight", weight, 0)
+        check_choice("reduction", reduction, ("sum", "mean"))
         self.kind, self.weight, self.mode = centres, weight, mode
+        self.reduction = reduction
 
     def start(self, context: LossContext) -> None:
         """Make centres and networks for this problem."""
@@ -85,9 +99,6 @@ class Control(nn.Module, ABC):
                 "classes: leave out those of the control, or let it replace the loss "
                 "(mode='replace')"
             )
-
-    def start_epoch(self, epoch: int) -> None:
-        """Do what is done once an epoch, counted from 0."""
 
     def extra_repr(self) -> str:
         return shown_options(self)
@@ -109,17 +120,11 @@ class CentreControl(Control):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default=None
-        As for `PosteriorControl`.
-    weight : float, default=1.0
-    mode : {"add", "replace"}, default="add"
     likelihood : {"bits", "cauchy"}, default="bits"
         Of a centre given the scores: that of its bits, or a Cauchy distribution of the
         distance from it.
     gamma : float, default=20.0
         Scale of the Cauchy distribution, in bits.
-    reduction : {"sum", "mean"}, default="sum"
-        Over the centres of an item with several labels, as for `PosteriorControl`.
     """
 
     def __init__(
@@ -132,12 +137,10 @@ class CentreControl(Control):
         gamma: float = 20.0,
         reduction: str = "sum",
     ) -> None:
-        super().__init__(centres, weight, mode)
+        super().__init__(centres, weight, mode, reduction)
         check_choice("likelihood", likelihood, ("bits", "cauchy"))
-        check_choice("reduction", reduction, _REDUCTIONS)
         check_number("gamma", gamma, 0, above=True)
         self.likelihood, self.gamma = likelihood, gamma
-        self.reduction = reduction
 
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
         if self.likelihood == "cauchy":
@@ -166,17 +169,6 @@ class PosteriorControl(Control):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default=None
-        By default those of the loss, or "hadamard" if it has none. Otherwise -1 and 1,
-        in the order of the sorted labels, or "hadamard", "balanced", "separated",
-        "semantic" (by the means of the features of the classes), "learnt" (as in phase
-        1 of LLC, by classifying with them and a linear map of the features),
-        "predictable" (by classifying with what the features of an item predict of its
-        bits, see `fewbits.learners.deep.centres.predictable_centres`).
-    weight : float, default=1.0
-        Of the term against the loss. It decides much; choose it on validation data.
-    mode : {"add", "replace"}, default="add"
-        Whether it is added to the loss, or takes its place. The paper does not say.
     n_hidden : int, default=256
         Hidden units of each network.
     dropout : float, default=0.5
@@ -184,24 +176,14 @@ class PosteriorControl(Control):
         where the authors' code draws for each item, as that makes smaller products.
     block : int, default=8
         Bits in a block at most, up to 12; as few blocks as do, of nearly equal sizes.
-    n_flips : int, default=0
-        Bits of a code that are flipped at random in what the network learns from.
-    permute_every : int, default=0
-        Epochs after which bits are dealt to blocks anew; 0 keeps neighbours together.
     train_surrogate : bool, default=True
         False keeps the networks as they are at first: a control experiment.
-    detach_surrogate : bool, default=True
-        Whether the term for the codes leaves the networks alone, as in Algorithm 1 of
-        the paper; the authors' code trains them by both terms.
-    reduction : {"sum", "mean"}, default="sum"
-        Over the centres of an item with several labels: the paper's sum, or the mean
-        of the authors' code.
 
     Notes
     -----
     The value of a block is ``sum_k 1[b_k > 0] 2^(k - 1)``, the first bit lowest. Both
     terms, eqs. (5) and (6) of the paper, come from one pass, as in its Algorithm 1,
-    with all blocks in grouped products.
+    with all blocks in grouped products; the authors' code trains the networks by both.
 
     References
     ----------
@@ -221,32 +203,25 @@ class PosteriorControl(Control):
         n_hidden: int = 256,
         dropout: float = 0.5,
         block: int = 8,
-        n_flips: int = 0,
-        permute_every: int = 0,
         train_surrogate: bool = True,
-        detach_surrogate: bool = True,
         reduction: str = "sum",
     ) -> None:
-        super().__init__(centres, weight, mode)
-        check_choice("reduction", reduction, _REDUCTIONS)
+        super().__init__(centres, weight, mode, reduction)
         check_integer("n_hidden", n_hidden, 1)
         check_integer("block", block, 1, 12)
-        check_integer("n_flips", n_flips, 0)
-        check_integer("permute_every", permute_every, 0)
         check_number("dropout", dropout, 0, 0.99)
         check_flag("train_surrogate", train_surrogate)
-        check_flag("detach_surrogate", detach_surrogate)
         self.n_hidden, self.dropout, self.block = n_hidden, dropout, block
-        self.n_flips, self.permute_every = n_flips, permute_every
-        self.train_surrogate, self.detach_surrogate = train_surrogate, detach_surrogate
-        self.reduction = reduction
+        self.train_surrogate = train_surrogate
 
     def start(self, context: LossContext) -> None:
-        check_integer("n_flips", self.n_flips, 0, context.n_bits)
         super().start(context)
-        self.n_bits, self._seed = context.n_bits, context.seed
-        self.register_buffer("places", self._deal(torch.arange(self.n_bits)))
-        used = self.places < self.n_bits
+        # Blocks of neighbouring bits, n_bits in the place of one where one is shorter.
+        order = torch.arange(context.n_bits)
+        parts = list(order.tensor_split(-(-len(order) // self.block)))
+        places = pad_sequence(parts, batch_first=True, padding_value=context.n_bits)
+        self.register_buffer("places", places)
+        used = places < context.n_bits
         powers = used << torch.arange(used.shape[1])
         self.register_buffer("powers", powers[:, None], persistent=False)
         self.register_buffer("values", self._values(self._blocks(self.centres)))
@@ -254,26 +229,11 @@ class PosteriorControl(Control):
         self.surrogate.reset(context.generator())
         self.surrogate.requires_grad_(self.train_surrogate)
 
-    def start_epoch(self, epoch: int) -> None:
-        if self.permute_every and epoch % self.permute_every == 0:
-            generator = torch.Generator().manual_seed(self._seed + epoch)
-            order = torch.randperm(self.n_bits, generator=generator)
-            self.places.copy_(self._deal(order))
-            self.values.copy_(self._values(self._blocks(self.centres)))
-
     def forward(self, scores: Tensor, batch: Batch) -> ControlLoss:
-        blocks, centres = self._blocks(scores), self._centres_of(batch)
-        own, learns = None, self.train_surrogate and self.training
-        if learns and not self.n_flips:
+        blocks, own = self._blocks(scores), None
+        if self.train_surrogate and self.training:
             own = ClassTargets.one_each(self._values(blocks))
-        codes, taught = self.surrogate.losses(
-            blocks, centres, own, self.detach_surrogate
-        )
-        if learns and self.n_flips:
-            flipped = torch.rand_like(scores).argsort(dim=1) < self.n_flips
-            seen = self._blocks(torch.where(flipped, -scores, scores).detach())
-            own = ClassTargets.one_each(self._values(seen))
-            _, taught = self.surrogate.losses(seen, None, own, self.detach_surrogate)
+        codes, taught = self.surrogate.losses(blocks, self._centres_of(batch), own)
         return ControlLoss(codes, taught)
 
     def log_posterior(self, scores: Tensor) -> Tensor:
@@ -309,11 +269,6 @@ class PosteriorControl(Control):
     def _values(self, blocks: Tensor) -> Tensor:
         """Return the i of eq. (5) that each block's signs make, (n_blocks, b)."""
         return ((blocks >= 0) * self.powers).sum(dim=2)
-
-    def _deal(self, order: Tensor) -> Tensor:
-        """Return which bits are in which block, n_bits where one is shorter."""
-        parts = list(order.tensor_split(-(-self.n_bits // self.block)))
-        return pad_sequence(parts, batch_first=True, padding_value=self.n_bits)
 
 
 class Units(NamedTuple):
@@ -367,19 +322,15 @@ class Surrogate(nn.Module):
         return log_softmax(logits, dim=2)
 
     def losses(
-        self,
-        scores: Tensor,
-        codes: ClassTargets | None,
-        own: ClassTargets | None,
-        frozen: bool,
+        self, scores: Tensor, codes: ClassTargets | None, own: ClassTargets | None
     ) -> tuple[Tensor, Tensor]:
         """Return how unlikely two sets of values are, eqs. (6) and (5), from one pass.
 
-        The gradient of the first reaches the scores, and these weights only where they
-        are not `frozen`; that of the second reaches these weights, and no score.
+        The gradient of the first reaches the scores alone, that of the second these
+        weights alone.
         """
         losses: tuple[Tensor, Tensor] = _Losses.apply(  # type: ignore[no-untyped-call]
-            scores, *self.units(), self.b2 + self.never, codes, own, frozen
+            scores, *self.units(), self.b2 + self.never, codes, own
         )
         return losses
 
@@ -416,7 +367,6 @@ class _Losses(torch.autograd.Function):
         b2: Tensor,
         codes: ClassTargets | None,
         own: ClassTargets | None,
-        frozen: bool,
     ) -> tuple[Tensor, ...]:
         z = torch.baddbmm(b1[:, None], x, W1.mT)
         gate = torch.sigmoid(z)
@@ -424,7 +374,7 @@ class _Losses(torch.autograd.Function):
         logits = torch.baddbmm(b2, hidden, W2)
         p = softmax(logits, dim=2)
         ctx.save_for_backward(x, W1, W2, z, gate, hidden, p)
-        ctx.scale, ctx.codes, ctx.own, ctx.frozen = scale, codes, own, frozen
+        ctx.scale, ctx.codes, ctx.own = scale, codes, own
         # The logarithm of the sum that softmax divides by, from the likeliest value.
         log_sum = logits.amax(dim=2, keepdim=True) - p.amax(dim=2, keepdim=True).log()
         losses = []
@@ -448,14 +398,8 @@ class _Losses(torch.autograd.Function):
         dx = None
         if codes is not None and ctx.needs_input_grad[0]:
             dx = _towards_units(expected, W2, codes).mul_(slope) @ W1
-        if codes is not None and not ctx.frozen:
-            if own is None:
-                own = codes
-            else:
-                both = zip(own, codes, strict=True)
-                own = ClassTargets(*(torch.cat(t, dim=-1) for t in both))
         if own is None or not ctx.needs_input_grad[1]:
-            return dx, *[None] * 8
+            return dx, *[None] * 7
         dz = _towards_units(expected, W2, own).mul_(slope)
         dW1, db1 = dz.mT @ x, dz.sum(dim=1)
         # ``weight (p - 1[value])``, summed over the values of each item.
@@ -464,7 +408,7 @@ class _Losses(torch.autograd.Function):
         residuals = p * weights.sum(dim=1, keepdim=True)
         residuals = residuals.scatter_add_(2, own.values, less)
         dW2, db2 = hidden.mT @ residuals, residuals.sum(dim=1, keepdim=True)
-        return dx, dW1, db1, dW2, None, db2, *[None] * 3
+        return dx, dW1, db1, dW2, None, db2, None, None
 
 
 def _towards_units(expected: Tensor, W2: Tensor, targets: ClassTargets) -> Tensor:

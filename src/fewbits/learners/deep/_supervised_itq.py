@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from fewbits._typing import Array
 from fewbits.encoders import Encoder, LinearEncoder, MLPEncoder
 from fewbits.errors import ArgumentError
-from fewbits.learners._core._base import Learner, warn_constant_bits
+from fewbits.learners._core._base import Learner
 from fewbits.learners._core._iterative import cached_step
 from fewbits.learners._core._labels import indicator
 from fewbits.learners._core._parameters import FROM_0, USUAL, Config
 from fewbits.learners._core._rows import checksum, column_means
-from fewbits.learners._itq import ITQ
+from fewbits.learners._itq import InnerITQ
 from fewbits.learners._supervised_itq import SUPERVISION, supervision_of
 from fewbits.learners.deep._config import NetworkConfig, TrainingConfig
 from fewbits.learners.deep._hash import DeepHash
@@ -86,9 +86,6 @@ class DeepSupervisedITQ(Learner):
         Of ITQ, as there; empty where nothing is rotated.
     n_iter_ : int
         Number of iterations of ITQ done.
-    n_dead_bits_ : int
-        Bits that are the same for all rows; more than 0 gives a warning.
-    n_features_in_ : int
 
     Raises
     ------
@@ -103,14 +100,9 @@ class DeepSupervisedITQ(Learner):
     the total variance of each block 1. Memberships ``m(x)`` are softmax over classes,
     of the products of scores and centres in units of their standard deviation, as log
     odds between -3 and 3 with a denominator that is the same for all items. With more
-    than 1024 classes there are none, and the scores have their share.
-
-    At 1 a network learns the bits themselves, at `predictable_centres`: these rank
-    known classes better than rotated scores where classes differ in size. Of fewer than
-    20 classes, and of more than there are codes, scores are rotated there, too.
-
-    The encoder is one network: its hidden layers pass the features on beside their own
-    units, as ``x = relu(x) - relu(-x)``, and another has the memberships.
+    than 1024 classes there are none, and the scores have their share. At 1 a network
+    learns the bits themselves, at `predictable_centres`; of fewer than 20 classes, and
+    of more than there are codes, scores are rotated there, too.
 
     References
     ----------
@@ -170,8 +162,7 @@ class DeepSupervisedITQ(Learner):
             encoder, _, self.held_out_ = self._network_of(
                 X, y, self.n_bits, "predictable"
             )
-            self.objective_, self.n_iter_ = np.empty(0), 0
-            self.n_dead_bits_ = warn_constant_bits(encoder, X)
+            self.n_iter_ = 0
             return encoder
         network, centres, self.held_out_ = self._network_of(X, y)
         scores = network.project(X)
@@ -181,9 +172,7 @@ class DeepSupervisedITQ(Learner):
         itq = self._rotated(Z)
         outer = scale[:, None] * itq.weights.astype(np.float64)
         bias = itq.bias - mean @ outer
-        encoder = _with_linear_path(network, members, outer, bias)
-        self.n_dead_bits_ = warn_constant_bits(encoder, X)
-        return encoder
+        return _with_linear_path(network, members, outer, bias)
 
     def _network_of(
         self, X: Array, y: Any, n_scores: int = _N_SCORES, centres: str = _CENTRES
@@ -212,14 +201,13 @@ class DeepSupervisedITQ(Learner):
 
     def _rotated(self, X: Array) -> LinearEncoder:
         """Return ITQ's encoder of these rows; its iterations are this learner's."""
-        itq = ITQ(
+        itq = InnerITQ(
             self.n_bits,
             n_iter=self.n_iter,
             verbose=self.verbose,
             random_state=self.random_state,
         ).fit(X)
         self.objective_, self.n_iter_ = itq.objective_, itq.n_iter_
-        self.n_dead_bits_ = itq.n_dead_bits_
         return cast("LinearEncoder", itq.encoder_)
 
 

@@ -9,11 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fewbits.errors import OutOfMemoryError
 from fewbits.learners._core._device import (
     device_around,
     device_named,
-    lacks_memory,
     tensor_signs,
 )
 
@@ -49,25 +47,6 @@ def as_device(name: str) -> torch.device:
 def device_of(module: nn.Module) -> torch.device:
     parameter = next(module.parameters(), None)
     return torch.device("cpu") if parameter is None else parameter.device
-
-
-@contextmanager
-def memory_advice(advice: str) -> Iterator[None]:
-    """Turn an error for want of memory into one that says what to do."""
-    try:
-        yield
-    except OutOfMemoryError:
-        raise  # told already
-    except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and not lacks_memory(error):
-            raise
-        raise OutOfMemoryError(f"out of memory {advice}") from error
-
-
-def room_on(device: torch.device) -> str:
-    return (
-        f"with the network alone on {device}: free some there, or choose another device"
-    )
 
 
 @contextmanager

@@ -21,10 +21,8 @@ from fewbits.learners.deep._posterior import Control
 from fewbits.learners.deep._torch import (
     State,
     copy_of,
-    memory_advice,
     random_state,
     reproducible,
-    room_on,
     set_random_state,
 )
 from fewbits.learners.deep.losses import Batch, Loss, Targets
@@ -104,9 +102,8 @@ class Trainer:
         classify: Classify | None = None,
     ) -> None:
         device = phase.device
-        with memory_advice(room_on(device)):
-            self.network, self.objective = network.to(device), objective.to(device)
-            self.items, self.targets = items, targets.to(device)
+        self.network, self.objective = network.to(device), objective.to(device)
+        self.items, self.targets = items, targets.to(device)
         self.train = torch.from_numpy(train)
         self.evaluator, self.config, self.phase = evaluator, config, phase
         self.classify = classify
@@ -150,11 +147,7 @@ class Trainer:
 
     def epochs(self) -> Generator[Record, None, None]:
         """Train, and yield the metrics of each epoch; go on where a checkpoint ends."""
-        with (
-            reproducible(self.phase.seed),
-            memory_advice(self._advice()),
-            self.network.frozen(),
-        ):
+        with reproducible(self.phase.seed), self.network.frozen():
             if self._random is not None:
                 set_random_state(self._random)
             elif self.judged and self.config.eval_every:
@@ -180,18 +173,6 @@ class Trainer:
                 self._save()
                 yield record
 
-    def _advice(self) -> str:
-        """Return what makes training take less memory, but for what is done already."""
-        steps = [f"with training.batch_size={self.config.batch_size}: halve it"]
-        if self.network.backbone is not None and not self.network.keeps_backbone:
-            steps.append(
-                "train fewer layers of the backbone "
-                "(network.trainable=0 keeps it as it is)"
-            )
-        if not self.config.mixed_precision:
-            steps.append("set training.mixed_precision=True")
-        return ", or ".join(steps)
-
     def _epoch(self, epoch: int, good: tuple[State, State]) -> Record:
         start = time.perf_counter()
         self.network.train()
@@ -199,21 +180,19 @@ class Trainer:
         if self.objective.has_loss:
             score_all = partial(self.score, self.train.numpy())
             self.objective.loss.start_epoch(epoch, score_all)
-        if self.objective.control is not None:
-            self.objective.control.start_epoch(epoch)
         batches = self._batches(epoch)
         total = 0.0
         for rows in batches:
             loss = self._step(rows)
             if not np.isfinite(loss):
-                self._give_up(rows, epoch, good)
+                self._give_up(epoch, good)
             total += loss
         # All that is trained, and what normalises scores: the last step may spoil them.
         # Other buffers of a backbone, such as masks, need not be finite.
         trained = (*self.network.parameters(), *self.objective.parameters())
         norm = self.network.head.norm.buffers()
         if not all(bool(t.isfinite().all()) for t in (*trained, *norm)):
-            self._give_up(batches[-1], epoch, good)
+            self._give_up(epoch, good)
         record: Record = {"epoch": epoch + 1.0, "loss": total / len(batches)}
         if self.phase.name:
             record["phase"] = self.phase.name
@@ -255,9 +234,8 @@ class Trainer:
         self.schedule.step()
         return loss
 
-    def _give_up(self, rows: Tensor, epoch: int, good: tuple[State, State]) -> None:
-        """Go back to the last good epoch and say where numbers ceased to be finite."""
-        place = self._first_not_finite(rows)
+    def _give_up(self, epoch: int, good: tuple[State, State]) -> None:
+        """Go back to the last good epoch."""
         self._go_back(good)
         kept = "; what was good before is kept"
         if epoch == 0:  # a phase before this one may have left something
@@ -265,47 +243,10 @@ class Trainer:
         mixed = self.config.mixed_precision
         more = ", set training.mixed_precision=False" if mixed else ""
         raise DivergedError(
-            f"the loss is not finite in epoch {epoch + 1}, first in {place}{kept}. "
+            f"the loss is not finite in epoch {epoch + 1}{kept}. "
             f"Lower training.learning_rate ({self.config.learning_rate:g}){more}, or "
             "standardize the features"
         )
-
-    def _first_not_finite(self, rows: Tensor) -> str:
-        """Return the name of the first layer whose weights or output are not finite."""
-        for name, parameter in self.network.named_parameters():
-            if not parameter.isfinite().all():
-                return f"the weights of {name}"
-        names: list[str] = []
-
-        def noting(name: str) -> Any:
-            def note(module: nn.Module, inputs: Any, output: Any) -> None:
-                if isinstance(output, Tensor) and not output.isfinite().all():
-                    names.append(name)
-
-            return note
-
-        handles = [
-            module.register_forward_hook(noting(name))
-            for name, module in self.network.named_modules()
-            if name  # the inner ones report before those around them
-        ]
-        X, kind = (
-            self.items[self.train[rows]].to(self.phase.device),
-            self.phase.device.type,
-        )
-        mixed = torch.autocast(kind, enabled=self.config.mixed_precision)
-        try:
-            with torch.inference_mode(), mixed:
-                self.network(X)
-        finally:
-            for handle in handles:
-                handle.remove()
-        if names:
-            return f"the output of {names[0]}"
-        for name, parameter in self.objective.named_parameters():
-            if not parameter.isfinite().all():
-                return f"the weights of {name}"
-        return "the loss"
 
     def _metrics(self) -> Record:
         evaluator = self.evaluator

@@ -3,7 +3,6 @@
 from fewbits.learners.deep.centres._hadamard import (
     balanced_centres,
     hadamard_centres,
-    hadamard_matrix,
 )
 from fewbits.learners.deep.centres._predictable import predictable_centres
 from fewbits.learners.deep.centres._semantic import hierarchy_vectors, semantic_centres
@@ -12,7 +11,6 @@ from fewbits.learners.deep.centres._separated import separated_centres
 __all__ = [
     "balanced_centres",
     "hadamard_centres",
-    "hadamard_matrix",
     "hierarchy_vectors",
     "predictable_centres",
     "semantic_centres",

@@ -28,15 +28,10 @@ def hadamard_centres(n_classes: int, n_bits: int, *, random_state: Any = 0) -> C
     """Return rows of a Hadamard matrix, and of its negative, as CSQ does.
 
     Of up to ``2 * n_bits`` classes any two differ in half of their bits, or in all.
-    Rows get signs at random, which changes no such distance: as they are, the first
-    column of Sylvester's matrix is constant, and its bit would say nothing. For a few
-    classes no signs help, and the last gets the opposite of the first.
-
-    Of 16 bits or more, up to ``4 * n_bits`` classes have all of these rows, and others
-    that are drawn: each differs in half of its bits from one code, the same for all. Of
-    20 draws those are taken whose smallest distance is the largest. Beyond, and where
-    no matrix of this order is known, `separated_centres` takes their place; CSQ draws
-    those at random.
+    Rows get signs at random, so that no bit is the same for all classes. Of 16 bits or
+    more, up to ``4 * n_bits`` classes have all of these rows, and the best of 20 draws
+    of others with half of their bits set. Beyond, and where no matrix of this order is
+    known, `separated_centres` takes their place.
 
     Parameters
     ----------
@@ -100,23 +95,8 @@ def _with_balanced_rows(H: Centres, n_classes: int, rng: RandomState) -> Centres
 
 
 def hadamard_matrix(order: int) -> Centres | None:
-    """Return a Hadamard matrix by Sylvester's and Paley's constructions, if they reach.
-
-    Parameters
-    ----------
-    order : int
-        1, 2, or a multiple of 4: all multiples up to 88 but 52 are reached.
-
-    Returns
-    -------
-    ndarray of shape (order, order), dtype int8, or None
-
-    Examples
-    --------
-    >>> H = hadamard_matrix(12)
-    >>> bool((H @ H.T == 12 * np.eye(12)).all())
-    True
-    """
+    """Return a Hadamard matrix by Sylvester's and Paley's constructions, or None."""
+    # They reach 1, 2, and all multiples of 4 up to 88 but 52.
     if order == 1:
         return np.ones((1, 1), np.int8)
     if order % 4 == 0 and _is_prime(order - 1):

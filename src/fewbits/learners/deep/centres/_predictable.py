@@ -14,7 +14,6 @@ from fewbits.learners._linalg._adam import Adam
 from fewbits.learners.deep.centres._semantic import semantic_centres
 from fewbits.learners.deep.centres._unique import (
     Centres,
-    check_matrix,
     check_sizes,
     unique,
 )
@@ -104,7 +103,11 @@ def predictable_centres(
     >>> centres.shape, len(np.unique(centres, axis=0))
     ((10, 8), 10)
     """
-    X = check_matrix("features", X)
+    X = np.asarray(X, np.float64)
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise ArgumentError(
+            f"features must be a matrix of finite numbers, got shape {X.shape}"
+        )
     Y = sp.csr_array(check_binary(labels), dtype=np.float32)
     if Y.shape[0] != len(X):
         raise ArgumentError(

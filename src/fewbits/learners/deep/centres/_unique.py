@@ -4,10 +4,9 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fewbits.classify import check_capacity
-from fewbits.errors import ArgumentError
 from fewbits.learners._core._parameters import check_integer, check_n_bits
 
 Centres = NDArray[np.int8]
@@ -20,38 +19,12 @@ class UniqueCodes(NamedTuple):
     n_changed: int
 
 
-def unique(C: ArrayLike, length: int | None = None) -> UniqueCodes:
-    """Return the signs of C, equal ones made different where C is least certain.
-
-    Of classes with equal codes the one with the largest numbers keeps it. The others
-    flip bits, those with the smallest numbers first, until their code is free.
-
-    Parameters
-    ----------
-    C : array-like of shape (n_classes, n_bits)
-        Real numbers; 0 counts as positive.
-    length : int, default=None
-        How many of the first bits, and with them every longer prefix, shall
-        distinguish all classes; None takes all bits.
-
-    Returns
-    -------
-    UniqueCodes
-
-    Raises
-    ------
-    ArgumentError
-        When there are more classes than codes of this length, or C is not a matrix of
-        finite numbers.
-
-    Examples
-    --------
-    >>> unique([[1.0, 2.0], [1.0, 0.1], [-1.0, -1.0]])
-    UniqueCodes(codes=array([[ 1,  1],
-           [ 1, -1],
-           [-1, -1]], dtype=int8), n_changed=1)
-    """
-    C = check_matrix("C", C)
+def unique(C: NDArray[Any], length: int | None = None) -> UniqueCodes:
+    """Return the signs of C, equal ones made different where C is least certain."""
+    # Of classes with equal codes the one with the largest numbers keeps it. The others
+    # flip bits, those with the smallest numbers first, until their code is free. The
+    # first bits up to `length`, and with them every longer prefix, distinguish all.
+    C = np.asarray(C, np.float64)
     codes = np.where(C >= 0, 1, -1).astype(np.int8)
     sure, signs = np.abs(C[:, :length]), codes[:, :length]
     check_sizes(*signs.shape)
@@ -105,12 +78,3 @@ def opposed(centres: Centres) -> Centres:
     if len(centres) > 1:
         centres[-1] = -centres[0]
     return centres
-
-
-def check_matrix(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
-    if array.ndim != 2 or not np.isfinite(array).all():
-        raise ArgumentError(
-            f"{name} must be a matrix of finite numbers, got shape {array.shape}"
-        )
-    return array

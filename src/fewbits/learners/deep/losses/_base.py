@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from fewbits.learners._core._docs import complete
+
 #: Computes the scores of all training items, (n, n_bits), without gradients.
 ScoreAll = Callable[[], Tensor]
 
@@ -179,6 +181,10 @@ class Loss(nn.Module, ABC):
     batch_norm: ClassVar[bool] = False
     #: What `NetworkConfig` drops out by default with this loss; None is its usual rate.
     head_dropout: ClassVar[float | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
 
     def start(self, context: LossContext) -> None:
         """Make parameters and buffers for this problem; a repeated call starts anew."""

@@ -34,7 +34,27 @@ GENERATORS = {
 SEMANTIC, LEARNT, PREDICTABLE = "semantic", "learnt", "predictable"
 
 
-class CSQ(Loss):
+class CentreLoss(Loss):
+    """A loss that pulls items to the centre of their class.
+
+    Parameters
+    ----------
+    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
+        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
+        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
+    """
+
+    centres: Tensor
+
+    def __init__(self, centres: Any) -> None:
+        super().__init__()
+        self.kind = centres
+
+    def start(self, context: LossContext) -> None:
+        self.register_buffer("centres", make_centres(self.kind, context))
+
+
+class CSQ(CentreLoss):
     """Pull every item towards the binary centre of its class.
 
     Binary cross-entropy of ``(tanh(u) + 1) / 2`` with the centre, and
@@ -44,9 +64,6 @@ class CSQ(Loss):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
-        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     quantization : float, default=1e-4
         The weight ``q`` of what draws scores to -1 and 1.
 
@@ -56,16 +73,15 @@ class CSQ(Loss):
     Retrieval", CVPR 2020.
     """
 
-    centres: Tensor
     tie: Tensor
 
     def __init__(self, centres: Any = "hadamard", quantization: float = 1e-4) -> None:
-        super().__init__()
+        super().__init__(centres)
         check_number("quantization", quantization, 0)
-        self.kind, self.quantization = centres, quantization
+        self.quantization = quantization
 
     def start(self, context: LossContext) -> None:
-        self.register_buffer("centres", make_centres(self.kind, context))
+        super().start(context)
         bits = torch.randint(2, (context.n_bits,), generator=context.generator())
         self.register_buffer("tie", 2.0 * bits - 1)
 
@@ -86,7 +102,7 @@ class CSQ(Loss):
         return torch.where(sums == 0, self.tie, sums.sign())
 
 
-class OrthoHash(Loss):
+class OrthoHash(CentreLoss):
     """One cross-entropy on the cosines between scores and fixed binary centres.
 
     ``CE(s (cos(v, c) - m 1[own class]))`` with ``v`` the scores after a batch
@@ -95,9 +111,6 @@ class OrthoHash(Loss):
 
     Parameters
     ----------
-    centres : str or array-like of shape (n_classes, n_bits), default="hadamard"
-        -1 and 1, or "hadamard", "balanced", "separated", "semantic", "learnt",
-        "predictable"; see `fewbits.learners.deep.PosteriorControl`.
     scale : float, default=8.0
         The factor ``s`` of the cosines.
     margin : float, default=0.2
@@ -110,18 +123,14 @@ class OrthoHash(Loss):
     """
 
     batch_norm: ClassVar[bool] = True
-    centres: Tensor
 
     def __init__(
         self, centres: Any = "hadamard", scale: float = 8.0, margin: float = 0.2
     ) -> None:
-        super().__init__()
+        super().__init__(centres)
         check_number("scale", scale, 0, above=True)
         check_number("margin", margin, 0, 2)
-        self.kind, self.scale, self.margin = centres, scale, margin
-
-    def start(self, context: LossContext) -> None:
-        self.register_buffer("centres", make_centres(self.kind, context))
+        self.scale, self.margin = scale, margin
 
     def forward(self, scores: Tensor, batch: Batch) -> Tensor:
         cosines = normalize(scores, eps=SHORTEST) @ normalize(self.centres).T

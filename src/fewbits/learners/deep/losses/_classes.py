@@ -71,30 +71,14 @@ class CodebookLoss(Loss):
 
     Cross-entropy of ``B(C) u`` with the class, eq. (2): C is real, its signs are used,
     and gradients pass them unchanged. The scores ``u = P F(x)`` are not signed.
-
-    Parameters
-    ----------
-    start : array-like of shape (n_classes, n_bits), default=None
-        Real numbers to start C from, such as an SVD or CCA codebook before its signs
-        are taken; they are scaled to the spread of a random start. None draws them.
-    learning_rate : float, default=1e-2
-        Of C. With that of the network, the published recipe turns hardly a bit on small
-        data, so that the codebook stays as it was drawn.
-    label_smoothing : float, default=0.1
-        Share of the target probability that is spread evenly over all classes.
-    nested : sequence of int, default=()
-        Lengths at which a prefix must be a codebook, too; their losses are averaged.
-    similarity_weight : float, default=0.0
-        Weight of what keeps similarities of classes: between ``tanh(C / s)``, with s
-        the spread of the start, and the centred means of the classes' features, the
-        squared differences of cosines, summed over one class's pairs, averaged over
-        classes. Not of the paper.
-
-    References
-    ----------
-    Kusupati et al., "LLC: Accurate, Multi-purpose Learnt Low-dimensional Binary Codes",
-    NeurIPS 2021.
     """
+
+    # C starts from `start`, scaled to the spread of what else would be drawn. With the
+    # learning rate of the network, the published recipe turns hardly a bit on small
+    # data. Losses of prefixes of the lengths in `nested` are averaged. Not of the paper
+    # is what keeps similarities of classes: between ``tanh(C / s)``, with s the spread
+    # of the start, and the centred means of the classes' features, the squared
+    # differences of cosines, summed over one class's pairs, averaged over classes.
 
     first: Tensor
     similarities: Tensor
@@ -164,11 +148,6 @@ class CodeLoss(Loss):
     The mean over bits of eq. (3), whose sum would only change the learning rate. An
     item of several labels has the mean of their codes as target, one without a label
     none.
-
-    Parameters
-    ----------
-    codebook : array-like of shape (n_classes, n_bits)
-        -1 and 1.
     """
 
     codes: Tensor

@@ -32,10 +32,16 @@ _NEAREST = 1e-3  # bits; DCH's loss of dissimilar pairs at distance 0 is infinit
 
 
 class PairLoss(Loss):
-    """A loss on pairs, within a batch or with items that were seen before."""
+    """A loss on pairs, within a batch or with items that were seen before.
 
-    # So many training items, drawn if there are more, are remembered by their scores
-    # when they were last seen: a pair then moves one of its items at a time.
+    Parameters
+    ----------
+    memory : int or None, default=None
+        Training items that a batch is compared with, by their scores when they were
+        last seen, as public code does; 0 compares the items of a batch with each other,
+        as the authors of HashNet do. Of many classes a batch has hardly any similar
+        pairs: None is 5,000 for more than 50 classes, and 0 for fewer.
+    """
 
     U: Tensor  # the scores of all training items, where some are remembered
 
@@ -85,11 +91,6 @@ class HashNet(PairLoss):
     growth : float, default=0.005
         ``beta = sqrt(1 + growth * step)``, renewed every 200 steps. The paper lets it
         grow without an end; the authors' code ends at about 7.
-    memory : int or None, default=None
-        Training items that a batch is compared with, by their scores when they were
-        last seen, as public code does; 0 compares the items of a batch with each other,
-        as the authors do. Of many classes a batch has hardly any similar pairs: None is
-        5,000 for more than 50 classes, and 0 for fewer.
 
     References
     ----------
@@ -159,11 +160,6 @@ class DBDH(PairLoss):
         its bits.
     discrete : bool, default=True
         Whether both terms are of bits. False takes scores, clamped to [-1, 1].
-    memory : int or None, default=None
-        Training items that a batch is compared with, by their scores when they were
-        last seen; 0 compares the items of a batch with each other. Of many classes a
-        batch has hardly any similar pairs: None is 5,000 for more than 50 classes, and
-        0 for fewer.
     alpha : float or None, default=None
         The factor ``a``. None is 1/2 as in public code, but ``3.2 / n_bits`` where
         fewer than a quarter of all pairs are similar.
@@ -173,11 +169,9 @@ class DBDH(PairLoss):
 
     Notes
     -----
-    The article says that both terms are of discrete values and that gradients pass them
-    straight through; more of it was not at hand. Public code has ``alpha=0.5`` and no
-    weights, clamps scores instead of signing them, balances codes, and compares batches
-    with all training items. Where similar pairs are rare, codes then learn to be apart
-    only: with the classes of CIFAR-10 or Caltech-101 they learn hardly anything.
+    Public code has ``alpha=0.5`` and no weights, clamps scores instead of signing them,
+    balances codes, and compares batches with all training items. Where similar pairs
+    are rare, as with the classes of CIFAR-10, codes then learn to be apart only.
 
     References
     ----------
