@@ -1440,9 +1440,7 @@ skip_unreadable, progress
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            version = _Version(model, Rows(store), digest)
-            damaged = cls(version, folder)
-            del version  # a handle alone holds the files of the old rows
+            damaged = cls(_Version(model, Rows(store), digest), folder)
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 

@@ -507,8 +507,13 @@ def collect(
     if numbers[-1] > newest.number or not newest.names() <= {*names}:
         return
     older = numbers[:-1]
-    locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
+    locks: dict[int, FileLock] = {}  # of states that no reader holds
     try:
+        for number in older:
+            with contextlib.suppress(OSError):
+                lock = disk.lock(manifest_name(number), shared=False)
+                if lock is not None:
+                    locks[number] = lock
         tagged = {*newest.tags.values()} - {newest.number}
         held = ({*older} - {*locks}) | tagged
         kept = _needed(disk, newest, held) | new
@@ -523,14 +528,6 @@ def collect(
     finally:
         for lock in locks.values():
             lock.release()
-
-
-def _unheld(disk: Disk, number: int) -> FileLock | None:
-    """Lock a state that no reader holds."""
-    try:
-        return disk.lock(manifest_name(number), shared=False)
-    except OSError:
-        return None
 
 
 def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:

@@ -28,8 +28,13 @@ from fewbits.store._manifest import (
     publish,
 )
 from fewbits.store._schema import ID, ROW, check_columns
-from fewbits.store._segment import remove_derived, write_derived, write_segment
-from fewbits.store._snapshot import Opened, OpenFiles, Part, Snapshot, parts_of
+from fewbits.store._segment import (
+    OpenFiles,
+    remove_derived,
+    write_derived,
+    write_segment,
+)
+from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -391,9 +396,8 @@ class Writer:
         )
 
     def _write(self, state: Manifest, table: Any) -> SegmentEntry:
-        """Write rows as a segment, whose file stays open for the next state."""
-        entry, rows = write_segment(self._disk, state, table)
-        files = OpenFiles(rows)
+        """Write rows as a segment, whose sums the next state need not read."""
+        entry, files = write_segment(self._disk, state, table)
         self._opened[entry.token] = files
         self._written.append(files)
         return entry
