@@ -541,7 +541,8 @@ class Collection:
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
             ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
-            see `fewbits.collection.filters.matching_rows`.
+            see `fewbits.collection.filters.matching_rows`. All `k` are found where
+            there are as many such items.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
