@@ -74,7 +74,7 @@ from fewbits.collection._verification import (
     verified,
 )
 from fewbits.collection.classes import Classification, classify, label_rows
-from fewbits.collection.hits import Hits
+from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
@@ -279,7 +279,8 @@ class Collection:
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; the learner's own default when not given.
+            Length of the codes; when not given 256 for texts, unless labels are learnt
+            from, and else the learner's own default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -540,9 +541,10 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
-            see `fewbits.collection.filters.matching_rows`. All `k` are found where
-            there are as many such items.
+            ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
+            or as ``id``, and the bits, as ``"bit(12) = 1"``: see
+            `fewbits.collection.filters.matching_rows`. All `k` are found where there
+            are as many such items.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
@@ -1167,6 +1169,10 @@ skip_unreadable, progress
         schema = version.schema(names)
         tables = [*version.filled.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
+
+    def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(columns, filter=filter))
 
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
