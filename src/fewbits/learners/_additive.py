@@ -219,4 +219,4 @@ def _with_corrections(
         least = max(float(values.min()), 1e-4 * most)
         columns.append(np.geomspace(least / 1.1, most * 1.1, 256))
     tensors = encoder.tensors() | {"mean": mean, "table": np.stack(columns, axis=1)}
-    return AdditiveEncoder.from_tensors(**tensors, zero_bit=encoder.zero_bit)
+    return AdditiveEncoder.from_tensors(tensors, encoder.zero_bit)
