@@ -18,16 +18,13 @@ from fewbits.errors import ArgumentError
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
-def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
+def frozen_array(array: AnyArray) -> AnyArray:
     """Return a read-only array with these values.
 
     Parameters
     ----------
     array : ndarray
         Of any dtype but Python objects.
-    arrow : bool, default=True
-        Whether to trust Arrow that its memory is not written to. That of a polars
-        column may be a NumPy array of the caller's.
 
     Returns
     -------
@@ -52,7 +49,7 @@ def frozen_array(array: AnyArray, *, arrow: bool = True) -> AnyArray:
     Traceback (most recent call last):
     ValueError: cannot set WRITEABLE flag to True of this array
     """
-    if is_frozen(array) and (arrow or not _is_arrow(array)):
+    if is_frozen(array):
         return array
     if array.dtype.hasobject:
         raise TypeError(f"an array of dtype {array.dtype} cannot be frozen")
@@ -71,21 +68,9 @@ def is_frozen(array: NDArray[Any]) -> bool:
     """
     if array.flags.writeable or array.dtype.hasobject:
         return False
-    return _is_never_written(_owner(array))
-
-
-def _owner(array: NDArray[Any]) -> Any:
     owner: Any = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    return owner
-
-
-def _is_arrow(array: NDArray[Any]) -> bool:
-    return type(_owner(array)).__module__.split(".")[0] == "pyarrow"
-
-
-def _is_never_written(owner: Any) -> bool:
     if isinstance(owner, mmap.mmap):
         with memoryview(owner) as view:
             return view.readonly
@@ -178,10 +163,11 @@ class ReadOnlyDict(dict[str, Any]):
     """
 
     def __init__(self, *given: Any, name: str = "metadata") -> None:
-        super().__init__(
-            (_key(key, name), _read_only(value, name))
-            for key, value in dict(*given).items()
-        )
+        values = dict(*given)
+        for key in values:
+            if not isinstance(key, str):
+                raise ArgumentError(f"{name} must have texts as names, got {key!r}")
+        super().__init__({key: _read_only(values[key], name) for key in values})
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("facts of a collection do not change: make another")
@@ -197,12 +183,6 @@ class ReadOnlyDict(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
-
-
-def _key(key: Any, name: str) -> str:
-    if isinstance(key, str):
-        return key
-    raise ArgumentError(f"{name} must have texts as names, got {key!r}")
 
 
 def _read_only(value: Any, name: str) -> Any:

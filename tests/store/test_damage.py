@@ -183,8 +183,9 @@ def large(request, tmp_path):
     return store
 
 
-def places(part):
+def places(store):
     """Return a path and the place of the first value, for each column of a part."""
+    part = store.snapshot().parts[0]
     table = part.table()
     columns = {
         "_row": part.row_numbers,
@@ -196,14 +197,14 @@ def places(part):
     }
     for name, values in columns.items():
         kind = "vec" if name == "_vector" else "seg"
-        (path,) = part._disk.folder.glob(f"{kind}-{part.entry.token}*")
+        (path,) = store.folder.glob(f"{kind}-{part.entry.token}*")
         yield name, path, path.read_bytes().index(bytes(memoryview(values)))
 
 
 def test_verify_names_each_flip_with_its_rows(large):
     part, _ = large.snapshot().parts
     widths = {"_row": 8, "_id": 8, "_code": 8, "n": 8, "_vector": 16}
-    for name, path, start in [*places(part)]:
+    for name, path, start in [*places(large)]:
         clean = path.read_bytes()
         for row in (0, 9_000, 19_999):
             if name == "text" or (name == "_id" and part.ids.type != "int64"):
@@ -232,7 +233,7 @@ def read_column(store, name):
 
 
 def test_each_column_is_checked_before_it_is_read(large):
-    columns = [each for each in places(large.snapshot().parts[0]) if each[0] != "_row"]
+    columns = [each for each in places(large) if each[0] != "_row"]
     for name, path, start in columns:
         clean = path.read_bytes()
         flip(path, start + 80_000)
@@ -250,7 +251,7 @@ def test_a_damaged_segment_stays_until_it_may_go(large):
     clean = {path: path.read_bytes() for path in files(large)}
     middle = {"_row": 80_000, "_id": 80_000, "_code": 80_000, "text": 80_000}
     middle |= {"n": 80_000, "_vector": 160_000}
-    for name, path, start in [*places(part)]:
+    for name, path, start in [*places(large)]:
         number = large.snapshot().number
         data = flip(path, start + middle[name])
         report = large.repair()

@@ -13,19 +13,15 @@ import json
 import os
 import re
 import secrets
-import shlex
-import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from errno import EACCES, ENOENT, ENOTDIR
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fewbits import encoders
 from fewbits._files import atomic_write, link_or_copy, make_folder, sync_folder
 from fewbits._formats import check_changeable, check_readable, features_of
-from fewbits._repr import one_line
 from fewbits.classify import (
     calibration_bytes,
     load_calibration,
@@ -36,11 +32,6 @@ from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError, NewerFormatError
 from fewbits.ood import load_rejection, rejection_bytes
 from fewbits.store import (
-    VECTOR,
-    Damage,
-    Findings,
-    RepairReport,
-    Report,
     Snapshot,
     Store,
     one_at_a_time,
@@ -53,8 +44,8 @@ FORMAT = 6
 FEATURES = frozenset({"normalize"})
 _OLDEST = 5  # format that is read
 _EARLIER = "bundle.json"  # of formats 1 to 4
-_SAVING = ".saving.tmp"  # there while one saves
-_ROWS = re.compile(r"rows-[0-9a-f]{12}")
+SAVING = ".saving.tmp"  # there while one saves
+ROWS = re.compile(r"rows-[0-9a-f]{12}")
 _WHOLE = re.compile(r"[a-z]+-[0-9a-f]{12}(\.[a-z]+)?")
 #: What a crash during a first save leaves behind.
 _BEGUN = re.compile(rf"[a-z]+-new\.[a-z]+|\..*\.tmp|{re.escape(VERIFIED)}")
@@ -72,9 +63,6 @@ _KNOWN = {*_FIELDS, "format", "reader_features", "writer_features", "sha256", "d
 _FILES = {_ENCODER, _CODEBOOK, _CALIBRATION, _REJECTION}
 _ENTRY = {"path": str, "bytes": int, "sha256": str}
 Result = TypeVar("Result")
-_NO_JSON = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_LARGEST = 1 << 14  # bytes of a manifest; all bits of a larger one take minutes
-_MOST_DAMAGES = 1000  # that are noted
 
 
 # Reading.
@@ -108,21 +96,29 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _parsed(path: Path, data: bytes) -> dict[str, Any]:
     """Read a manifest once, as each change asks for it several times."""
     try:
-        manifest = _with_digest(data, path)
+        manifest = unsealed(data, path)
     except ArtefactError as error:
         raise ArtefactError(
             f"{error}; 'fewbits verify --repair' puts back a flipped bit"
         ) from error
-    _check_format(path.parent, manifest)
+    check_format(path.parent, manifest)
     _check_fields(path, manifest, _FIELDS)
-    for name, entry in manifest["files"].items():
-        _check_fields(path, {name: entry}, {name: dict})
-        _check_fields(path, entry, _ENTRY)
     _check_fields(path, manifest["encoder"], {"fingerprint": str})
-    return manifest
+    for entry in manifest["files"].values():
+        _check_fields(path, entry, _ENTRY)
+    return {**manifest, "digest": hashlib.sha256(data).hexdigest()}
 
 
-def _check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
+def _check_fields(path: Path, values: Any, kinds: Mapping[str, Any]) -> None:
+    for name, kind in kinds.items():
+        value = values.get(name, ...) if isinstance(values, dict) else ...
+        if not isinstance(value, kind):
+            shown = "missing" if value is ... else repr(value)[:60]
+            raise ArtefactError(f"{path} is damaged: {name} is {shown}")
+
+
+def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a manifest that is too old, or that only a newer fewbits reads."""
     number = manifest.get("format")
     if type(number) is int and number < _OLDEST:
         raise ArtefactError(
@@ -156,13 +152,6 @@ def check_writable(folder: Path) -> None:
                 rows.manifest.check_changeable(folder)
 
 
-def _check_fields(path: Path, values: Mapping[str, Any], kinds: Any) -> None:
-    for name, kind in kinds.items():
-        if not isinstance(values.get(name, ...), kind):
-            value = repr(values.get(name, "missing"))[:60]
-            raise ArtefactError(f"{path} is damaged: {name} is {value}")
-
-
 def read_folder(
     folder: Path, encoder: Encoder | None = None
 ) -> tuple[Model, Store | None, str]:
@@ -174,7 +163,7 @@ def read_folder(
     manifest = read_manifest(folder)
     files = manifest["files"] if encoder is None else ()
     if encoder is None:
-        encoder = encoders.load(_checked(folder, manifest, _ENCODER))
+        encoder = encoders.load(checked_path(folder, manifest, _ENCODER))
         if encoder.fingerprint != manifest["encoder"]["fingerprint"]:
             raise ArtefactError(f"{folder} mixes the files of two encoders")
     parts: dict[str, Any] = {}
@@ -184,7 +173,7 @@ def read_folder(
         (_REJECTION, "rejection", load_rejection),
     ):
         if name in files:
-            parts[key] = load(_checked(folder, manifest, name))
+            parts[key] = load(checked_path(folder, manifest, name))
     facts = Facts.from_dict(manifest["facts"])
     names = manifest["backbone"], manifest["backbone_fingerprint"]
     try:
@@ -194,8 +183,7 @@ def read_folder(
             f"{folder} mixes files of two collections: {error}"
         ) from error
     name = manifest["rows"]
-    # Its manifest is read once, with the rows.
-    store = None if name is None else open_store(folder, name, damaged=True)
+    store = None if name is None else open_store(folder, name)
     return model, store, str(manifest["digest"])
 
 
@@ -206,15 +194,23 @@ def settled(folder: Path, read: Callable[[], Result]) -> Result:
     removes the files of the first.
     """
     while True:
-        digest = _digest_of(folder)
+        digest = digest_of(folder)
         try:
             return read()
         except (ArtefactError, FileNotFoundError):
-            if digest == _digest_of(folder):
+            if digest == digest_of(folder):
                 raise
 
 
-def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
+def digest_of(folder: Path) -> str | None:
+    """Return the SHA-256 of a manifest, None where there is none."""
+    try:
+        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def checked_path(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
     """Return the path of a file of the manifest after reading all of it once."""
     if name not in manifest["files"]:
         raise ArtefactError(f"{folder / MANIFEST} is damaged: no {name}")
@@ -236,9 +232,9 @@ def _checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
     return path
 
 
-def open_store(folder: Path, name: Any, *, damaged: bool = False) -> Store:
-    """Open the store that a manifest names; it may be damaged only if so."""
-    if not (isinstance(name, str) and _ROWS.fullmatch(name)):
+def open_store(folder: Path, name: Any) -> Store:
+    """Open the store that a manifest names; nothing of it is read."""
+    if not (isinstance(name, str) and ROWS.fullmatch(name)):
         raise ArtefactError(
             f"{folder / MANIFEST} is damaged: no rows are called {name}"
         )
@@ -246,7 +242,7 @@ def open_store(folder: Path, name: Any, *, damaged: bool = False) -> Store:
         raise ArtefactError(f"{folder / name} is missing from the collection")
     # Files are opened when something in them is asked for; the process may be
     # elsewhere then.
-    return Store.open(folder.absolute() / name, damaged=damaged)
+    return Store.open(folder.absolute() / name, damaged=True)
 
 
 def folder_state(folder: str | Path) -> tuple[str, int]:
@@ -267,7 +263,7 @@ def folder_state(folder: str | Path) -> tuple[str, int]:
         manifest = read_manifest(folder)
         name, version = manifest["rows"], -1
         if name is not None:
-            version = open_store(folder, name, damaged=True).newest()
+            version = open_store(folder, name).newest()
         return str(manifest["digest"]), version
 
     return settled(folder, state)
@@ -353,7 +349,7 @@ def backup(
                 store.copy_to(target / store.folder.name, snapshot)
             sync_folder(target)  # the manifest names what is there
             digests = hashlib.sha256(data).hexdigest(), manifest["digest"]
-            if {*digests, _digest_of(folder)} != {digest}:
+            if {*digests, digest_of(folder)} != {digest}:
                 raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(folder))
             with atomic_write(target / MANIFEST) as file:
                 file.write(data)
@@ -362,7 +358,7 @@ def backup(
                 with contextlib.suppress(OSError):
                     for path in paths:
                         (target / path).unlink(missing_ok=True)
-            if isinstance(error, FileNotFoundError) and _digest_of(folder) != digest:
+            if isinstance(error, FileNotFoundError) and digest_of(folder) != digest:
                 raise ArgumentError(
                     f"{folder} has been replaced since it was opened: refresh() the "
                     "collection, or open it again"
@@ -533,10 +529,11 @@ def writing(store: Store, folder: Path | None, timeout: float | None) -> Iterato
         with store.writer(timeout=timeout) as writer:
             yield writer
         return
-    if (folder / MANIFEST).exists():
-        _changeable_manifest(folder)  # before a writer clears up
-    with naming_folder(folder), store.writer(timeout, name=folder) as writer:
-        check_named(folder, store)
+    check = partial(check_named, folder, store)
+    with (
+        naming_folder(folder),
+        store.writer(timeout, name=folder, check=check) as writer,
+    ):
         yield writer
 
 
@@ -569,7 +566,7 @@ def _replacing(folder: Path) -> Iterator[None]:
     try:
         with naming_folder(folder), contextlib.ExitStack() as stack:
             make_folder(folder)
-            stack.enter_context(one_at_a_time(folder / _SAVING))
+            stack.enter_context(one_at_a_time(folder / SAVING))
             check_writable(folder)
             stack.callback(_remove_unnamed, folder)
             # What is damaged takes no rows that could be lost.
@@ -586,7 +583,7 @@ def remove_unnamed(folder: Path) -> None:
     """Remove the stores that no manifest names, unless in use or during a save."""
     with (
         contextlib.suppress(OSError),
-        one_at_a_time(folder / _SAVING, waits=False) as alone,
+        one_at_a_time(folder / SAVING, waits=False) as alone,
     ):
         if alone:
             _remove_unnamed(folder)
@@ -610,7 +607,7 @@ def _unnamed(folder: Path) -> list[Path]:
     return [
         path
         for path in sorted(folder.iterdir())
-        if _ROWS.fullmatch(path.name)
+        if ROWS.fullmatch(path.name)
         and path.name != kept
         and path.is_dir()
         and not path.is_symlink()
@@ -641,46 +638,21 @@ def _size(path: Path) -> int:
 # Sealed JSON: a file that carries its own checksum.
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Return what `sealed` made a file of, with the ``digest`` of the file.
-
-    Raises
-    ------
-    ArtefactError
-        When it is damaged.
-    OSError
-        When it is not there.
-    """
-    return _with_digest(path.read_bytes(), path)
-
-
-def _with_digest(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        return {**_unsealed(data), "digest": hashlib.sha256(data).hexdigest()}
-    except _NO_JSON as error:
-        raise ArtefactError(f"{path} is damaged: {error}") from error
-
-
 def sealed(content: Mapping[str, Any]) -> bytes:
     """Return plain values as a file of JSON with a checksum."""
     whole = {**content, "sha256": _sum_of(content)}
     return json.dumps(whole, indent=1, ensure_ascii=False).encode()
 
 
-def _unsealed(data: bytes | bytearray) -> dict[str, Any]:
-    content = json.loads(data.decode())
-    stated = content.pop("sha256")
-    if stated != _sum_of(content):
-        raise ValueError("its checksum does not match")
-    return dict(content)
-
-
-def _is_sealed(data: bytes | bytearray) -> bool:
+def unsealed(data: bytes | bytearray, path: Path) -> dict[str, Any]:
+    """Return what `sealed` made a file of, or raise ArtefactError."""
     try:
-        _unsealed(data)
-    except _NO_JSON:
-        return False
-    return True
+        content: dict[str, Any] = json.loads(data.decode())
+        if content.pop("sha256") != _sum_of(content):
+            raise ValueError("its checksum does not match")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as e:
+        raise ArtefactError(f"{path} is damaged: {e}") from e
+    return content
 
 
 def _sum_of(content: Mapping[str, Any]) -> str:
@@ -696,218 +668,3 @@ def encoder_facts(encoder: Encoder, kind: str) -> dict[str, Any]:
         "n_bits": encoder.n_bits,
         "fingerprint": encoder.fingerprint,
     }
-
-
-# Verification and repair.
-
-
-@dataclass(frozen=True, repr=False)
-class Verification:
-    """Result of reading every byte of a collection.
-
-    Attributes
-    ----------
-    report : fewbits.store.Report
-    at : float
-        When it began, in seconds since 1970.
-    seconds : float
-        How long it took.
-    """
-
-    report: Report
-    at: float
-    seconds: float
-
-    def __repr__(self) -> str:
-        return one_line(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with a sentence about each damage."""
-        facts = self.report.to_dict()
-        for entry, damage in zip(facts["damages"], self.report.damages, strict=True):
-            entry["text"] = str(damage)
-        intact = self.report.is_intact
-        return {"intact": intact, **facts, "at": self.at, "seconds": self.seconds}
-
-
-def verified(
-    folder: str | Path, *, rows: bool = True, record: bool = True
-) -> Verification:
-    """Read every byte of a collection, and report what is damaged.
-
-    Parameters
-    ----------
-    folder : str or Path
-    rows : bool, default=True
-        False leaves the rows out, and notes nothing.
-    record : bool, default=True
-        Keep the result in the folder, if it can be written to.
-
-    Raises
-    ------
-    ArtefactError
-        When the folder is no collection.
-    """
-    folder = Path(folder)
-    at, began = time.time(), time.perf_counter()
-    while True:
-        digest = _digest_of(folder)  # before: what is saved meanwhile was not read
-        report = _report_of(folder, rows)
-        if report.is_intact or digest == _digest_of(folder):
-            break
-    result = Verification(report, at, time.perf_counter() - began)
-    if not (record and rows):
-        return result
-    with contextlib.suppress(NewerFormatError, OSError, UnicodeError):
-        check_writable(folder)
-        note = result.report.to_dict()
-        note["damages"] = note["damages"][:_MOST_DAMAGES]
-        content = {"collection": digest, "at": result.at, "seconds": result.seconds}
-        with atomic_write(folder / VERIFIED) as file:
-            file.write(sealed({**content, "report": note}))
-    return result
-
-
-def last_verified(folder: str | Path) -> Verification | None:
-    """Return the last verification, None where none was noted since a save."""
-    with contextlib.suppress(OSError, ArtefactError, LookupError, TypeError):
-        note = read_sealed(Path(folder) / VERIFIED)
-        if note["collection"] == _digest_of(Path(folder)):
-            report = Report.from_dict(note["report"])
-            return Verification(report, note["at"], note["seconds"])
-    return None
-
-
-def _digest_of(folder: Path) -> str | None:
-    try:
-        return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-    except OSError:
-        return None
-
-
-def _report_of(folder: Path, rows: bool) -> Report:
-    """Read all files, and go on after whatever is wrong."""
-    beside, report = _report_beside(folder), Report(None, 0, 0)
-    if rows and (name := _store_name(folder)) is not None:
-        findings = Findings()
-        with findings.reading(folder / str(name)):
-            report = open_store(folder, name, damaged=True).verify()
-        report = _joined(report, findings)
-    return _joined(report, beside, beside.n_bytes)
-
-
-def _joined(report: Report, first: Report | Findings, n_bytes: int = 0) -> Report:
-    return replace(
-        report,
-        n_bytes=report.n_bytes + n_bytes,
-        damages=(*first.damages, *report.damages),
-        unreadable=(*first.unreadable, *report.unreadable),
-    )
-
-
-def _report_beside(folder: Path) -> Report:
-    """Return what is wrong with the files beside the rows."""
-    path, findings = folder / MANIFEST, Findings()
-    if path.is_file():
-        with findings.reading(path):
-            read_sealed(path)
-    if findings.damages or findings.unreadable:
-        return _joined(Report(None, 0, 0), findings)
-    manifest = read_manifest(folder)
-    n_bytes = path.stat().st_size
-    for name, entry in manifest["files"].items():
-        with findings.reading(folder / str(entry["path"])):
-            n_bytes += _checked(folder, manifest, name).stat().st_size
-    return _joined(Report(None, 0, 0), findings, n_bytes)
-
-
-def _store_name(folder: Path) -> str | None:
-    """Return the name of the store, None where there is none.
-
-    Where the manifest is damaged, it is the only store that is there.
-    """
-    try:
-        read_sealed(folder / MANIFEST)
-    except ArtefactError:
-        names = [path.name for path in folder.iterdir() if _ROWS.fullmatch(path.name)]
-        return names[0] if len(names) == 1 else None
-    except OSError:
-        pass
-    name: str | None = read_manifest(folder)["rows"]
-    return name
-
-
-def repaired(folder: str | Path, *, drop_rows: bool = False) -> RepairReport:
-    """Put back what a checksum proves, and report what is left.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Its encoder may be damaged, and ``collection.json`` where one store of rows
-        only is there.
-    drop_rows : bool, default=False
-        Drop the segments of rows that cannot be put back.
-
-    Returns
-    -------
-    fewbits.store.RepairReport
-        See `fewbits.store.Store.repair`; the notes say what to do about each damaged
-        file that is left beside the rows.
-    """
-    folder = Path(folder)
-    notes, damages = [], []
-    with naming_folder(folder):
-        check_writable(folder)
-        _report_beside(folder).check_all_read(folder)
-        if _flip_back(folder / MANIFEST):
-            notes.append(f"a flipped bit of {folder / MANIFEST} was put back")
-            damages.append(Damage(str(folder / MANIFEST), "a bit was flipped"))
-        left = _report_beside(folder).damages
-        store = None
-        if (name := _store_name(folder)) is not None:
-            store = open_store(folder, name, damaged=True)
-            result = store.repair(drop_rows=drop_rows, name=folder)
-        elif not (left or damages):
-            raise ArtefactError(f"{folder} holds no rows")
-        elif not _is_sealed((folder / MANIFEST).read_bytes()):
-            raise ArtefactError(_advice(left[0], None, folder))
-        else:
-            result = RepairReport(Report(None, 0, 0), 0, 0)
-        notes += [_advice(damage, store, folder) for damage in left]
-        before = result.before
-        before = replace(before, damages=(*damages, *left, *before.damages))
-        if before.problems or result.rebuilt:
-            with contextlib.suppress(OSError):
-                (folder / VERIFIED).unlink()  # it describes the files of before
-    return replace(result, before=before, notes=(*result.notes, *notes))
-
-
-def _advice(damage: Damage, store: Store | None, folder: Path) -> str:
-    """Return what to do about a damaged file beside the rows."""
-    advice = f"{damage}; put back a copy from a backup"
-    if damage.file == str(folder / MANIFEST) or store is None:
-        return advice
-    with store.snapshot() as snapshot:
-        if VECTOR not in snapshot.schema.names:
-            return advice
-    command = shlex.join(["fewbits", "reencode", str(folder), "--encoder"])
-    return f"{advice}, or encode the kept vectors by another encoder: {command} OTHER"
-
-
-def _flip_back(path: Path) -> bool:
-    """Put back the one bit that was flipped in a sealed file, if that is its damage."""
-    if not path.is_file() or _is_sealed(path.read_bytes()):
-        return False
-    with one_at_a_time(path.parent / _SAVING):
-        content = path.read_bytes()
-        if len(content) > _LARGEST:
-            return False
-        for bit in range(8 * len(content)):
-            other = bytearray(content)
-            other[bit // 8] ^= 1 << bit % 8
-            if _is_sealed(other):
-                _check_format(path.parent, _unsealed(other))
-                with atomic_write(path) as file:
-                    file.write(bytes(other))
-                return True
-    return False

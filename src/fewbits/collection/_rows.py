@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewbits._allowed import as_allowed
-from fewbits._arrow import is_text, known_names, plain_column, python_values
+from fewbits._arrow import is_text, no_column, plain_column, python_values
 from fewbits._frozen import frozen_array, read_only
 from fewbits._ids import check_known, id_column
 from fewbits._typing import CodeArray, IdArray
-from fewbits.collection._table import ids_of
+from fewbits.collection._table import filtered, ids_of
 from fewbits.errors import ArgumentError
 from fewbits.index import (
     FlatIndex,
@@ -54,25 +54,44 @@ class Rows:
     Parameters
     ----------
     store : Store
-    snapshot : Snapshot
-        Held as long as this object, so that no writer takes its files away.
+    snapshot : Snapshot, default=None
+        Held as long as this object, so that no writer takes its files away; None for
+        the newest.
     before : Rows, default=None
         Of another version of the store: tables of parts that stay are not made again.
+
+    Attributes
+    ----------
+    columns : list of str
+        The user's.
+    code_bytes, n_features : int
+        Bytes of a code, and numbers of a kept vector, 0 without any.
+    vector_dtype : {"float16", "float32", "int8", None}
+        The dtype of kept vectors.
     """
 
     def __init__(
-        self, store: Store, snapshot: Snapshot, before: "Rows | None" = None
+        self,
+        store: Store,
+        snapshot: Snapshot | None = None,
+        before: "Rows | None" = None,
     ) -> None:
-        self.store, self.snapshot = store, snapshot
-        self.parts: tuple[Part, ...] = snapshot.parts
-        self.schema = snapshot.schema
-        self.columns = [name for name in self.schema.names if name not in RESERVED]
+        self.store, self.snapshot = store, snapshot or store.snapshot()
+        self.parts, self.schema = self.snapshot.parts, self.snapshot.schema
+        names = self.schema.names
+        self.columns = [name for name in names if name not in RESERVED]
         self.has_text_ids = is_text(self.schema.field(ID).type)
+        self.code_bytes = int(self.schema.field(CODE).type.byte_width)
+        self.n_features, self.vector_dtype = 0, None
+        if VECTOR in names:
+            kind = self.schema.field(VECTOR).type
+            self.n_features = int(kind.list_size)
+            self.vector_dtype = str(np.dtype(kind.value_type.to_pandas_dtype()))
         self._starts = tuple(accumulate((p.n_live for p in self.parts), initial=0))
         self._lock = threading.Lock()
         self._indexes: dict[str, Index] = {}
         self._groups: dict[str, NDArray[np.int32]] = {}
-        self._tables: dict[str, TableCache] = {}
+        self._tables: dict[str, TableCache] = {}  # by the tokens of parts
         if before is not None:
             tokens = {part.entry.token for part in self.parts}
             kept = before._tables.items()
@@ -81,10 +100,7 @@ class Rows:
         self._codes: CodeArray | None = None
         self._corrections: CodeArray | None = None
         self._numbers: IdArray | None = None
-
-    @classmethod
-    def newest(cls, store: Store, before: "Rows | None" = None) -> "Rows":
-        return cls(store, store.snapshot(), before)
+        self._vectors: VectorParts | None = None
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -95,10 +111,8 @@ class Rows:
     def codes(self) -> CodeArray:
         """Codes (n, n_bytes), read-only; no copy of one part without deleted rows."""
         if self._codes is None:
-            codes = [p.codes if p.live is None else p.codes[p.live] for p in self.parts]
-            none = np.empty((0, self.code_bytes), np.uint8)
-            whole = codes[0] if len(codes) == 1 else np.concatenate([none, *codes])
-            self._codes = frozen_array(whole)
+            codes = [part.codes for part in self.parts]
+            self._codes = frozen_array(self._live_of(codes, self.code_bytes))
         return self._codes
 
     @property
@@ -107,35 +121,34 @@ class Rows:
         if CORRECTION not in self.schema.names:
             return None
         if self._corrections is None:
-            pieces = [
-                np.asarray(p.corrections if p.live is None else p.corrections[p.live])
-                for p in self.parts
-                if p.corrections is not None
-            ]
-            self._corrections = np.concatenate([np.empty((0, 2), np.uint8), *pieces])
+            self._corrections = self._live_of([p.corrections for p in self.parts], 2)
         return self._corrections
 
     @property
     def row_numbers(self) -> IdArray:
         """The row at each position; they rise."""
         if self._numbers is None:
-            numbers = [
-                p.row_numbers if p.live is None else p.row_numbers[p.live]
-                for p in self.parts
-            ]
-            none = np.empty(0, np.int64)
-            whole = (
-                numbers[0] if len(numbers) == 1 else np.concatenate([none, *numbers])
-            )
-            self._numbers = read_only(whole)
+            numbers = [part.row_numbers for part in self.parts]
+            self._numbers = read_only(self._live_of(numbers))
         return self._numbers
+
+    def _live_of(self, arrays: list[Any], width: int | None = None) -> NDArray[Any]:
+        """Return the live rows of an array of each part, of bytes or of numbers."""
+        pairs = zip(self.parts, arrays, strict=True)
+        pieces: list[NDArray[Any]] = [
+            array if part.live is None else array[part.live] for part, array in pairs
+        ]
+        if len(pieces) == 1:
+            return pieces[0]
+        none = np.empty(0, np.int64) if width is None else np.empty((0, width), "u1")
+        return np.concatenate([none, *pieces])
 
     @property
     def id_column(self) -> Any:
         """Ids as an Arrow column of int64 or large_string."""
         import pyarrow as pa
 
-        columns = [self._live(part, part.ids) for part in self.parts]
+        columns = [filtered(part.ids, part.live) for part in self.parts]
         return pa.chunked_array(columns, self.schema.field(ID).type)
 
     @property
@@ -159,13 +172,13 @@ class Rows:
                     if not columns
                     else table.add_column(0, id_name, part.ids)
                 )
-            table = self._live(part, table)
-            yield table if mask is None else table.filter(pa.array(mask[start:stop]))
+            table = filtered(table, part.live)
+            yield table if mask is None else filtered(table, mask[start:stop])
 
     def whole(self) -> Iterator[Any]:
         """Yield an Arrow table of all columns, fewbits' own included, for each part."""
         for part in self.parts:
-            yield self._live(part, part.whole().select(self.schema.names))
+            yield filtered(part.whole().select(self.schema.names), part.live)
         if not self.parts:
             yield self.schema.empty_table()
 
@@ -338,12 +351,10 @@ class Rows:
             import pyarrow as pa
 
             fields = [self.schema.field(name) for name in self.columns]
-            if id_name not in (None, *self.columns):
-                fields.append(self.schema.field(ID).with_name(id_name))
+            ids = pa.array([], self.schema.field(ID).type)
+            table = _with_ids(pa.schema(fields).empty_table(), ids, id_name)
             none = np.empty((0, self.code_bytes), np.uint8)
-            masks = [
-                matching_rows(filter, pa.schema(fields).empty_table(), none, n_bits)
-            ]
+            masks = [matching_rows(filter, table, none, n_bits)]
         mask = read_only(np.concatenate(masks))
         if key is not None:
             for old in list(self._masks)[: 1 - _MASKS]:
@@ -356,16 +367,14 @@ class Rows:
     ) -> Mask:
         from fewbits.collection.filters import matching_rows
 
-        table = part.table()
-        if id_name is not None and id_name not in table.column_names:
-            table = table.append_column(id_name, part.ids)
+        table = _with_ids(part.table(), part.ids, id_name)
         if part.live is None:
             return matching_rows(filter, table, part.codes, n_bits)
         try:
             return matching_rows(filter, table, part.codes, n_bits)[part.live]
         except ArgumentError:  # perhaps about a value of a deleted row
             codes = part.codes[part.live]
-            return matching_rows(filter, self._live(part, table), codes, n_bits)
+            return matching_rows(filter, filtered(table, part.live), codes, n_bits)
 
     def _allowed(self, allowed: Any) -> Mask:
         """Return a mask over the positions from a mask, or from ids."""
@@ -392,10 +401,7 @@ class Rows:
 
     def check_column(self, name: str) -> None:
         if name not in self.columns:
-            raise ArgumentError(
-                f"the collection has no column {name!r}; it has "
-                f"{known_names(self.columns) or 'none'}"
-            )
+            raise ArgumentError(no_column("the collection", name, self.columns))
 
     def column_names(self, columns: Sequence[str] | None) -> list[str]:
         """Return the columns that are asked for: all for None."""
@@ -411,32 +417,36 @@ class Rows:
 
     def index(self, kind: str) -> Index:
         """Return an index over the codes, whose ids are the rows."""
-        if kind not in self._indexes:
-            with self._lock:  # of this object, not of all: others need not wait
-                if kind not in self._indexes:
-                    self._indexes[kind] = self._made_index(kind)
-        return self._indexes[kind]
-
-    def _made_index(self, kind: str) -> Index:
-        segments: list[tuple[Any, ...]] = [
-            (part.codes, part.rows, part.live) for part in self.parts
-        ] or [(np.empty((0, self.code_bytes), np.uint8), range(0), None)]
-        if kind == "flat":
-            return FlatIndex.from_segments(segments).freeze()
-        for part in self.parts:
-            made = cached_tables(part.derived) if part.has_derived else TableCache()
-            self._tables.setdefault(part.entry.token, made)
-        tables = [self._tables[part.entry.token] for part in self.parts]
-        tables = tables or [TableCache()]
-        with_tables = [(*s, t) for s, t in zip(segments, tables, strict=True)]
-        scans = kind == "auto"
-        return MultiIndexHashing.from_segments(with_tables, use_scan=scans).freeze()
+        if kind in self._indexes:
+            return self._indexes[kind]
+        with self._lock:  # of this object, not of all: others need not wait
+            if kind in self._indexes:
+                return self._indexes[kind]
+            segments: list[tuple[Any, ...]] = []
+            for part in self.parts:
+                tables = self._tables.get(part.entry.token)
+                if tables is None and kind != "flat":
+                    kept = part.has_derived
+                    tables = cached_tables(part.derived) if kept else TableCache()
+                    self._tables[part.entry.token] = tables
+                segments.append((part.codes, part.rows, part.live, tables))
+            if not segments:
+                none = np.empty((0, self.code_bytes), np.uint8)
+                segments.append((none, range(0), None))
+            index: Index
+            if kind == "flat":
+                index = FlatIndex.from_segments(segments)
+            else:
+                scans = kind == "auto"
+                index = MultiIndexHashing.from_segments(segments, use_scan=scans)
+            self._indexes[kind] = index
+            return index
 
     @property
     def vectors(self) -> VectorParts | NDArray[np.float32] | None:
         """Kept vectors by their position, None where none are kept."""
-        if VECTOR not in self.schema.names:
-            return None
+        if self.vector_dtype is None or self._vectors is not None:
+            return self._vectors
         if not self.parts:
             return np.empty((0, self.n_features), np.float32)
         parts = []
@@ -444,26 +454,8 @@ class Rows:
             stored: Any = part.vectors
             vectors = Int8Vectors(*stored) if isinstance(stored, tuple) else stored
             parts.append(VectorPart(vectors, part.live, part.check_vectors))
-        return VectorParts(parts)
-
-    # Facts that the schema tells.
-
-    @property
-    def code_bytes(self) -> int:
-        return int(self.schema.field(CODE).type.byte_width)
-
-    @property
-    def n_features(self) -> int:
-        """Numbers of a kept vector."""
-        return int(self.schema.field(VECTOR).type.list_size)
-
-    @property
-    def vector_dtype(self) -> str | None:
-        """The dtype of kept vectors: float16, float32 or int8; None without any."""
-        if VECTOR not in self.schema.names:
-            return None
-        dtype = self.schema.field(VECTOR).type.value_type.to_pandas_dtype()
-        return str(np.dtype(dtype))
+        self._vectors = VectorParts(parts)
+        return self._vectors
 
     def bytes_of(self, name: str) -> int:
         """Return the bytes of an entry of a column of fewbits' own, 0 without it."""
@@ -479,10 +471,14 @@ class Rows:
         """Bytes of the code, the correction and the vector of an item."""
         return sum(map(self.bytes_of, (CODE, CORRECTION, VECTOR, BLOCKS)))
 
-    def _live(self, part: Part, columns: Any) -> Any:
-        import pyarrow as pa
 
-        return columns if part.live is None else columns.filter(pa.array(part.live))
+def _with_ids(table: Any, ids: Any, id_name: str | None) -> Any:
+    """Return columns and the ids: by the name of their column, and as ``id``."""
+    if id_name is not None and id_name not in table.column_names:
+        table = table.append_column(id_name, ids)
+    if "id" not in map(str.lower, table.column_names):
+        table = table.append_column("id", ids)
+    return table
 
 
 def keep_tables(writer: Any, kind: str) -> None:

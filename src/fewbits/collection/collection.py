@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -37,12 +38,10 @@ from fewbits.classify import Calibration, Codebook
 from fewbits.collection import _folder
 from fewbits.collection._duplicates import Duplicates
 from fewbits.collection._examples import COST, N_RANDOM, rank_by_examples
-from fewbits.collection._folder import Verification
 from fewbits.collection._making import (
     change_columns,
     check_chosen,
     check_vectors_only,
-    empty_table,
     encoder_model,
     first_rows,
     given_model,
@@ -54,8 +53,8 @@ from fewbits.collection._making import (
     reencoded_tables,
     reencoding_model,
     retyped,
+    rows_of_schema,
     update_table,
-    with_first,
 )
 from fewbits.collection._model import Facts, Model, Progress
 from fewbits.collection._recall import RecallEstimate, estimate_recall
@@ -68,8 +67,14 @@ from fewbits.collection._table import (
     filtered,
     typed_schema,
 )
+from fewbits.collection._verification import (
+    Verification,
+    last_verified,
+    repaired,
+    verified,
+)
 from fewbits.collection.classes import Classification, classify, label_rows
-from fewbits.collection.hits import Hits
+from fewbits.collection.hits import Hits, as_pandas
 from fewbits.encoders import Encoder
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.inputs import Input
@@ -274,7 +279,8 @@ class Collection:
             In place of learning: an encoder, or the collection that has one, whose
             backbone and class codes come along.
         bits : int, default=None
-            Length of the codes; the learner's own default when not given.
+            Length of the codes; when not given 256 for texts, unless labels are learnt
+            from, and else the learner's own default.
         backbone : str, default=None
             Id of the backbone that turns texts or images into features.
         normalize : bool, default=False
@@ -335,20 +341,9 @@ class Collection:
                 raise ArgumentError("give data, or a schema in their place, not both")
             if model is None:
                 raise ArgumentError("a schema needs an encoder: give encoder=")
-            table = empty_table(model, schema, id, keep_vectors)
-            item = images or model.facts.item_column
-            if column is not None:
-                item = column if isinstance(column, str) else None
-            facts = replace(
-                model.facts,
-                item_column=item if item in schema.names else None,
-                label_column=label,
-                id_column=id,
-                index=None if index == "auto" else index,
-                keep_vectors=keep_vectors,
-                novelty_radius=None,
+            source = rows_of_schema(
+                model, schema, column=column, images=images, label=label, id=id
             )
-            model = replace(model, facts=facts)
         else:
             source = read_rows(
                 data,
@@ -364,21 +359,22 @@ class Collection:
                 model=model,
                 types=types,
             )
-            if model is None:
-                model = learn_model(
-                    source,
-                    learner,
-                    bits,
-                    backbone,
-                    random_state,
-                    progress,
-                    normalize=normalize,
-                )
-            elif normalize:
-                check_vectors_only(source)
-                model = replace(model, facts=replace(model.facts, normalize=True))
-            chosen = {"index": index, "keep_vectors": keep_vectors}
-            model, table = first_rows(model, source, chosen, progress)
+        if model is None:
+            model = learn_model(
+                source,
+                learner,
+                bits,
+                backbone,
+                random_state,
+                progress,
+                normalize=normalize,
+            )
+        elif normalize:
+            kind = source.kind if schema is None else model.kind
+            check_vectors_only(kind, source.source)
+            model = replace(model, facts=replace(model.facts, normalize=True))
+        chosen = {"index": index, "keep_vectors": keep_vectors}
+        model, table = first_rows(model, source, chosen, progress)
         collection = cls(_Version(model, None), None)
         collection._replace(model, [table], path, overwrite=overwrite)
         return collection
@@ -477,7 +473,7 @@ class Collection:
 
         def version() -> _Version:
             model, store, digest = _folder.read_folder(folder)
-            rows = None if store is None else Rows.newest(store)
+            rows = None if store is None else Rows(store)
             if rows and rows.snapshot.fingerprint != model.encoder.fingerprint:
                 raise ArtefactError(f"the rows of {folder} are of another encoder")
             return _Version(model, rows, digest)
@@ -493,7 +489,7 @@ class Collection:
         path, version = Path(path), self._version
         if self._folder is not None and path.resolve() == self._folder.resolve():
             newest = _folder.folder_state(self._folder)
-            if self._is_frozen and _state(version) != newest:
+            if self._is_frozen and version.state != newest:
                 raise ArgumentError(
                     f"version {self.version} is not the newest of {path}: save it to "
                     "another folder"
@@ -545,8 +541,9 @@ class Collection:
             Only items within this Hamming distance.
         filter : str or pyarrow.compute.Expression, default=None
             A condition that items meet, about the columns, as
-            ``"category = 'x' and year >= 2020"``, and the bits, as ``"bit(12) = 1"``:
-            see `fewbits.collection.filters.matching_rows`.
+            ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
+            or as ``id``, and the bits, as ``"bit(12) = 1"``: see
+            `fewbits.collection.filters.matching_rows`.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
@@ -581,16 +578,16 @@ class Collection:
         names = rows.column_names(columns)
         mask = version.mask(filter, allowed)
         most = max(1, len(rows))  # more is not padded: asking for it costs nothing
+        k = None if k is None else min(check_k(k), most)
         if radius is not None:
             ranking = {"rerank": rerank, "shortlist": shortlist, "group_by": group_by}
             for name, value in ranking.items():
                 if value not in (None, False):
                     raise ArgumentError(f"{name} cannot be combined with radius")
-            radius, k = check_radius(radius), None if k is None else check_k(k)
             search = Search(model, rows, query, "hamming", None, mask)
-            distances, hits = search.within(radius, None if k is None else min(k, most))
+            distances, hits = search.within(check_radius(radius), k)
         else:
-            k = min(10 if k is None else check_k(k), most)
+            k = min(10, most) if k is None else k
             metric = metric_of(rows, query, rerank, shortlist)
             search = Search(model, rows, query, metric, shortlist, mask)
             if group_by is None:
@@ -740,7 +737,8 @@ class Collection:
             When there are neither class codes nor a `label`, options do not go
             together, or the collection cannot reject at this rate.
         """
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
         return classify(
             model,
@@ -796,8 +794,9 @@ class Collection:
         >>> [pairs.ids.tolist() for pairs in col.duplicates(radius=1)]
         [[[0, 2], [1, 3]]]
         """
-        rows, mask = self._version.filled, self._version.mask(filter, allowed)
-        index = rows.index(self.facts.index or "auto")
+        version = self._version
+        rows, mask = version.filled, version.mask(filter, allowed)
+        index = rows.index(version.model.facts.index or "auto")
         return Duplicates(rows, index, radius, max_vector_distance, mask)
 
     def recall(
@@ -858,9 +857,10 @@ class Collection:
         >>> [estimate.search for estimate in col.recall(k=5, queries=X[:100])]
         ['hamming', 'scores', 'euclidean']
         """
+        version = self._version
         return estimate_recall(
-            self._version.model,
-            self._version.filled,
+            version.model,
+            version.filled,
             k,
             queries=queries,
             vectors=vectors,
@@ -889,10 +889,8 @@ class Collection:
         items, texts, vectors, images, ids, codes, progress
             As of `search` and `create`; of items of the collection, the stored codes.
         """
-        model, rows = self._version.model, self._version.rows
-        if items is not None and progress is not None:
-            return model.encode(model.features(items, progress=progress), progress)
-        query = Query.one_of(model, rows, items, texts, vectors, images, ids, codes)
+        version, values = self._version, (items, texts, vectors, images, ids, codes)
+        query = Query.one_of(version.model, version.rows, *values, progress=progress)
         return query.codes
 
     def features(
@@ -1021,9 +1019,10 @@ skip_unreadable, progress
         ArgumentError
             When an id is not there or repeats, or a column is of another type.
         """
-        model, rows = self._version.model, self._version.filled
-        table = update_table(model, rows, data, id, ids, columns)
-        del rows  # so that files of this version go when `_take_over` leaves it
+        version = self._version
+        model, rows, schema = version.model, version.filled, self._schema(version)
+        table = update_table(model, rows, schema, data, id, ids, columns)
+        del version, rows  # so that files of this version go when it is left
         keys = table[ID].combine_chunks()
         with self._writing(timeout) as writer:
             check_known(keys, writer.holds(keys))
@@ -1170,6 +1169,10 @@ skip_unreadable, progress
         tables = [*version.filled.batches(names, version.id_name, mask)]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
+    def to_pandas(self, columns: Names | None = None, *, filter: Filter = None) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(columns, filter=filter))
+
     def column(self, name: str, positions: IdArray | None = None) -> NDArray[Any]:
         """Return a column, or some of it by positions, as an array of objects."""
         rows = self._version.filled
@@ -1208,7 +1211,8 @@ skip_unreadable, progress
     @property
     def schema(self) -> Schema:
         """Arrow's schema of `to_arrow`."""
-        return self._version.schema(self._version.filled.columns)
+        version = self._version
+        return version.schema(version.filled.columns)
 
     @property
     def id_name(self) -> str:
@@ -1314,10 +1318,11 @@ skip_unreadable, progress
             version = _number_of(self.tags(), version)
         if check_count(version, "version", 0) == self.version:
             return self.frozen()
-        rows = self._version.filled
+        newest = self._version
+        rows = newest.filled
         self._check_there(version)
         snapshot = rows.store.snapshot(version)
-        earlier = replace(self._version, rows=Rows(rows.store, snapshot, rows))
+        earlier = replace(newest, rows=Rows(rows.store, snapshot, rows))
         return Collection(earlier, self._folder, frozen=True)
 
     def frozen(self) -> Collection:
@@ -1342,7 +1347,7 @@ skip_unreadable, progress
                 newest = rows.store.newest()
             if rows is None or rows.snapshot.number == newest:
                 return False
-            self._version = replace(self._version, rows=Rows.newest(rows.store, rows))
+            self._version = replace(self._version, rows=Rows(rows.store, before=rows))
             return True
 
     # Keeping it well.
@@ -1401,7 +1406,7 @@ skip_unreadable, progress
             When the folder is no collection.
         """
         with _folder.naming_folder(Path(path)):
-            return _folder.verified(path, rows=rows, record=record).report
+            return verified(path, rows=rows, record=record).report
 
     @classmethod
     def repair_folder(
@@ -1428,20 +1433,22 @@ skip_unreadable, progress
         ArtefactError
             When the folder holds nothing to repair, or nothing of it can be read.
         """
-        report = _folder.repaired(path, drop_rows=drop_rows)
+        report = repaired(path, drop_rows=drop_rows)
         if encoder is not None:
             folder = Path(path).absolute()
             other = encoder_model(_source(encoder))
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            damaged = cls(_Version(model, Rows.newest(store), digest), folder)
+            version = _Version(model, Rows(store), digest)
+            damaged = cls(version, folder)
+            del version  # a handle alone holds the files of the old rows
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
     def last_verified(self) -> Verification | None:
         """Return what the last `verify` of the folder found; None without any."""
-        return None if self._folder is None else _folder.last_verified(self._folder)
+        return None if self._folder is None else last_verified(self._folder)
 
     def backup(self, path: str | Path) -> None:
         """Make a new folder of this version, while others may change the collection.
@@ -1498,7 +1505,8 @@ skip_unreadable, progress
 
         Raises ArgumentError where `bits` is not between 1 and the length of the codes.
         """
-        model, rows = self._version.model.prefix(bits), self._version.rows
+        version = self._version
+        model, rows = version.model.prefix(bits), version.rows
         tables = None if rows is None else prefixed_tables(rows, bits)
         shorter = Collection(_Version(model, None), None)
         shorter._replace(model, tables, None, before=rows)
@@ -1578,10 +1586,12 @@ skip_unreadable, progress
 
         ``bytes_per_item`` counts an item's code, correction and vector.
         """
-        return summary(self._version.model, self._version.rows)
+        version = self._version
+        return summary(version.model, version.rows)
 
     def __repr__(self) -> str:
-        model, rows = self._version.model, self._version.rows
+        version = self._version
+        model, rows = version.model, version.rows
         parts = [repr(model.encoder)]
         if model.backbone is not None:
             parts.append(model.backbone)
@@ -1589,7 +1599,8 @@ skip_unreadable, progress
             parts.append(f"{len(model.codebook):,} classes")
         form = None if rows is None else rows.vector_dtype
         kept = "" if form is None else f" with {form} vectors"
-        parts.append(f"{len(self):,} items{kept}")
+        n_items = 0 if rows is None else len(rows)
+        parts.append(f"{n_items:,} items{kept}")
         where = "" if self._folder is None else f"{str(self._folder)!r}, "
         return f"Collection({where}{', '.join(parts)})"
 
@@ -1599,19 +1610,33 @@ skip_unreadable, progress
         return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows, kind = self._version.rows, type(self)
-        number = None if rows is None else self.version
+        version, kind = self._version, type(self)
+        rows = version.rows
+        number = None if rows is None else rows.snapshot.number
         if self._folder is not None:
             return _reopened, (kind, self._folder, number, self._is_frozen)
         disk = None if rows is None else rows.store.disk
-        return _remade, (kind, self._version.model, disk, number, self._is_frozen)
+        return _remade, (kind, version.model, disk, number, self._is_frozen)
 
     # What the methods above share.
 
+    def _schema(self, version: _Version) -> Schema:
+        """Return the types of columns after the changes of this transaction so far."""
+        if self._writer is not None:
+            return self._writer.manifest.schema
+        return None if version.rows is None else version.rows.schema
+
     def _read(self, data: Data, types: Any = None, **options: Any) -> Input:
         """Return rows to add, of the kind that the collection takes."""
-        model, rows = self._version.model, self._version.rows
-        return read_rows(data, types=types, model=model, rows=rows, **options)
+        version = self._version
+        return read_rows(
+            data,
+            types=types,
+            model=version.model,
+            rows=version.rows,
+            schema=self._schema(version),
+            **options,
+        )
 
     def _append(
         self,
@@ -1684,6 +1709,8 @@ skip_unreadable, progress
         rows that come replace what this handle has. Numbers that `before` gave as ids
         are not given again.
         """
+        import pyarrow as pa
+
         n_bits, fingerprint = model.encoder.n_bits, model.encoder.fingerprint
         version, here = self._version, self._folder
         in_place = here is not None and folder == here
@@ -1691,16 +1718,19 @@ skip_unreadable, progress
 
         def write_rows(name: str) -> Store | None:
             # Others cannot write now: what they have written before must not be lost.
-            if in_place and _state(version) != _folder.folder_state(str(here)):
+            if in_place and version.state != _folder.folder_state(str(here)):
                 raise _StaleError(
                     f"the collection {here} has been changed by others: call refresh()"
                 )
             if tables is None:
                 return None
-            schema, parts = with_first(tables)
-            where = None if folder is None else folder / name
+            parts = iter(tables)
+            first = next(parts)
+            schema = first.schema
+            if ID not in schema.names:  # the store numbers the rows
+                schema = schema.insert(0, pa.field(ID, pa.int64()))
             store = Store.create(
-                where,
+                None if folder is None else folder / name,
                 schema,
                 n_bits=n_bits,
                 fingerprint=fingerprint,
@@ -1708,11 +1738,11 @@ skip_unreadable, progress
                 next_id=0 if before is None else before.snapshot.manifest.next_id,
             )
             with store.writer() as writer:
-                for table in parts:
+                for table in chain([first], parts):
                     writer.append(table)
                 writer.commit()
             nonlocal rows
-            rows = Rows.newest(store)  # before others may replace it
+            rows = Rows(store)  # before others may replace it
             return store
 
         if folder is None:
@@ -1815,6 +1845,11 @@ class _Version:
         return self.rows
 
     @property
+    def state(self) -> tuple[str | None, int]:
+        """What `folder_state` returns while nobody changes the folder."""
+        return self.digest, -1 if self.rows is None else self.rows.snapshot.number
+
+    @property
     def id_name(self) -> str:
         columns = () if self.rows is None else self.rows.columns
         return self.model.facts.id_column or ("id" if "id" not in columns else ID)
@@ -1866,12 +1901,6 @@ def _number_of(tags: Mapping[str, int], name: str) -> int:
             f"no version has the name {name!r}; there are {known_names(tags) or 'none'}"
         )
     return tags[name]
-
-
-def _state(version: _Version) -> tuple[str | None, int]:
-    """Return what `folder_state` does while nobody changes the folder."""
-    number = -1 if version.rows is None else version.rows.snapshot.number
-    return version.digest, number
 
 
 # Collections in other processes.

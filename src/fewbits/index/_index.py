@@ -53,8 +53,8 @@ class Index(ABC):
 
     Every index gives the answers of `FlatIndex`, ordered by (distance, id), and differs
     in how long it takes. A subclass implements `_topk` and `_within`, which search one
-    segment, and keeps its parameters in slots of their names; see "Adding an index" in
-    CONTRIBUTING.
+    segment, and `_configure`, which keeps its parameters in slots of their names; see
+    "Adding an index" in CONTRIBUTING.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Index(ABC):
         "_starts",
     )
     _frozen: bool
-    #: One or more; the ids of each are larger than all of those before. Places count
+    #: One or more; the ids of each are larger than all of those before. Positions count
     #: through all segments, so that (distance, position) orders as (distance, id) does.
     _segments: tuple[Segment, ...]
     _starts: list[int]
@@ -108,8 +108,12 @@ class Index(ABC):
                 "are bits, pack them (fewbits.codes.pack, or encode in place of "
                 "transform), which takes an eighth of the room"
             )
-        self._hold((Segment.of(codes, new_ids(ids, len(codes), -1)),))
         self._room, self._frozen = None, False
+        self._hold((Segment.of(codes, new_ids(ids, len(codes), -1)),))
+
+    @abstractmethod
+    def _configure(self) -> None:
+        """Check the parameters of the subclass, and set the slots of their names."""
 
     @classmethod
     def from_segments(
@@ -142,10 +146,7 @@ class Index(ABC):
         >>> index.search(codes[:1], k=2)
         Neighbours(distances=array([[0, 3]], dtype=int32), ids=array([[5, 4]]))
         """
-        parts = tuple(Segment(*part) for part in segments)
-        index = cls(np.empty((0, parts[0].codes.shape[1]), np.uint8), **settings)
-        index._hold(parts)
-        return index
+        return _made(cls, tuple(Segment(*part) for part in segments), settings)
 
     # What it holds
 
@@ -159,13 +160,13 @@ class Index(ABC):
     @property
     def codes(self) -> CodeArray:
         """The codes in the order given, read-only."""
-        parts = [segment.given[0] for segment in self._segments]
+        parts = [segment.inserted()[0] for segment in self._segments]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
     @property
     def ids(self) -> IdArray:
         """The ids in the order given, read-only."""
-        parts = [segment.given[1] for segment in self._segments]
+        parts = [segment.inserted()[1] for segment in self._segments]
         return parts[0].view() if len(parts) == 1 else read_only(np.concatenate(parts))
 
     @property
@@ -354,11 +355,11 @@ class Index(ABC):
         if len(hits) == 1:
             ids = self._ids_at(hits[0].ids)
             return RangeSearchResult(hits[0].offsets, hits[0].distances, ids)
-        counts = [np.diff(of_one.offsets) for of_one in hits]
+        counts = [np.diff(near.offsets) for near in hits]
         query = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
-        distances = np.concatenate([of_one.distances for of_one in hits])
+        distances = np.concatenate([near.distances for near in hits])
         pairs = zip(self._segments, hits, strict=True)
-        ids = np.concatenate([segment.ids_at(of_one.ids) for segment, of_one in pairs])
+        ids = np.concatenate([segment.ids_at(near.ids) for segment, near in pairs])
         # Stable, and the ids of a segment come after those of the ones before.
         order = np.lexsort((distances, query))
         offsets = np.concatenate([[0], np.cumsum(sum(counts))])
@@ -560,14 +561,14 @@ class Index(ABC):
             codes, numbers = self._codes_at(positions)
             distances = asymmetric(floats, codes, numbers)
             if isinstance(offsets, Corrections):
-                offsets.apply(distances, floats, self._given_at(positions))
+                offsets.apply(distances, floats, self._insertion_numbers(positions))
             elif offsets is not None:
                 add_offsets(distances, offsets, codes, numbers)
             distances, positions = best(
                 distances, positions, k if pair is None else last
             )
         if pair is not None:
-            distances = exact(*pair, self._given_at(positions), metric)
+            distances = exact(*pair, self._insertion_numbers(positions), metric)
             distances, positions = best(distances, positions, k)
         ids = pad(self._ids_at(positions), k)
         return RerankedNeighbours(pad(distances, k, np.inf), ids)
@@ -575,7 +576,7 @@ class Index(ABC):
     # Copies and files
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self.is_frozen:
+        if getattr(self, "_frozen", False):
             raise AttributeError(_FROZEN)
         super().__setattr__(name, value)
 
@@ -583,11 +584,11 @@ class Index(ABC):
         raise AttributeError(f"{name} cannot be deleted")
 
     def __copy__(self) -> Self:
-        return _restored(type(self), self._segments, self._settings())
+        return _made(type(self), self._segments, self._settings())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         segments = (Segment.of(np.array(self.codes), np.array(self.ids)),)
-        return _restored(type(self), segments, self._settings())
+        return _made(type(self), segments, self._settings())
 
     def __reduce__(self) -> tuple[Any, ...]:
         codes, ids = np.array(self.codes), np.array(self.ids)
@@ -649,16 +650,16 @@ class Index(ABC):
             )
         try:
             segments = (Segment.of(codes, new_ids(ids, len(codes), -1)),)
-            empty = kinds[kind](codes[:0], **settings)
+            index: Self = _made(kinds[kind], segments, settings)
         except (FewbitsError, TypeError) as error:
             raise ArtefactError(f"{path} holds no index: {error}") from error
-        return _restored(kinds[kind], segments, empty._settings())
+        return index
 
     # How segments are searched as one
 
     def _hold(self, segments: tuple[Segment, ...]) -> None:
         self._segments = segments
-        self._starts = list(accumulate(map(len, segments), initial=0))
+        self._starts = [0, *accumulate(map(len, segments[:-1]))]
         self._live_bits = [segment.live_bits for segment in segments]
         self._n_live = sum(segment.n_live for segment in segments)
 
@@ -693,7 +694,7 @@ class Index(ABC):
         """Return the distances and positions of the `k` nearest of all segments."""
         keys = []
         for segment, start, mask in zip(
-            self._segments, self._starts, bits, strict=False
+            self._segments, self._starts, bits, strict=True
         ):
             if len(segment) and k:
                 near, at = self._topk(segment, queries, min(k, len(segment)), mask)
@@ -723,9 +724,9 @@ class Index(ABC):
             ends = list(accumulate(segment.n_live for segment in segments))
             masks = np.split(chosen, ends[:-1])
             return [s.mask_of(m) for s, m in zip(segments, masks, strict=True)]
-        mask = np.zeros(self._starts[-1], np.bool_)
+        mask = np.zeros(sum(map(len, segments)), np.bool_)
         mask[self._positions_of(whole_ids(chosen, "allowed"), "allowed")] = True
-        return [*np.split(mask, self._starts[1:-1])]
+        return [*np.split(mask, self._starts[1:])]
 
     def _bits(self, allowed: ArrayLike | None) -> list[Bits | None]:
         masks = self._masks(allowed)
@@ -733,8 +734,8 @@ class Index(ABC):
 
     def _find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the position of each id, and whether it is there."""
-        positions, is_held = self._segments[0].find(ids)
-        for segment, start in zip(self._segments[1:], self._starts[1:], strict=False):
+        positions, is_held = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
+        for segment, start in zip(self._segments, self._starts, strict=True):
             local, here = segment.find(ids)
             positions = np.where(here, local + start, positions)
             is_held = is_held | here
@@ -752,7 +753,7 @@ class Index(ABC):
 
     def _split(self, positions: IdArray) -> Iterator[tuple[Segment, Mask, IdArray]]:
         """Yield each segment, which of the positions lie in it, and where there."""
-        for segment, start in zip(self._segments, self._starts, strict=False):
+        for segment, start in zip(self._segments, self._starts, strict=True):
             inside = (positions >= start) & (positions < start + len(segment))
             yield segment, inside, positions[inside] - start
 
@@ -768,15 +769,15 @@ class Index(ABC):
             ids[inside] = segment.ids_at(local)
         return ids
 
-    def _given_at(self, positions: IdArray) -> IdArray:
+    def _insertion_numbers(self, positions: IdArray) -> IdArray:
         """Return where in the order given the codes at positions are; -1 stays."""
         if len(self._segments) == 1:
-            return self._segments[0].given_at(positions)
-        given, before = np.full(positions.shape, -1, np.int64), 0
+            return self._segments[0].insertion_numbers(positions)
+        numbers, before = np.full(positions.shape, -1, np.int64), 0
         for segment, inside, local in self._split(positions):
-            given[inside] = segment.given_at(local) + before
+            numbers[inside] = segment.insertion_numbers(local) + before
             before += segment.n_live
-        return given
+        return numbers
 
     def _codes_at(self, positions: IdArray) -> tuple[CodeArray, IdArray]:
         """Return codes, and where among them the codes at positions are; -1 stays."""
@@ -811,12 +812,12 @@ class Index(ABC):
         follow = not len(last) or int(last.ids[-1]) < lowest
         if follow and len(last) > _SMALL:
             parts.append(Segment.of(codes.copy(), ids.copy()))
-        elif follow and last.order is None and rising(ids):
+        elif follow and last.insertion is None and rising(ids):
             parts[-1] = self._grown(last, codes, ids)
         else:
             # Segments with ids that are larger than a new one are joined with it.
             later = [parts.pop()]
-            while parts and parts[-1].ids[-1:].max(initial=lowest) > lowest:
+            while parts and len(parts[-1]) and int(parts[-1].ids[-1]) > lowest:
                 later.insert(0, parts.pop())
             parts.append(_joined(later, (codes, ids)))
         # Each is at least twice as long as the next: there are few, and over many
@@ -829,13 +830,15 @@ class Index(ABC):
         """Append to the last segment; while there is room, nothing is copied."""
         start, size = len(last), len(last) + len(ids)
         room = self._room
-        if room is None or last.ids.base is not room[1] or size > len(room[1]):
+        base = getattr(last.ids, "base", None)  # a range has none
+        if room is None or base is not room[1] or size > len(room[1]):
             capacity = max(size, 2 * start)
             room = (
                 np.empty((capacity, self._width), np.uint8),
                 np.empty(capacity, np.int64),
             )
-            room[0][:start], room[1][:start] = last.codes, last.ids
+            room[0][:start] = last.codes
+            room[1][:start] = last.ids_at(np.arange(start))
             self._room = room
         room[0][start:size], room[1][start:size] = codes, ids
         live = None
@@ -866,6 +869,9 @@ class FlatIndex(Index):
     """
 
     __slots__ = ()
+
+    def _configure(self) -> None:
+        """Take no parameters."""
 
     def _topk(
         self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None
@@ -950,22 +956,21 @@ def _joined(
     parts: Sequence[Segment], more: tuple[CodeArray, IdArray] | None = None
 ) -> Segment:
     """Return segments and more codes and ids as one, without what is removed."""
-    pieces = [part.given for part in parts]
+    pieces = [part.inserted() for part in parts]
     if more is not None:
         pieces.append(more)
     codes, ids = zip(*pieces, strict=True)
     return Segment.of(np.concatenate(codes), np.concatenate(ids))
 
 
-def _restored(
+def _made(
     kind: type[AnyIndex], segments: tuple[Segment, ...], settings: dict[str, Any]
 ) -> AnyIndex:
-    """Return an index of the same kind and settings with other contents."""
+    """Return an index of a kind and its settings over segments."""
     index: AnyIndex = object.__new__(kind)
-    for name, value in settings.items():
-        setattr(index, name, value)
-    index._hold(segments)
     index._room, index._frozen = None, False
+    index._hold(segments)
+    index._configure(**settings)
     return index
 
 
@@ -976,5 +981,5 @@ def _unpickled(
     settings: dict[str, Any],
     frozen: bool,
 ) -> AnyIndex:
-    index = _restored(kind, (Segment.of(codes, ids),), settings)
+    index = _made(kind, (Segment.of(codes, ids),), settings)
     return index.freeze() if frozen else index

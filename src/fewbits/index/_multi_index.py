@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewbits import _kernels
 from fewbits._checks import whole_number
 from fewbits._typing import CodeArray, DistanceArray, IdArray
-from fewbits.codes import RangeSearchResult, as_codes
+from fewbits.codes import RangeSearchResult
 from fewbits.errors import ArgumentError
 from fewbits.index._index import Bits, Index, scan_nearest, scan_within
 from fewbits.index._segment import Segment
@@ -79,9 +79,15 @@ class MultiIndexHashing(Index):
         *,
         use_scan: bool = True,
     ) -> None:
+        super().__init__(codes, ids)
+        self._configure(n_substrings, use_scan=use_scan)
+
+    def _configure(
+        self, n_substrings: int | None = None, *, use_scan: bool = True
+    ) -> None:
         if n_substrings is not None:
-            n_bits = 8 * as_codes(codes).shape[1]
             n_substrings = whole_number(n_substrings, "n_substrings")
+            n_bits = 8 * self._width
             fewest = -(-n_bits // MAX_LENGTH)
             if not fewest <= n_substrings <= n_bits:
                 raise ArgumentError(
@@ -89,7 +95,6 @@ class MultiIndexHashing(Index):
                     f"codes of {n_bits} bits, got {n_substrings}"
                 )
         self.n_substrings, self.use_scan = n_substrings, bool(use_scan)
-        super().__init__(codes, ids)
 
     def _topk(
         self, segment: Segment, queries: CodeArray, k: int, mask: Bits | None

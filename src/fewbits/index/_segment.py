@@ -1,4 +1,4 @@
-"""A run of codes with permanent numbers and a mask of those that are left."""
+"""A run of codes in the order of their ids, with a mask of those that are left."""
 
 from typing import Any, Self
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._allowed import plain_array
 from fewbits._frozen import frozen_array, read_only
-from fewbits._live import LiveRows
+from fewbits._rank_select import RankSelect
 from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError
 from fewbits.index._tables import TableCache
@@ -18,9 +18,11 @@ Mask = NDArray[np.bool_]
 class Segment:
     """Codes with ids that rise. A value: additions and removals make another.
 
-    A *position* is one in these arrays, which are in the order of the ids, in which
-    ties are answered. The `given` are without removed ones, in the order in which they
-    came.
+    Three numbers lead to a code. Its *id* is what answers name; the ids of the index of
+    a collection are its rows. Its *position* is where it stands in these arrays, which
+    are in the order of the ids, in which ties are answered. Its *insertion number*
+    counts the codes that are left in the order in which they came: that of the masks
+    and vectors of a caller.
 
     Parameters
     ----------
@@ -31,21 +33,30 @@ class Segment:
         The positions that are left; None for all.
     tables : TableCache, default=None
         Tables of the codes, shared with other indexes over them.
-    order : ndarray of shape (n,), default=None
-        The number of each position in the order in which codes came; None where that is
-        the order of the ids.
+    insertion : ndarray of shape (n,), default=None
+        Where each position is in the order in which codes came, removed ones included;
+        None where that is the order of the ids.
+
+    Attributes
+    ----------
+    n_live : int
+        How many are left.
+    live_bits : ndarray of uint8 or None
+        `live` as kernels take it, a bit a code.
+    first_id : int or None
+        The first id where the others count on from it, so that nothing is looked up.
     """
 
     __slots__ = (
-        "_given",
-        "_ids",
-        "_live_bits",
-        "_live_rows",
+        "_inserted",
+        "_ranks",
         "codes",
         "first_id",
+        "ids",
+        "insertion",
         "live",
+        "live_bits",
         "n_live",
-        "order",
         "tables",
     )
 
@@ -55,18 +66,17 @@ class Segment:
         ids: IdArray | range,
         live: Mask | None = None,
         tables: TableCache | None = None,
-        order: IdArray | None = None,
+        insertion: IdArray | None = None,
     ) -> None:
-        self.codes, self.live, self.order = codes, live, order
+        self.codes, self.live, self.insertion = codes, live, insertion
+        self.ids = ids if len(ids) else np.empty(0, np.int64)
         self.tables = TableCache() if tables is None else tables
         self.n_live = len(ids) if live is None else int(np.count_nonzero(live))
-        # Where ids count on from the first, nothing has to be looked up.
+        self.live_bits = None if live is None else np.packbits(live)
         dense = len(ids) > 0 and int(ids[-1]) - int(ids[0]) == len(ids) - 1
         self.first_id = int(ids[0]) if dense else None
-        self._ids = ids
-        self._live_bits: NDArray[np.uint8] | None = None
-        self._live_rows: LiveRows | None = None
-        self._given: tuple[CodeArray, IdArray] | None = None
+        self._inserted: tuple[CodeArray, IdArray] | None = None
+        self._ranks: RankSelect | None = None
 
     @classmethod
     def of(cls, codes: CodeArray, ids: IdArray) -> Self:
@@ -77,29 +87,16 @@ class Segment:
         if rising(ids):
             return cls(codes, ids).frozen()
         order = np.argsort(ids)
-        return cls(codes[order], ids[order], order=order).frozen()
+        return cls(codes[order], ids[order], insertion=order).frozen()
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    @property
-    def ids(self) -> IdArray:
-        """The id at each position."""
-        if isinstance(self._ids, range):
-            self._ids = read_only(np.arange(self._ids.start, self._ids.stop))
-        return self._ids
-
     def ids_at(self, positions: Any) -> Any:
-        return (
-            self.ids[positions] if self.first_id is None else self.first_id + positions
-        )
-
-    @property
-    def live_bits(self) -> NDArray[np.uint8] | None:
-        """The mask of positions that are left as kernels take it, None for all."""
-        if self._live_bits is None and self.live is not None:
-            self._live_bits = np.packbits(self.live)
-        return self._live_bits
+        """Return the ids at some positions."""
+        if self.first_id is not None:
+            return self.first_id + positions
+        return self.ids[positions]
 
     @property
     def last_id(self) -> int:
@@ -109,37 +106,46 @@ class Segment:
         last = len(self) - 1 if self.live is None else np.flatnonzero(self.live)[-1]
         return int(self.ids_at(last))
 
-    @property
-    def given(self) -> tuple[CodeArray, IdArray]:
-        """Codes and ids that are left, in the order in which they came, read-only."""
-        if self._given is None:
+    def inserted(self) -> tuple[CodeArray, IdArray]:
+        """Return codes and ids that are left by insertion number, read-only."""
+        if self._inserted is None:
             codes, ids, live = self.codes, self.ids, self.live
-            if self.order is not None:
-                positions = np.argsort(self.order)
+            if isinstance(ids, range):
+                ids = np.arange(ids.start, ids.stop)
+            if self.insertion is not None:
+                positions = np.argsort(self.insertion)
                 codes, ids = codes[positions], ids[positions]
                 live = None if live is None else live[positions]
             if live is not None:
                 codes, ids = codes[live], ids[live]
-            self._given = read_only(codes), read_only(ids)
-        return self._given
+            self._inserted = read_only(codes), read_only(ids)
+        return self._inserted
 
-    def given_at(self, positions: IdArray) -> IdArray:
-        """Return which of the `given` are at positions that are left; -1 stays."""
-        if self.order is not None:
-            positions = np.where(positions < 0, -1, self.order[positions])
+    def insertion_numbers(self, positions: IdArray) -> IdArray:
+        """Return the insertion numbers of positions that are left; -1 stays."""
+        if self.insertion is not None:
+            positions = np.where(positions < 0, -1, self.insertion[positions])
         if self.live is None:
             return positions
-        if self._live_rows is None:
-            self._live_rows = LiveRows(self._in_order(self.live))
-        return self._live_rows.rows(positions)
+        if self._ranks is None:
+            self._ranks = RankSelect(self._by_insertion(self.live))
+        return self._ranks.rank(positions)
 
-    def mask_of(self, chosen: Mask) -> Mask:
-        """Turn a mask over the `given` into one over the positions."""
-        mask = chosen
+    def mask_of(self, allowed: Mask) -> Mask:
+        """Turn a mask over insertion numbers into one over positions."""
+        mask = allowed
         if self.live is not None:
             mask = np.zeros(len(self), np.bool_)
-            mask[self._in_order(self.live)] = chosen
-        return mask if self.order is None else mask[self.order]
+            mask[self._by_insertion(self.live)] = allowed
+        return mask if self.insertion is None else mask[self.insertion]
+
+    def _by_insertion(self, mask: Mask) -> Mask:
+        """Turn a mask over positions into one in the order in which codes came."""
+        if self.insertion is None:
+            return mask
+        moved = np.empty_like(mask)
+        moved[self.insertion] = mask
+        return moved
 
     def find(self, ids: IdArray) -> tuple[IdArray, Mask]:
         """Return the position of each id, and whether it is left there."""
@@ -150,7 +156,7 @@ class Segment:
             there = (positions >= 0) & (positions < len(self))
         else:
             positions = np.minimum(np.searchsorted(self.ids, ids), len(self) - 1)
-            there = self.ids[positions] == ids
+            there = self.ids_at(positions) == ids
         if self.live is not None:
             there[there] = self.live[positions[there]]
         return positions, there
@@ -160,29 +166,20 @@ class Segment:
         live = np.ones(len(self), np.bool_) if self.live is None else self.live
         live = live.copy()
         live[positions] = False
-        marked = type(self)(self.codes, self._ids, live, self.tables, self.order)
-        return marked if 2 * marked.n_live >= len(self) else self.of(*marked.given)
+        marked = type(self)(self.codes, self.ids, live, self.tables, self.insertion)
+        return marked if 2 * marked.n_live >= len(self) else self.of(*marked.inserted())
 
     def frozen(self) -> Self:
-        """Return the same in arrays that cannot change, with nothing left to do."""
+        """Return the same in arrays that cannot change."""
         codes = frozen_array(self.codes)
         live = None if self.live is None else frozen_array(self.live)
-        ids: IdArray | range
         if self.first_id is None:
-            ids = frozen_array(self.ids)
+            ids: IdArray | range = frozen_array(np.asarray(self.ids))
         else:
             ids = range(self.first_id, self.first_id + len(self))
         # Tables of codes that could still change are not those of the copy.
         tables = self.tables if codes is self.codes else None
-        return type(self)(codes, ids, live, tables, self.order)
-
-    def _in_order(self, mask: Mask) -> Mask:
-        """Turn a mask over the positions into one in the order in which codes came."""
-        if self.order is None:
-            return mask
-        moved = np.empty_like(mask)
-        moved[self.order] = mask
-        return moved
+        return type(self)(codes, ids, live, tables, self.insertion)
 
 
 def rising(ids: IdArray) -> bool:

@@ -247,28 +247,24 @@ class LazyTables:
         if self._tables is None:
             self._credit += spared
             # A thread that comes while another makes them does a scan.
-            while self._pays() and self._lock.acquire(blocking=False):
+            while self._are_due() and self._lock.acquire(blocking=False):
                 try:
-                    self._make()
+                    if self._are_due():
+                        read, self._read = self._read, None
+                        self._tables = (
+                            build_tables(self._codes, self._n_substrings)
+                            if read is None
+                            else read(self._codes)
+                        )
+                except MemoryError:
+                    self._credit = -inf  # a scan needs none
                 finally:
                     self._lock.release()
         return self._tables
 
-    def _pays(self) -> bool:
+    def _are_due(self) -> bool:
         price = _BUILD if self._read is None else _READ
         return self._tables is None and self._credit >= price * self._n_entries
-
-    def _make(self) -> None:
-        if self._tables is not None:
-            return
-        read, self._read = self._read, None
-        try:
-            if read is None:
-                self._tables = build_tables(self._codes, self._n_substrings)
-            else:
-                self._tables = read(self._codes)
-        except MemoryError:
-            self._credit = -inf  # a scan needs none
 
 
 class TableCache:

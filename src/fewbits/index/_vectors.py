@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewbits._arrow import as_array
 from fewbits._frozen import Immutable, frozen_array
-from fewbits._live import LiveRows
+from fewbits._rank_select import RankSelect
 from fewbits._repr import one_line
 from fewbits._spans import spans
 from fewbits._typing import IdArray
@@ -203,12 +203,12 @@ class VectorPart:
         return int(np.count_nonzero(self.live))
 
     @cached_property
-    def _live_rows(self) -> LiveRows:
-        return LiveRows(self.live)
+    def _ranks(self) -> RankSelect:
+        return RankSelect(self.live)
 
     def at(self, rows: IdArray) -> IdArray:
         """Turn rows into positions that may be read; -1 stays."""
-        rows = self._live_rows.places(rows)
+        rows = self._ranks.select(rows)
         if self.check is not None:
             self.check(np.unique(rows[rows >= 0]))
         return rows

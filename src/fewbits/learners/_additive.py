@@ -96,8 +96,7 @@ class AdditiveCodes(Learner):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 16))
-    >>> learner = AdditiveCodes(n_bits=24, random_state=0).fit(X)
-    >>> learner.encoder_
+    >>> AdditiveCodes(n_bits=24, random_state=0).fit(X).encoder_
     AdditiveEncoder(16 -> 24 bits)
     """
 

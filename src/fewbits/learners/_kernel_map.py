@@ -225,8 +225,6 @@ class KernelMapped(Learner):
     >>> mapped = KernelMapped(ITQ(n_bits=16, random_state=0), kernel="chi2").fit(X)
     >>> mapped.encoder_
     KernelMapEncoder(8 -> 16 bits)
-    >>> mapped.encode(X).shape
-    (100, 2)
     """
 
     learner: Learner

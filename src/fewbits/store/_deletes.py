@@ -101,9 +101,10 @@ def write_deletes(
     deleted = replace(segment, n_live=n_live, deletes=number)
     head = np.array([(deletes.n_rows, deletes.n_deleted, deletes.is_packed)], _HEAD)
     data = _MAGIC + segment.token.encode() + head.tobytes() + deletes.content.tobytes()
+    name = deleted.name("del")
     with contextlib.suppress(FileNotFoundError):  # of a state that was not published
-        disk.remove(deleted.deletes_name)
-    write_file(disk, deleted.deletes_name, sealed(data))
+        disk.remove(name)
+    write_file(disk, name, sealed(data))
     return deleted
 
 
@@ -116,9 +117,9 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
     """
     if segment.deletes is None:
         return Deletes.none(segment.n_rows)
-    path = disk.folder / segment.deletes_name
+    path = disk.folder / segment.name("del")
     try:
-        data: Any = memoryview(disk.read(segment.deletes_name))
+        data: Any = memoryview(disk.read(path.name))
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):

@@ -9,17 +9,16 @@ looked at for the first time, which raises OSError instead.
 """
 
 import contextlib
-import errno
 import mmap
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from fewbits._files import link_or_copy
-from fewbits.store._lock import FileLock
+from fewbits.store._lock import FileLock, lock_file
 
 
 class OutFile(Protocol):
@@ -42,9 +41,6 @@ class Disk:
         self.folder = folder
         self._prefix = os.path.join(folder, "")
 
-    def _path(self, name: str) -> str:
-        return self._prefix + name
-
     def make_folder(self) -> None:
         """Make the folder where it is not there."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -59,11 +55,11 @@ class Disk:
 
     def create(self, name: str) -> OutFile:
         """Begin a file, or raise FileExistsError where there is one of this name."""
-        return _RealFile(self._path(name))
+        return _RealFile(self._prefix + name)
 
     def publish(self, draft: str, name: str) -> None:
         """Rename a file, or raise FileExistsError where the new name is taken."""
-        source, target = self._path(draft), self._path(name)
+        source, target = self._prefix + draft, self._prefix + name
         if os.name != "posix":
             os.rename(source, target)  # refuses to replace there
             return
@@ -81,11 +77,11 @@ class Disk:
 
     def take(self, folder: Path, name: str) -> None:
         """Share a file of another folder, by a link or a copy that is on the disk."""
-        link_or_copy(folder / name, self._path(name))
+        link_or_copy(folder / name, self._prefix + name)
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        os.unlink(self._path(name))
+        os.unlink(self._prefix + name)
 
     def sync_folder(self) -> None:
         """Put the names of files on the disk."""
@@ -93,7 +89,7 @@ class Disk:
 
     def read(self, name: str, most: int = -1) -> bytes:
         """Return the bytes of a file, or only the first."""
-        path = self._path(name)
+        path = self._prefix + name
         with open(path, "rb") as file, _naming(path):
             # Python takes as much memory as is asked for, before it reads.
             size = os.fstat(file.fileno()).st_size
@@ -101,20 +97,22 @@ class Disk:
 
     def map(self, name: str) -> Any:
         """Return the bytes of a file, mapped for reading."""
-        path = self._path(name)
+        path = self._prefix + name
         with open(path, "rb", buffering=0) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return b""
-            return _MappedFile.of(file.fileno(), path)
+            mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped.path, mapped.descriptor = path, os.dup(file.fileno())
+            return mapped
 
     def size(self, name: str) -> int:
         """Return the length of a file in bytes."""
-        return os.stat(self._path(name)).st_size
+        return os.stat(self._prefix + name).st_size
 
     @contextmanager
     def note(self, name: str, content: bytes) -> Iterator[None]:
         """Leave a note beside the files meanwhile; no harm when that is impossible."""
-        path = self._path(name)
+        path = self._prefix + name
         with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
             file.write(content)
         try:
@@ -129,12 +127,7 @@ class Disk:
         An exclusive lock makes the file where there is none. A shared one needs no
         right to write, and raises FileNotFoundError where there is no file.
         """
-        path = self._path(name)
-        lock = FileLock.attempt(path, shared=shared)
-        if lock is not None and shared and not lock.still_names(path):
-            lock.release()
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return lock
+        return lock_file(self._prefix + name, shared=shared)
 
 
 def write_file(disk: Disk, name: str, data: Any, *, sync: bool = True) -> None:
@@ -153,12 +146,6 @@ class _MappedFile(mmap.mmap):
 
     path = ""
     descriptor = -1
-
-    @classmethod
-    def of(cls, descriptor: int, path: str) -> Self:
-        file = cls(descriptor, 0, access=mmap.ACCESS_READ)
-        file.path, file.descriptor = path, os.dup(descriptor)
-        return file
 
     def __del__(self) -> None:
         if self.descriptor >= 0:

@@ -48,22 +48,6 @@ def _span(keys: Keys) -> tuple[Any, int]:
     return low, int(keys.max()) - int(low) + 1
 
 
-def among_rising(ids: Keys, keys: Keys, check: Callable[[IdArray], None]) -> IdArray:
-    """Return the position of each key among rising ids, -1 where there is none.
-
-    The ids are halved; `check` is called with positions before they are read.
-    """
-    last = len(ids) - 1
-    low, high = np.zeros(len(keys), np.int64), np.full(len(keys), last)
-    for _ in range(len(ids).bit_length() + 1):
-        middle = (low + high) // 2
-        check(middle)
-        before = ids[middle] < keys
-        low = np.where(before, np.minimum(middle + 1, last), low)
-        high = np.where(before, high, middle)
-    return np.where(ids[middle] == keys, middle, -1)
-
-
 def equal_texts(texts: Any, ids: Any, wanted: IdArray) -> NDArray[np.bool_]:
     """Compare an Arrow array of texts with those of another at some positions."""
     import pyarrow.compute as pc

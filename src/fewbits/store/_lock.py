@@ -11,65 +11,72 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 _PAUSE = 0.02  # seconds between two attempts
 #: The file system has no locks; on read-only media none is needed.
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL}
 
 
+@dataclass(eq=False)
 class FileLock:
     """A lock that is held until it is released or garbage-collected."""
 
-    def __init__(self, descriptor: int, *, shared: bool) -> None:
-        self._descriptor, self._shared = descriptor, shared
-        self._owner = os.getpid()
-
-    @classmethod
-    def attempt(cls, path: str | Path, *, shared: bool) -> Self | None:
-        """Return a lock on a file, or None when another has it."""
-        cloexec = getattr(os, "O_CLOEXEC", 0)
-        flags = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
-        descriptor = os.open(path, flags | cloexec, 0o666)
-        try:
-            is_locked = _lock(descriptor, shared=shared)
-        except OSError as error:
-            if not shared or error.errno not in _UNSUPPORTED:
-                os.close(descriptor)
-                raise
-            is_locked = True
-        if not is_locked:
-            os.close(descriptor)
-            return None
-        return cls(descriptor, shared=shared)
+    descriptor: int
+    shared: bool
+    owner: int = field(default_factory=os.getpid)
 
     @property
     def is_own(self) -> bool:
         """True where this process took the lock, not the one it was forked from."""
-        return self._owner == os.getpid()
+        return self.owner == os.getpid()
 
     def still_names(self, path: str | Path) -> bool:
         """Return whether the locked file is still the one of this path."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(path))
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
         """Give the lock back; twice is once."""
-        descriptor, self._descriptor = self._descriptor, -1
+        descriptor, self.descriptor = self.descriptor, -1
         if descriptor < 0:
             return
         try:
             # A writer's children must not keep the store locked; readers' may.
-            if self.is_own and not self._shared:
+            if not self.shared and self.is_own:
                 _unlock(descriptor)
         finally:
             os.close(descriptor)
 
-    def __del__(self) -> None:
-        self.release()
+    __del__ = release
+
+
+def lock_file(path: str | Path, *, shared: bool) -> FileLock | None:
+    """Lock a file at once, or return None when another has locked it.
+
+    An exclusive lock makes the file where there is none. A shared one needs no right to
+    write, and raises FileNotFoundError where there is no file.
+    """
+    flags = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
+    descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        is_locked = _lock(descriptor, shared=shared)
+    except OSError as error:
+        is_locked = shared and error.errno in _UNSUPPORTED
+        if not is_locked:
+            os.close(descriptor)
+            raise
+    if not is_locked:
+        os.close(descriptor)
+        return None
+    lock = FileLock(descriptor, shared)
+    if shared and not lock.still_names(path):
+        lock.release()
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return lock
 
 
 @contextmanager
@@ -85,7 +92,18 @@ def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
         Otherwise the block gets False at once where the path is in use, or there are no
         locks.
     """
-    lock = _acquired(path, waits=waits)
+    lock = None
+    try:
+        while (lock := lock_file(path, shared=False)) is None or not lock.still_names(
+            path
+        ):
+            lock = None  # one of a file that is removed already is of no use
+            if not waits:
+                break
+            time.sleep(_PAUSE)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
     try:
         yield waits or lock is not None
     finally:
@@ -93,23 +111,6 @@ def one_at_a_time(path: Path, *, waits: bool = True) -> Iterator[bool]:
             with contextlib.suppress(OSError):  # Windows keeps open files
                 path.unlink()
             lock.release()
-
-
-def _acquired(path: Path, *, waits: bool) -> FileLock | None:
-    while True:
-        try:
-            lock = FileLock.attempt(path, shared=False)
-        except OSError as error:
-            if error.errno in _UNSUPPORTED:
-                return None
-            raise
-        if lock is not None and lock.still_names(path):
-            return lock
-        if lock is not None:  # of a file that the one before has removed
-            lock.release()
-        if not waits:
-            return None
-        time.sleep(_PAUSE)
 
 
 if sys.platform != "win32":

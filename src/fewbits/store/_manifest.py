@@ -22,12 +22,16 @@ from fewbits.store._disk import Disk, write_file
 from fewbits.store._lock import FileLock
 
 FORMAT = 2
+#: Row numbers count on from the first: who reads them must know.
+IMPLICIT = "implicit-rows"
 #: States stay while they have a name: who removes files must know.
 TAGS = "tags"
 #: Names in its lists of features that are known, see FORMAT.md.
-FEATURES = frozenset({"implicit-rows", TAGS})
+FEATURES = frozenset({IMPLICIT, TAGS})
 #: Manifests that stay, for `repair` and for people.
 KEPT = 3
+#: What reading raises where a file has a checksum that fits, but other values.
+NOT_AS_WRITTEN = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 #: How messages about damage end.
 REPAIR = "'fewbits verify --repair' mends what it can and says what is lost"
 
@@ -39,7 +43,7 @@ _LONGEST = 1 << 28  # bytes of a manifest
 
 LOCK, HOLDER = "LOCK", "LOCK.holder"
 _TOKEN = r"[0-9a-f]{16}"
-_MANIFEST = re.compile(r"(manifest|copy)-(\d{6,18})\.json")
+_MANIFEST = re.compile(r"(?:manifest|copy)-(\d{6}|[1-9]\d{6,17})\.json")
 _OWN = re.compile(
     rf"(seg|vec)-{_TOKEN}\.arrow|(sum|ids|mih)-{_TOKEN}\.bin|del-{_TOKEN}-\d{{1,18}}\.bin"
     rf"|draft-{_TOKEN}\.tmp|(manifest|copy)-\d{{6,18}}\.json"
@@ -69,32 +73,20 @@ def is_own(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def rows_name(token: str) -> str:
-    return f"seg-{token}.arrow"
-
-
-def vectors_name(token: str) -> str:
-    return f"vec-{token}.arrow"
-
-
 def draft_name() -> str:
     return f"draft-{new_token()}.tmp"
 
 
-def manifest_name(number: int) -> str:
-    return f"manifest-{number:06d}.json"
-
-
-def copy_name(number: int) -> str:
-    return f"copy-{number:06d}.json"
+def manifest_name(number: int, kind: str = "manifest") -> str:
+    """Return the name of a manifest, or of the ``"copy"`` of it."""
+    return f"{kind}-{number:06d}.json"
 
 
 def manifest_numbers(names: Iterable[str], kind: str = "manifest") -> list[int]:
     """Return the numbers of the manifests (or copies) among files, rising."""
     some = [name for name in names if name.startswith(kind)]
     matches = [match for name in some if (match := _MANIFEST.fullmatch(name))]
-    numbers = [(int(match[2]), match[0]) for match in matches]
-    return sorted(n for n, name in numbers if name == f"{kind}-{n:06d}.json")
+    return sorted(int(match[1]) for match in matches)
 
 
 def has_segments(names: list[str]) -> bool:
@@ -151,48 +143,31 @@ class SegmentEntry:
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
-    def features(self) -> set[str]:
-        """The `FEATURES` that a reader of its files must know."""
-        return set() if self.has_rows else {"implicit-rows"}
-
-    @property
     def is_dense(self) -> bool:
         """True where the numbers of the rows count on from the first."""
         return self.last - self.first + 1 == self.n_rows
 
     @property
-    def sums_name(self) -> str:
-        return f"sum-{self.token}.bin"
-
-    @property
-    def ids_name(self) -> str:
-        return f"ids-{self.token}.bin"
-
-    @property
-    def derived_name(self) -> str:
-        return f"mih-{self.token}.bin"
-
-    @property
-    def deletes_name(self) -> str:
-        return f"del-{self.token}-{self.deletes}.bin"
-
-    @property
     def n_bytes(self) -> int:
         """Length of the files of rows and vectors."""
-        return sum(file.n_bytes for _, file in self.arrow_files)
+        return sum(file.n_bytes for file in self.arrow_files.values())
 
     @property
-    def arrow_files(self) -> list[tuple[str, FileEntry]]:
-        """Names and entries of the files of rows and of vectors."""
-        files = [(rows_name(self.token), self.rows)]
-        if self.vectors is not None:
-            files.append((vectors_name(self.token), self.vectors))
-        return files
+    def arrow_files(self) -> dict[str, FileEntry]:
+        """Files of rows, ``"seg"``, and perhaps of vectors, ``"vec"``."""
+        files = {"seg": self.rows}
+        return files if self.vectors is None else {**files, "vec": self.vectors}
+
+    def name(self, kind: str) -> str:
+        """Return the name of its file of a kind: seg, vec, sum, del, ids or mih."""
+        if kind == "del":
+            return f"del-{self.token}-{self.deletes}.bin"
+        return f"{kind}-{self.token}.{'arrow' if kind in ('seg', 'vec') else 'bin'}"
 
     def names(self) -> list[str]:
         """Return the names of the files that cannot be made again."""
-        names = [self.sums_name, *(name for name, _ in self.arrow_files)]
-        return names + ([] if self.deletes is None else [self.deletes_name])
+        names = [self.name(kind) for kind in ("sum", *self.arrow_files)]
+        return names if self.deletes is None else [*names, self.name("del")]
 
 
 @dataclass(frozen=True)
@@ -243,11 +218,6 @@ class Manifest:
         """Return the next state."""
         return replace(self, number=self.number + 1, segments=segments, **changes)
 
-    @property
-    def reader_features(self) -> list[str]:
-        """What a program that reads the rows must know."""
-        return sorted({name for segment in self.segments for name in segment.features})
-
     def check_changeable(self, folder: Path) -> None:
         """Raise NewerFormatError where only a newer fewbits may change the rows."""
         check_changeable(folder, self.writer_features, FEATURES)
@@ -259,10 +229,11 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Return the content of a manifest file: JSON, sealed by its first line."""
+        is_implicit = any(not segment.has_rows for segment in self.segments)
         content = {
             **self.unknown,
             "format": FORMAT,
-            "reader_features": self.reader_features,
+            "reader_features": [IMPLICIT] if is_implicit else [],
             "writer_features": self.writer_features,
             "number": self.number,
             "n_bits": self.n_bits,
@@ -275,40 +246,51 @@ class Manifest:
         }
         if self.tags:
             content["tags"] = self.tags
-        body = "\n" + json.dumps(content, ensure_ascii=False, default=plain_entry)[1:]
-        return f'{{"sha256": "{_digest(body.encode())}",{body}'.encode()
+        text = json.dumps(content, ensure_ascii=False, default=plain_entry)
+        body = f"\n{text[1:]}".encode()
+        return b'{"sha256": "%s",' % hashlib.sha256(body).hexdigest().encode() + body
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str) -> Self:
+    def from_bytes(cls, data: bytes, path: str) -> Self:
         """Return the state that a file holds.
 
         Raises ArtefactError where it is damaged, NewerFormatError where it needs a
         newer fewbits.
         """
+        import pyarrow as pa
+
         seal = _SEAL.match(data)
-        if seal is None or seal[1].decode() != _digest(data[seal.end() - 1 :]):
+        body = data[seal.end() - 1 :] if seal else b""
+        if seal is None or seal[1].decode() != hashlib.sha256(body).hexdigest():
             raise ArtefactError(
-                f"{name} is damaged: its checksum does not match; {REPAIR}"
+                f"{path} is damaged: its checksum does not match; {REPAIR}"
             )
         try:
             content = json.loads(data)
-            check_readable(name, content, FORMAT, FEATURES)
+            check_readable(path, content, FORMAT, FEATURES)
+            number, tags = _count(content["number"]), content.get("tags", {})
+            schema = pa.py_buffer(base64.b64decode(_text(content["schema"])))
+            segments = tuple(map(_segment, content["segments"]))
+            if any(one.last >= after.first for one, after in pairwise(segments)):
+                raise ValueError("the rows of its segments do not rise")
+            if len({segment.token for segment in segments}) != len(segments):
+                raise ValueError("it names a segment twice")
             return cls(
-                number=_count(content["number"]),
-                schema=_schema(content["schema"]),
+                number=number,
+                schema=pa.ipc.read_schema(schema),
                 n_bits=_count(content["n_bits"], 1),
                 fingerprint=_text(content["fingerprint"]),
                 next_row=_count(content["next_row"]),
                 next_id=_count(content["next_id"], most=1 << 63),
-                segments=_segments(content["segments"]),
-                tags=_tags(content.get("tags", {}), content["number"]),
+                segments=segments,
+                tags={_text(x): _count(n, most=number) for x, n in tags.items()},
                 writer_features=tuple(content.get("writer_features", ())),
                 unknown=_unknown(content, _FIELDS),
             )
         except NewerFormatError:
             raise
-        except (LookupError, TypeError, ValueError, RecursionError) as error:
-            raise ArtefactError(f"{name} is damaged: {error}; {REPAIR}") from error
+        except (*NOT_AS_WRITTEN, pa.ArrowException) as error:
+            raise ArtefactError(f"{path} is damaged: {error}; {REPAIR}") from error
 
 
 #: The fields that this version knows, of a manifest, a segment and a file.
@@ -332,10 +314,6 @@ def _unknown(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in known}
 
 
-def _digest(body: bytes) -> str:
-    return hashlib.sha256(body).hexdigest()
-
-
 def _count(value: Any, least: int = 0, most: int = _LARGEST) -> int:
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"a number from {least} to {most} is needed, got {value!r}")
@@ -348,44 +326,21 @@ def _text(value: Any) -> str:
     return value
 
 
-def _schema(text: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(_text(text))))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"its schema cannot be read: {error}") from error
-
-
-def _tags(entries: Any, number: int) -> dict[str, int]:
-    return {_text(name): _count(n, most=number) for name, n in entries.items()}
-
-
-def _segments(entries: Any) -> tuple[SegmentEntry, ...]:
-    segments = tuple(_segment(entry) for entry in entries)
-    for before, after in pairwise(segments):
-        if before.last >= after.first:
-            raise ValueError("the rows of its segments do not rise")
-    if len({segment.token for segment in segments}) != len(segments):
-        raise ValueError("it names a segment twice")
-    return segments
-
-
 def _segment(entry: Any) -> SegmentEntry:
     if not re.fullmatch(_TOKEN, _text(entry["token"])):
         raise ValueError(f"it names a segment {entry['token']!r}")
-    n_rows = _count(entry["n_rows"], 1)
-    rows = _file(entry["rows"])
-    first = _count(entry["first"])
+    n_rows, rows = _count(entry["n_rows"], 1), _file(entry["rows"])
     # Each row has at least an id of 8 bytes, or its end, and a code.
     if 9 * n_rows > rows.n_bytes:
         raise ValueError(f"{n_rows} rows do not fit in {rows.n_bytes} bytes")
+    first = _count(entry["first"])
     last = _count(entry["last"], first + n_rows - 1)
     has_rows = bool(entry.get("has_rows", True))
     if not has_rows and last != first + n_rows - 1:
         raise ValueError("it does not say which rows a segment has")
-    limits = entry["id_range"]
-    deletes = entry["deletes"]
+    id_range, vectors, deletes = entry["id_range"], entry["vectors"], entry["deletes"]
+    if id_range is not None:
+        id_range = tuple(_count(id_range[i], 0, (1 << 63) - 1) for i in (0, 1))
     return SegmentEntry(
         token=entry["token"],
         n_rows=n_rows,
@@ -393,8 +348,8 @@ def _segment(entry: Any) -> SegmentEntry:
         first=first,
         last=last,
         rows=rows,
-        vectors=None if entry["vectors"] is None else _file(entry["vectors"]),
-        id_range=None if limits is None else (_id(limits[0]), _id(limits[1])),
+        vectors=None if vectors is None else _file(vectors),
+        id_range=id_range,
         ids_rise=bool(entry["ids_rise"]),
         deletes=None if deletes is None else _count(deletes),
         has_rows=has_rows,
@@ -402,16 +357,9 @@ def _segment(entry: Any) -> SegmentEntry:
     )
 
 
-def _id(value: Any) -> int:
-    return _count(value, 0, (1 << 63) - 1)
-
-
 def _file(entry: Any) -> FileEntry:
-    return FileEntry(
-        _count(entry["n_bytes"]),
-        _count(entry["crc"], 0, (1 << 32) - 1),
-        _unknown(entry, _OF_FILE),
-    )
+    n_bytes, crc = _count(entry["n_bytes"]), _count(entry["crc"], 0, (1 << 32) - 1)
+    return FileEntry(n_bytes, crc, _unknown(entry, _OF_FILE))
 
 
 def newest_number(disk: Disk) -> int:
@@ -423,8 +371,7 @@ def newest_number(disk: Disk) -> int:
         names = disk.names()
     except (FileNotFoundError, NotADirectoryError):
         names = []
-    numbers = manifest_numbers(names)
-    copies = manifest_numbers(names, "copy")
+    numbers, copies = manifest_numbers(names), manifest_numbers(names, "copy")
     if copies and copies[-1] > max(numbers, default=-1):
         missing = disk.folder / manifest_name(copies[-1])
         raise ArtefactError(f"{missing} is missing; {REPAIR}")
@@ -437,40 +384,32 @@ def newest_number(disk: Disk) -> int:
     raise ArtefactError(f"{disk.folder} holds no collection: it has no manifest")
 
 
-def manifest_in(disk: Disk, name: str) -> Manifest:
-    """Return the state in a file, a manifest or a copy of one; see `read_manifest`."""
-    return _parsed(disk.read(name, _LONGEST), str(disk.folder / name))
+_LAST: dict[tuple[str, bytes], Manifest] = {}  # the last that were read or written
 
 
-def read_manifest(disk: Disk, number: int) -> Manifest:
-    """Return one state.
+def read_manifest(disk: Disk, number: int, kind: str = "manifest") -> Manifest:
+    """Return one state, from its manifest or the ``"copy"`` of it.
 
     Raises ArtefactError where its file is damaged, FileNotFoundError where it is gone.
     """
-    name = manifest_name(number)
-    manifest = manifest_in(disk, name)
-    if manifest.number != number:
-        raise ArtefactError(
-            f"{disk.folder / name} is damaged: it is that of number {manifest.number}; "
-            f"{REPAIR}"
-        )
+    name = manifest_name(number, kind)
+    path, data = str(disk.folder / name), disk.read(name, _LONGEST)
+    # Read once, as each change asks for the same few several times.
+    manifest = _LAST.get((path, data))
+    if manifest is None:
+        manifest = Manifest.from_bytes(data, path)
+        if manifest.number != number:
+            raise ArtefactError(
+                f"{path} is damaged: it is that of number {manifest.number}; {REPAIR}"
+            )
+        _remember(path, data, manifest)
     return manifest
 
 
-_LAST: dict[tuple[str, bytes], Manifest] = {}  # that were read or written
-
-
-def _parsed(data: bytes, name: str) -> Manifest:
-    """Read a manifest once, as each change asks for the same few several times."""
-    manifest = _LAST.get((name, data)) or Manifest.from_bytes(data, name)
-    _remember(data, name, manifest)
-    return manifest
-
-
-def _remember(data: bytes, name: str, manifest: Manifest) -> None:
-    _LAST[name, data] = manifest
-    for key in list(_LAST)[:-8]:
+def _remember(path: str, data: bytes, manifest: Manifest) -> None:
+    for key in list(_LAST)[:-7]:
         _LAST.pop(key, None)
+    _LAST[path, data] = manifest
 
 
 def newest_manifest(disk: Disk) -> Manifest:
@@ -489,12 +428,11 @@ def check_ours(disk: Disk, newest: Manifest) -> None:
 
     Its manifest was copied here from elsewhere, or all that its commit wrote is gone.
     """
-    needed = newest.names()
     with contextlib.suppress(OSError):
-        if not needed or disk.size(min(needed)) >= 0:
+        if not newest.segments or disk.size(newest.segments[0].name("seg")) >= 0:
             return
     names = {*disk.names()}
-    if needed & names:
+    if newest.names() & names:
         return
     for number in reversed(manifest_numbers(names)):
         older = None
@@ -522,9 +460,9 @@ def publish(disk: Disk, manifest: Manifest) -> None:
     write_file(disk, draft, data)
     disk.publish(draft, name)
     disk.sync_folder()
-    _remember(data, str(disk.folder / name), manifest)
+    _remember(str(disk.folder / name), data, manifest)
     with contextlib.suppress(OSError):
-        write_file(disk, copy_name(manifest.number), data, sync=False)
+        write_file(disk, manifest_name(manifest.number, "copy"), data, sync=False)
 
 
 def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
@@ -537,9 +475,9 @@ def copy_state(folder: Path, manifest: Manifest, disk: Disk) -> None:
     for name in sorted(manifest.names()):
         disk.take(folder, name)
     for segment in manifest.segments:
-        for name in (segment.ids_name, segment.derived_name):
+        for kind in ("ids", "mih"):
             with contextlib.suppress(OSError):
-                disk.take(folder, name)
+                disk.take(folder, segment.name(kind))
     tags = {name: n for name, n in manifest.tags.items() if n == manifest.number}
     publish(disk, replace(manifest, tags=tags))
 
@@ -574,7 +512,7 @@ def collect(
         held = ({*older} - {*locks}) | tagged
         kept = _needed(disk, newest, held) | new
         stay = {newest.number, *held, *older[len(older) - KEPT + 1 :]}
-        kept |= {name(n) for n in stay for name in (manifest_name, copy_name)}
+        kept |= {manifest_name(n, kind) for n in stay for kind in ("manifest", "copy")}
         gone = [name for name in names if is_own(name) and name not in kept]
         if gone and not is_durable:
             disk.sync_folder()
@@ -607,4 +545,4 @@ def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:
                 return {*disk.names()}
     segments = [segment for state in states for segment in state.segments]
     kept = {name for segment in segments for name in segment.names()}
-    return kept | {name for s in segments for name in (s.ids_name, s.derived_name)}
+    return kept | {name for s in segments for name in (s.name("ids"), s.name("mih"))}

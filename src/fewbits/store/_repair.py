@@ -17,10 +17,8 @@ from fewbits.store._manifest import (
     SegmentEntry,
     check_ours,
     collect,
-    copy_name,
     draft_name,
     is_own,
-    manifest_in,
     manifest_name,
     manifest_numbers,
     new_token,
@@ -29,11 +27,11 @@ from fewbits.store._manifest import (
 )
 from fewbits.store._segment import (
     arrow_frame,
+    file_schema,
     has_index,
     only_batch,
     read_sums,
     remove_derived,
-    segment_schemas,
     write_index,
     write_sums,
 )
@@ -122,7 +120,10 @@ class RepairReport:
         if self.lost_ids:
             lines.append(f"ids of lost rows: {_few(self.lost_ids, self.n_lost)}")
         if self.n_commits_lost:
-            lines.append(f"the last {self.n_commits_lost:,} commits are lost")
+            lines.append(
+                f"the last {self.n_commits_lost:,} commits are lost, unless the "
+                "manifest that is set aside is of another collection: then none is"
+            )
         if self.n_damaged:
             lines.append(
                 f"{self.n_damaged:,} of the rows lie in segments that are still "
@@ -240,10 +241,8 @@ def _check_changeable(disk: Disk) -> None:
     names = disk.names()
     for kind in ("manifest", "copy"):
         for number in manifest_numbers(names, kind):
-            name = f"{kind}-{number:06d}.json"
             with contextlib.suppress(ArtefactError, OSError):
-                state = manifest_in(disk, name)
-                state.check_changeable(disk.folder)
+                read_manifest(disk, number, kind).check_changeable(disk.folder)
 
 
 def _next_id(disk: Disk, base: Manifest) -> int:
@@ -265,19 +264,19 @@ def _with_tagged(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """Put back the manifests of versions with names from their copies."""
     put_back = []
     for number in sorted({*state.tags.values()} - {state.number}):
-        name, copy = manifest_name(number), copy_name(number)
+        name, copy = manifest_name(number), manifest_name(number, "copy")
         try:
             read_manifest(disk, number)
         except (ArtefactError, FileNotFoundError):
             with contextlib.suppress(ArtefactError, OSError):
-                if manifest_in(disk, copy).number == number:
-                    draft = draft_name()
-                    write_file(disk, draft, disk.read(copy))
-                    with contextlib.suppress(FileNotFoundError):
-                        disk.remove(name)
-                    disk.publish(draft, name)
-                    disk.sync_folder()
-                    put_back.append(str(disk.folder / name))
+                read_manifest(disk, number, "copy")
+                draft = draft_name()
+                write_file(disk, draft, disk.read(copy))
+                with contextlib.suppress(FileNotFoundError):
+                    disk.remove(name)
+                disk.publish(draft, name)
+                disk.sync_folder()
+                put_back.append(str(disk.folder / name))
     return tuple(put_back)
 
 
@@ -304,13 +303,17 @@ def _older_number(disk: Disk, drop_rows: bool) -> int:
         if drop_rows:
             return number
         names = {*disk.names()}
-        there = [s for s in manifest.segments if {n for n, _ in s.arrow_files} <= names]
+        there = [
+            segment
+            for segment in manifest.segments
+            if {segment.name(kind) for kind in segment.arrow_files} <= names
+        ]
         raise ArtefactError(
-            f"{disk.folder}: neither the newest manifest nor its copy is of use; put "
-            "back one of them from a backup, move the manifest away if it is of "
-            "another collection, or go back to the state of number "
-            f"{number:,}, of which {sum(s.n_live for s in there):,} rows are there, by "
-            "'fewbits verify --repair --drop-rows'"
+            f"{disk.folder}: neither the newest manifest nor its copy is of use. If it "
+            "is of another collection, move it away. Else put one of them back from a "
+            f"backup, or go back to version {number:,}, of which "
+            f"{sum(s.n_live for s in there):,} rows are there, by 'fewbits verify "
+            "--repair --drop-rows'"
         )
     raise ArtefactError(
         f"{disk.folder}: no manifest can be read; put back manifest-*.json from a "
@@ -331,31 +334,31 @@ def _mended(
         sums, is_whole = read_sums(disk, entry), True
     except ArtefactError:
         sums, is_whole = _mended_sums(disk, entry), False
-    contents = []
-    schemas = segment_schemas(base, has_rows=entry.has_rows)
-    for i, (name, file) in enumerate(entry.arrow_files):
-        data = disk.read(name)
-        content = mended_blocks(data, file, sums[i] if i < len(sums) else None)
+    contents = {}
+    for kind, file in entry.arrow_files.items():
+        path = disk.folder / entry.name(kind)
+        data = disk.read(path.name)
+        content = mended_blocks(data, file, sums.get(kind))
         if content is None:
-            raise ArtefactError(f"{name} is damaged")
+            raise ArtefactError(f"{path} is damaged")
         # The sums fit what Arrow cannot read where both were forged.
-        path = str(disk.folder / name)
-        only_batch(content, schemas[i], entry.n_rows, path)
+        schema = file_schema(base, kind, has_rows=entry.has_rows)
+        only_batch(content, schema, entry.n_rows, str(path))
         if content is not data:
             is_whole = False
             before = block_sums(data[: file.n_bytes])
             n_mended += int(np.count_nonzero(before != block_sums(content)))
-        contents.append(content)
+        contents[kind] = content
 
     mended = replace(entry, n_live=entry.n_rows, deletes=None)
     if not is_whole:
         mended = replace(mended, token=new_token())
-        sums = []
-        for (name, _), content in zip(mended.arrow_files, contents, strict=True):
-            write_file(disk, name, content)
+        files = []
+        for kind, content in contents.items():
+            write_file(disk, mended.name(kind), content)
             frame = arrow_frame(content)
-            sums.append(FileSums(block_sums(content), *frame, len(content)))
-        write_sums(disk, mended, sums, base.number + 1)
+            files.append(FileSums(block_sums(content), *frame, len(content)))
+        write_sums(disk, mended, files, base.number + 1)
 
     is_flipped = False
     try:
@@ -373,12 +376,13 @@ def _mended(
     return mended, n_mended + is_flipped, False
 
 
-def _mended_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
+def _mended_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
     """Return the sums of a segment after a bit is put back, none if more is damaged."""
     with contextlib.suppress(ArtefactError, FileNotFoundError):
-        seal = mended_seal(disk.read(entry.sums_name))
-        return [] if seal is None else parse_sums(seal, "")
-    return []
+        seal = mended_seal(disk.read(entry.name("sum")))
+        sums = [] if seal is None else parse_sums(seal, "")
+        return dict(zip(entry.arrow_files, sums, strict=False))  # it may be of others
+    return {}
 
 
 def _without_replaced(disk: Disk, state: Manifest, at: int) -> SegmentEntry:
@@ -412,17 +416,18 @@ def _rebuilt(disk: Disk, state: Manifest) -> tuple[str, ...]:
     """
     names = outdated(disk, state)
     with contextlib.suppress(OSError):
-        if (copy := copy_name(state.number)) in names:
+        if (copy := manifest_name(state.number, "copy")) in names:
             disk.remove(copy)
             write_file(disk, copy, disk.read(manifest_name(state.number)), sync=False)
     for entry in state.segments:
         with contextlib.suppress(OSError):
-            if entry.derived_name in names:
+            if entry.name("mih") in names:
                 remove_derived(disk, entry)
+        index = entry.name("ids")
         with contextlib.suppress(OSError, ArtefactError):
-            if entry.ids_name in names:
-                disk.remove(entry.ids_name)
-            if has_index(entry) and entry.ids_name not in disk.names():
+            if index in names:
+                disk.remove(index)
+            if has_index(entry) and index not in disk.names():
                 write_index(disk, entry, Part(disk, state, entry).ids)
     return tuple(str(disk.folder / name) for name in names)
 

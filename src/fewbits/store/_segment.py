@@ -7,7 +7,6 @@ its codes.
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from fewbits._arrow import one_chunk
 from fewbits._typing import IdArray
 from fewbits.errors import ArtefactError, one_line
 from fewbits.store._disk import Disk, read_at, write_file
-from fewbits.store._ids import IdIndex, Same, among_rising, equal_texts, keys_of
+from fewbits.store._ids import IdIndex, keys_of
 from fewbits.store._manifest import (
     REPAIR,
     Manifest,
@@ -25,8 +24,6 @@ from fewbits.store._manifest import (
     draft_name,
     new_token,
     plain_entry,
-    rows_name,
-    vectors_name,
 )
 from fewbits.store._schema import ID, OF_VECTORS, ROW
 from fewbits.store._sums import (
@@ -45,72 +42,100 @@ from fewbits.store._sums import (
 FEW_ROWS = 1 << 12
 #: Bytes of a column that is checked as a whole when some of it is read.
 _SMALL = 1 << 22
-_MANY = 64  # rows for each that is asked for: where there are fewer, all are read
 _FEW = 32  # rows that are taken without Arrow's functions
 _DERIVED = b"fewbits der 1\n\0\0"
 
 
-class ArrowFile:
-    """One record batch in a mapped file, whose columns are checked when they are read.
+class ArrowFile(CheckedBytes):
+    """A file of a segment: one record batch, whose columns are checked when read.
 
     Raises ArtefactError where it holds something else, or is damaged.
+
+    Attributes
+    ----------
+    batch : pyarrow.RecordBatch
+        Its columns, views of the map, of which nothing is checked.
     """
 
     def __init__(
-        self, disk: Disk, name: str, sums: FileSums, schema: Any, n_rows: int
+        self, data: Any, sums: FileSums, schema: Any, n_rows: int, path: str
     ) -> None:
         import pyarrow as pa
 
-        self.path, self.n_rows = str(disk.folder / name), n_rows
-        data = _mapped(disk, name)
-        if len(data) != sums.n_bytes:
-            raise ArtefactError(
-                f"{self.path} is damaged: {len(data):,} bytes long instead of "
-                f"{sums.n_bytes:,}; {REPAIR}"
-            )
-        self.checked = CheckedBytes(data, sums.sums, self.path)
+        super().__init__(data, sums.sums, path)
         start, stop = sums.body
-        self.checked.check(0, start)
-        self.checked.check(stop, sums.n_bytes)
+        self.check(0, start)
+        self.check(stop, sums.n_bytes)
         buffer = pa.py_buffer(data)
-        self._base = buffer.address
-        self._batch = only_batch(buffer, schema, n_rows, self.path)
-        self._whole: dict[str, Any] = {}  # columns all of whose bytes are checked
-        self._some: dict[tuple[str, ...], Any] = {}  # batches of such columns
+        self.batch = only_batch(buffer, schema, n_rows, path).replace_schema_metadata()
+        self._address = buffer.address
+        #: Columns, and batches of some, all of whose bytes are checked.
+        self._whole: dict[str, Any] = {}
+        self._checked: dict[tuple[str, ...], Any] = {}
+        self._numbers: dict[str, tuple[int, IdArray]] = {}
 
     def column(self, name: str) -> Any:
         """Return a column after checking all of its bytes."""
         from pyarrow import types
 
-        if name not in self._whole:
-            column = self.unchecked(name)
-            self.check_column(name)
+        column = self._whole.get(name)
+        if column is None:
+            column = self.batch.column(name)
+            for buffer in column.buffers():
+                if buffer is not None and buffer.size:
+                    start = buffer.address - self._address
+                    self.check(start, start + buffer.size)
             kind = column.type
             if not (types.is_primitive(kind) or types.is_fixed_size_binary(kind)):
-                self._valid(column)
+                self._check_inside(column)
             self._whole[name] = column
-        return self._whole[name]
+        return column
 
-    def unchecked(self, name: str) -> Any:
-        """Return a column whose bytes the caller checks."""
-        return self._batch.column(name)
+    def matrix(self, name: str) -> tuple[int, NDArray[Any]]:
+        """Return where the values of a column of one width begin, and a view of them.
 
-    def check_column(self, name: str) -> None:
-        for buffer in self.unchecked(name).buffers():
-            if buffer is not None and buffer.size:
-                start = buffer.address - self._base
-                self.checked.check(start, start + buffer.size)
+        Numbers, bytes of codes, or fixed-size lists of numbers, one a row. Nothing is
+        checked.
+        """
+        from pyarrow import types
 
-    def values_start(self, name: str) -> int:
-        """Return where the values of a column of one width begin in the file."""
-        return int(self.unchecked(name).buffers()[-1].address - self._base)
+        column = self.batch.column(name)
+        kind, dtype, width = column.type, np.dtype(np.uint8), 1
+        if types.is_fixed_size_binary(kind):
+            width = kind.byte_width
+        elif types.is_fixed_size_list(kind):
+            dtype, width = np.dtype(kind.value_type.to_pandas_dtype()), kind.list_size
+        else:
+            dtype = np.dtype(kind.to_pandas_dtype())
+        start = column.buffers()[-1].address - self._address
+        stop = start + len(column) * width * dtype.itemsize
+        return start, self.bytes[start:stop].view(dtype).reshape(len(column), width)
 
-    def matrix(self, name: str, dtype: Any, width: int) -> NDArray[Any]:
-        """Return a column of one width as a view of the map, not checked."""
-        start = self.values_start(name)
-        n_bytes = self.n_rows * width * np.dtype(dtype).itemsize
-        matrix: NDArray[Any] = self.checked.bytes[start : start + n_bytes].view(dtype)
-        return matrix.reshape(self.n_rows, width)
+    def numbers(self, name: str, positions: IdArray) -> IdArray:
+        """Return some values of a column of int64, of which only their blocks are read.
+
+        Twenty times as fast as `take` for the few rows of an answer.
+        """
+        if name not in self._numbers:
+            start, values = self.matrix(name)
+            self._numbers[name] = start, values[:, 0]
+        start, numbers = self._numbers[name]
+        self.check_blocks((start + 8 * positions) // BLOCK)
+        return numbers[positions]
+
+    def search(self, name: str, numbers: IdArray) -> IdArray:
+        """Return the position of each number in a column that rises, -1 for none.
+
+        The column is halved, so that only the blocks that are looked at are read.
+        """
+        last = self.batch.num_rows - 1
+        low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), last)
+        for _ in range(last.bit_length() + 1):
+            middle = (low + high) // 2
+            before = self.numbers(name, middle) < numbers
+            low = np.where(before, np.minimum(middle + 1, last), low)
+            high = np.where(before, high, middle)
+        return np.where(self.numbers(name, low) == numbers, low, -1)
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
         """Return some columns at some positions, in any order; they may repeat.
@@ -120,41 +145,42 @@ class ArrowFile:
         """
         import pyarrow as pa
 
-        if (whole := self._some.get(key := tuple(names))) is not None:
-            return _taken(whole, positions)
-        columns = []
-        for name in names:
-            column = self._whole.get(name)
-            if column is None:
-                column = self.unchecked(name)
-                if column.nbytes <= _SMALL or not self._check_rows(name, positions):
-                    column = self.column(name)
-            columns.append(column)
-        schema = pa.schema([self._batch.schema.field(name) for name in names])
-        batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-        if self._whole.keys() >= {*names}:
-            self._some[key] = batch
-        taken = _taken(batch, positions)
-        for name, column in zip(names, taken.columns, strict=True):
-            if name not in self._whole:
-                self._valid(column)
+        batch, partly = self._checked.get(key := tuple(names)), []
+        if batch is None:
+            for name in names:
+                column = self.batch.column(name)
+                if name in self._whole:
+                    continue
+                if column.nbytes > _SMALL and self._check_rows(column, positions):
+                    partly.append(name)
+                else:
+                    self.column(name)
+            batch = self.batch.select(names)
+            if not partly:
+                self._checked[key] = batch
+        if 0 < len(positions) <= _FEW:
+            # The import of Arrow's functions costs more than a search.
+            rows = [batch.slice(position, 1) for position in positions.tolist()]
+            taken = pa.concat_batches(rows)
+        else:
+            taken = batch.take(pa.array(positions))
+        for name in partly:
+            self._check_inside(taken.column(name))
         return taken
 
-    def _valid(self, column: Any) -> Any:
-        """Return a column in which no value points outside, as with forged sums."""
-        import pyarrow as pa
+    def check_spans(self, starts: IdArray, sizes: Any) -> None:
+        """Check the blocks in which some ranges of bytes lie."""
+        stops = starts + sizes
+        some = stops > starts
+        first, last = starts[some] // BLOCK, (stops[some] - 1) // BLOCK
+        longer = np.flatnonzero(last - first > 1).tolist()
+        inner = [np.arange(first[i] + 1, last[i]) for i in longer]
+        self.check_blocks(np.concatenate([first, last, *inner]))
 
-        try:
-            column.validate(full=True)
-        except pa.ArrowException as error:
-            raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
-        return column
-
-    def _check_rows(self, name: str, rows: IdArray) -> bool:
-        """Check where rows lie; False where the type does not tell."""
+    def _check_rows(self, column: Any, rows: IdArray) -> bool:
+        """Check where rows of a column lie; False where the type does not tell."""
         from pyarrow import types
 
-        column = self.unchecked(name)
         kind = column.type
         offset_size = bytes_of_offset(kind)
         is_fixed = types.is_primitive(kind) or types.is_decimal(kind)
@@ -163,7 +189,7 @@ class ArrowFile:
         validity, *values = column.buffers()
 
         def check(buffer: Any, starts: IdArray, sizes: Any) -> None:
-            self.check_spans(starts + (buffer.address - self._base), sizes)
+            self.check_spans(starts + (buffer.address - self._address), sizes)
 
         if validity is not None:
             check(validity, rows // 8, 1)
@@ -184,21 +210,66 @@ class ArrowFile:
             check(values[0], rows * size, size)
         return True
 
-    def check_spans(self, starts: IdArray, sizes: Any) -> None:
-        """Check the blocks in which some ranges of bytes lie."""
-        stops = starts + sizes
-        some = stops > starts
-        first, last = starts[some] // BLOCK, (stops[some] - 1) // BLOCK
-        longer = np.flatnonzero(last - first > 1).tolist()
-        inner = [np.arange(first[i] + 1, last[i]) for i in longer]
-        self.checked.check_blocks(np.concatenate([first, last, *inner]))
+    def _check_inside(self, column: Any) -> None:
+        """Raise where a value points outside, as with forged sums."""
+        import pyarrow as pa
+
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            raise ArtefactError(f"{self.path} is damaged: {one_line(error)}") from error
 
 
-def _mapped(disk: Disk, name: str) -> Any:
+def open_file(
+    disk: Disk, manifest: Manifest, entry: SegmentEntry, kind: str
+) -> ArrowFile:
+    """Open the file of rows of a segment, ``"seg"``, or of vectors, ``"vec"``.
+
+    Its sums are read, and what stands before and behind its values is checked.
+    """
+    path, sums = disk.folder / entry.name(kind), read_sums(disk, entry)[kind]
     try:
-        return disk.map(name)
+        data = disk.map(entry.name(kind))
     except FileNotFoundError:
-        raise ArtefactError(f"{disk.folder / name} is missing; {REPAIR}") from None
+        raise ArtefactError(f"{path} is missing; {REPAIR}") from None
+    if len(data) != sums.n_bytes:
+        raise ArtefactError(
+            f"{path} is damaged: {len(data):,} bytes long instead of "
+            f"{sums.n_bytes:,}; {REPAIR}"
+        )
+    schema = file_schema(manifest, kind, has_rows=entry.has_rows)
+    return ArrowFile(data, sums, schema, entry.n_rows, str(path))
+
+
+def read_sums(disk: Disk, entry: SegmentEntry) -> dict[str, FileSums]:
+    """Return the sums of a segment's files, by their kinds.
+
+    Raises ArtefactError where they are damaged, or of other files.
+    """
+    path = disk.folder / entry.name("sum")
+    try:
+        sums = parse_sums(disk.read(path.name), str(path))
+    except FileNotFoundError:
+        raise ArtefactError(f"{path} is missing; {REPAIR}") from None
+    if [file.entry for file in sums] != [*entry.arrow_files.values()]:
+        raise ArtefactError(f"{path} is damaged: it belongs to other files; {REPAIR}")
+    return dict(zip(entry.arrow_files, sums, strict=True))
+
+
+def file_schema(manifest: Manifest, kind: str, *, has_rows: bool) -> Any:
+    """Return the schema of a segment's file of rows or of vectors."""
+    import pyarrow as pa
+
+    schema, of_vectors = manifest.schema, kind == "vec"
+    fields = [field for field in schema if (field.name in OF_VECTORS) == of_vectors]
+    if has_rows and not of_vectors:
+        fields.insert(0, pa.field(ROW, pa.int64(), nullable=False))
+    notes = {
+        b"fewbits.n_bits": str(manifest.n_bits).encode(),
+        b"fewbits.bit_order": b"msb",
+        b"fewbits.fingerprint": manifest.fingerprint.encode(),
+    }
+    return pa.schema(fields, {**(schema.metadata or {}), **notes})
 
 
 def only_batch(
@@ -233,73 +304,10 @@ def bytes_of_offset(kind: Any) -> int:
     return 8 if types.is_large_string(kind) or types.is_large_binary(kind) else 0
 
 
-def _taken(batch: Any, rows: IdArray) -> Any:
-    """Return rows of a batch; a few, as of one answer, without Arrow's functions.
-
-    Their import costs more than a search.
-    """
-    import pyarrow as pa
-
-    if not 0 < len(rows) <= _FEW:
-        return batch.take(pa.array(rows))
-    return pa.concat_batches([batch.slice(row, 1) for row in rows.tolist()])
-
-
-class SomeNumbers:
-    """A column of int64 without nulls, of which only what is asked for is checked.
-
-    Twenty times as fast as `ArrowFile.take` for the few rows of an answer.
-    """
-
-    def __init__(self, file: ArrowFile, name: str) -> None:
-        self._checked, self._start = file.checked, file.values_start(name)
-        self._values = file.matrix(name, "<i8", 1)[:, 0]
-
-    @classmethod
-    def of(cls, file: ArrowFile, name: str) -> "SomeNumbers | None":
-        """Return the column; None where it is of another kind."""
-        column = file.unchecked(name)
-        if column.type != "int64" or column.buffers()[0] is not None:
-            return None
-        return cls(file, name) if file.values_start(name) % 8 == 0 else None
-
-    def take(self, rows: IdArray) -> IdArray:
-        """Return some numbers, whose blocks are checked before."""
-        self._checked.check_at(self._start + 8 * rows)
-        numbers: IdArray = self._values[rows]
-        return numbers
-
-
-def segment_schemas(manifest: Manifest, *, has_rows: bool) -> tuple[Any, Any]:
-    """Return the schemas of a segment's files, of rows and of vectors."""
-    import pyarrow as pa
-
-    notes = {
-        **(manifest.schema.metadata or {}),
-        b"fewbits.n_bits": str(manifest.n_bits).encode(),
-        b"fewbits.bit_order": b"msb",
-        b"fewbits.fingerprint": manifest.fingerprint.encode(),
-    }
-    rows = [pa.field(ROW, pa.int64(), nullable=False)] if has_rows else []
-    rows += [field for field in manifest.schema if field.name not in OF_VECTORS]
-    vectors = [field for field in manifest.schema if field.name in OF_VECTORS]
-    return pa.schema(rows, notes), pa.schema(vectors, notes)
-
-
-def read_sums(disk: Disk, entry: SegmentEntry) -> list[FileSums]:
-    """Return the sums of a segment's files, of rows and of vectors.
-
-    Raises ArtefactError where they are damaged, or of other files.
-    """
-    path = str(disk.folder / entry.sums_name)
-    files = parse_sums(_mapped(disk, entry.sums_name), path)
-    if [file.entry for file in files] != [file for _, file in entry.arrow_files]:
-        raise ArtefactError(f"{path} is damaged: it belongs to other files; {REPAIR}")
-    return files
-
-
-def write_segment(disk: Disk, manifest: Manifest, table: Any) -> "SegmentFiles":
-    """Write and sync everything of a new segment but the names.
+def write_segment(
+    disk: Disk, manifest: Manifest, table: Any
+) -> tuple[SegmentEntry, ArrowFile]:
+    """Write and sync everything of a new segment but the names; return its rows, too.
 
     The table has sequence numbers, ids and all columns of the schema of the state
     before, and is not empty.
@@ -307,11 +315,11 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> "SegmentFiles":
     token = new_token()
     first, last = (table[ROW][at].as_py() for at in (0, -1))
     has_rows = last - first + 1 != len(table)
-    of_rows, of_vectors = segment_schemas(manifest, has_rows=has_rows)
-    rows = _write_arrow(disk, rows_name(token), table, of_rows)
-    vectors = None
-    if of_vectors.names:
-        vectors = _write_arrow(disk, vectors_name(token), table, of_vectors)
+    schema = file_schema(manifest, "seg", has_rows=has_rows)
+    rows, file = _write_arrow(disk, f"seg-{token}.arrow", table, schema)
+    schema, vectors = file_schema(manifest, "vec", has_rows=has_rows), None
+    if schema.names:
+        vectors, _ = _write_arrow(disk, f"vec-{token}.arrow", table, schema)
     ids = one_chunk(table[ID])
     id_range, rises = None, False
     if ids.type == "int64":
@@ -334,14 +342,16 @@ def write_segment(disk: Disk, manifest: Manifest, table: Any) -> "SegmentFiles":
         write_index(disk, entry, ids)
     files = [rows] if vectors is None else [rows, vectors]
     write_sums(disk, entry, files, manifest.number + 1)
-    return SegmentFiles(disk, manifest, entry, files)
+    return entry, file
 
 
-def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
-    """Write and sync columns of a table as a file of one batch; return its sums."""
+def _write_arrow(
+    disk: Disk, name: str, table: Any, schema: Any
+) -> tuple[FileSums, ArrowFile]:
+    """Write and sync columns of a table as a file of one batch, and open it."""
     import pyarrow as pa
 
-    columns = [one_chunk(table[name]) for name in schema.names]
+    columns = [one_chunk(table[column]) for column in schema.names]
     batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     file = disk.create(name)
     try:
@@ -354,7 +364,10 @@ def _write_arrow(disk: Disk, name: str, table: Any, schema: Any) -> FileSums:
         file.sync()
     finally:
         file.close()
-    return FileSums(sums, *arrow_frame(disk.map(name)), n_bytes)
+    data = disk.map(name)
+    of_file = FileSums(sums, *arrow_frame(data), n_bytes)
+    path = str(disk.folder / name)
+    return of_file, ArrowFile(data, of_file, schema, len(table), path)
 
 
 def arrow_frame(data: Any) -> tuple[bytes, bytes]:
@@ -379,7 +392,7 @@ def write_sums(
 ) -> None:
     """Write the file of sums of a segment that is new in the state of a number."""
     facts = {**plain_entry(entry), "number": number}
-    write_file(disk, entry.sums_name, sums_bytes(files, facts))
+    write_file(disk, entry.name("sum"), sums_bytes(files, facts))
 
 
 def has_index(entry: SegmentEntry) -> bool:
@@ -388,7 +401,7 @@ def has_index(entry: SegmentEntry) -> bool:
 
 
 def write_index(disk: Disk, entry: SegmentEntry, ids: Any) -> None:
-    file = disk.create(entry.ids_name)
+    file = disk.create(entry.name("ids"))
     try:
         for piece in IdIndex.of(keys_of(ids)).to_bytes(entry.token):
             file.write(piece)
@@ -401,150 +414,9 @@ def read_index(disk: Disk, entry: SegmentEntry) -> IdIndex:
 
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
-    data, width = disk.map(entry.ids_name), 4 if entry.id_range is None else 8
-    path = str(disk.folder / entry.ids_name)
-    return IdIndex.from_bytes(data, entry.n_rows, width, entry.token, path)
-
-
-class SegmentFiles:
-    """The files of a segment, each opened when something in it is asked for.
-
-    They never change, so that all states with the segment share them. Of ids and row
-    numbers, only the blocks in which the few that are asked for lie are read.
-    """
-
-    def __init__(
-        self,
-        disk: Disk,
-        manifest: Manifest,
-        entry: SegmentEntry,
-        sums: list[FileSums] | None = None,
-    ) -> None:
-        self._disk, self._manifest, self.entry = disk, manifest, entry
-        self._sums = sums  # read with the first file where they are not known
-
-    @cached_property
-    def rows(self) -> ArrowFile:
-        return self._file(0)
-
-    @cached_property
-    def vectors(self) -> ArrowFile | None:
-        return None if self.entry.vectors is None else self._file(1)
-
-    def _file(self, number: int) -> ArrowFile:
-        entry = self.entry
-        name, _ = entry.arrow_files[number]
-        if self._sums is None:
-            self._sums = read_sums(self._disk, entry)
-        schema = segment_schemas(self._manifest, has_rows=entry.has_rows)[number]
-        return ArrowFile(self._disk, name, self._sums[number], schema, entry.n_rows)
-
-    @cached_property
-    def row_numbers(self) -> IdArray:
-        """Permanent numbers of all rows, which rise."""
-        if not self.entry.has_rows:
-            return np.arange(self.entry.first, self.entry.last + 1)
-        numbers: IdArray = self.rows.column(ROW).to_numpy()
-        if len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all():
-            raise ArtefactError(
-                f"{self.rows.path} is damaged: its rows are not in order"
-            )
-        return numbers
-
-    def check_entry(self) -> None:
-        """Raise where the rows are not what the manifest says of them."""
-        entry, rows = self.entry, self.row_numbers
-        wrong = (
-            "row numbers" if [entry.first, entry.last] != [rows[0], rows[-1]] else ""
-        )
-        if entry.id_range is not None:
-            ids = self.rows.column(ID).to_numpy()
-            if entry.id_range != (ids.min(), ids.max()):
-                wrong = "the smallest and the largest id"
-            elif entry.ids_rise and not (ids[1:] > ids[:-1]).all():
-                wrong = "the order of ids"
-        if wrong:
-            raise ArtefactError(
-                f"{self.rows.path} is damaged: its manifest says otherwise of {wrong}"
-            )
-
-    def rows_at(self, positions: IdArray) -> IdArray:
-        if self.entry.is_dense:
-            return self.entry.first + positions
-        if "row_numbers" in self.__dict__:
-            return self.row_numbers[positions]
-        return SomeNumbers(self.rows, ROW).take(positions)
-
-    def positions_of(self, rows: IdArray) -> IdArray:
-        if self.entry.is_dense:
-            return rows - self.entry.first
-        if "row_numbers" not in self.__dict__ and self._are_few(rows):
-            return self._among_rising(ROW, rows)
-        return np.searchsorted(self.row_numbers, rows)
-
-    @cached_property
-    def id_numbers(self) -> SomeNumbers | None:
-        return SomeNumbers.of(self.rows, ID)
-
-    def find(self, ids: Any) -> IdArray:
-        """Return the position of each id of an Arrow array, -1 where it never was."""
-        keys = keys_of(ids)
-        if self.entry.id_range is None:
-            return self._look_up(keys, self._same_texts(ids))
-        low, high = self.entry.id_range
-        near = np.flatnonzero((keys >= low) & (keys <= high))
-        positions = np.full(len(keys), -1, np.int64)
-        if len(near) and self.entry.ids_rise and self._are_few(near):
-            positions[near] = self._among_rising(ID, keys[near])
-        elif len(near):
-            positions[near] = self._look_up(keys[near], None)
-        return positions
-
-    def _are_few(self, numbers: IdArray) -> bool:
-        return len(numbers) * _MANY < self.entry.n_rows
-
-    def _same_texts(self, ids: Any) -> Same:
-        """Return what compares ids here with some of an array."""
-
-        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
-            import pyarrow as pa
-
-            if not self._are_few(positions):
-                texts = self.rows.column(ID).take(pa.array(positions))
-            else:
-                texts = self.rows.take([ID], positions).column(0)
-            return equal_texts(texts, ids, wanted)
-
-        return same
-
-    def _among_rising(self, name: str, numbers: IdArray) -> IdArray:
-        start = self.rows.values_start(name)
-        return among_rising(
-            self.rows.unchecked(name).to_numpy(),
-            numbers,
-            lambda at: self.rows.checked.check_blocks((start + 8 * at) // BLOCK),
-        )
-
-    def _look_up(self, keys: Any, same: Same | None) -> IdArray:
-        try:
-            return self._index.find(keys, same)
-        except (ArtefactError, OSError):
-            # Whatever the matter with the file is, the ids themselves are there.
-            self.__dict__["_index"] = self._sorted_ids()
-            return self._index.find(keys, same)
-
-    @cached_property
-    def _index(self) -> IdIndex:
-        if has_index(self.entry):
-            with contextlib.suppress(ArtefactError, OSError):
-                return read_index(self._disk, self.entry)
-        return self._sorted_ids()
-
-    def _sorted_ids(self) -> IdIndex:
-        keys = keys_of(self.rows.column(ID))
-        if self.entry.ids_rise:
-            return IdIndex(keys, np.arange(len(keys), dtype=np.uint32))
-        return IdIndex.of(keys)
+    name, width = entry.name("ids"), 4 if entry.id_range is None else 8
+    path = str(disk.folder / name)
+    return IdIndex.from_bytes(disk.map(name), entry.n_rows, width, entry.token, path)
 
 
 def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> None:
@@ -565,7 +437,7 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
             file.write(sealed(sums.astype("<u4").tobytes() + _seal(entry, n_bytes)))
         finally:
             file.close()  # not synced: it can be made again
-        disk.publish(draft, entry.derived_name)
+        disk.publish(draft, entry.name("mih"))
     except OSError:
         with contextlib.suppress(OSError):
             disk.remove(draft)
@@ -574,7 +446,7 @@ def write_derived(disk: Disk, entry: SegmentEntry, pieces: Iterable[Any]) -> Non
 
 def remove_derived(disk: Disk, entry: SegmentEntry) -> None:
     with contextlib.suppress(FileNotFoundError):
-        disk.remove(entry.derived_name)
+        disk.remove(entry.name("mih"))
 
 
 def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
@@ -582,8 +454,8 @@ def read_derived(disk: Disk, entry: SegmentEntry) -> memoryview:
 
     Raises ArtefactError where it is damaged, OSError where it is not there.
     """
-    path = disk.folder / entry.derived_name
-    data = disk.map(entry.derived_name)
+    path = disk.folder / entry.name("mih")
+    data = disk.map(path.name)
     size = len(_seal(entry, 0))
     n_bytes = int.from_bytes(
         read_at(data, max(0, len(data) - 12), len(data) - 4), "little"

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import WeakValueDictionary
@@ -14,6 +15,7 @@ from fewbits._typing import CodeArray, IdArray
 from fewbits.errors import ArgumentError, ArtefactError
 from fewbits.store._deletes import Deletes, read_deletes
 from fewbits.store._disk import Disk
+from fewbits.store._ids import IdIndex, equal_texts, keys_of
 from fewbits.store._lock import FileLock
 from fewbits.store._manifest import Manifest, SegmentEntry
 from fewbits.store._schema import (
@@ -26,10 +28,15 @@ from fewbits.store._schema import (
     ROW,
     VECTOR,
 )
-from fewbits.store._segment import SegmentFiles, read_derived
+from fewbits.store._segment import (
+    ArrowFile,
+    has_index,
+    open_file,
+    read_derived,
+    read_index,
+)
 
-#: Segments that are open, by their tokens, which name the same files for ever.
-Opened: TypeAlias = WeakValueDictionary[str, SegmentFiles]
+_MANY = 64  # rows for each that is asked for: where there are fewer, all are read
 
 
 class Int8Parts(NamedTuple):
@@ -42,11 +49,25 @@ class Int8Parts(NamedTuple):
         return one_line(self)
 
 
+@dataclass(eq=False)
+class OpenFiles:
+    """What was read of a segment so far; all states with the segment share it."""
+
+    rows: ArrowFile | None = None
+    vectors: ArrowFile | None = None
+    row_numbers: IdArray | None = None
+    ids: IdIndex | None = None
+
+
+#: Segments that are open, by their tokens, which name the same files for ever.
+Opened: TypeAlias = WeakValueDictionary[str, OpenFiles]
+
+
 class Part:
     """The rows of one segment, as they are in one state of the collection.
 
-    Everything is read when it is asked for, and checked before. A position counts the
-    rows, deleted ones included.
+    Files are opened when something in them is asked for, and checked before. A position
+    counts the rows, deleted ones included.
 
     Attributes
     ----------
@@ -54,7 +75,6 @@ class Part:
         Facts of the manifest; its `token` names the rows for ever.
     n_rows, n_live : int
         Numbers of rows, deleted ones included, and of those that are not.
-    files : SegmentFiles
     """
 
     def __init__(
@@ -62,24 +82,33 @@ class Part:
         disk: Disk,
         manifest: Manifest,
         entry: SegmentEntry,
-        files: SegmentFiles | None = None,
+        files: OpenFiles | None = None,
     ) -> None:
         self._disk, self._manifest, self.entry = disk, manifest, entry
         self.n_rows, self.n_live = entry.n_rows, entry.n_live
-        self.files = files or SegmentFiles(disk, manifest, entry)
+        self.files = files or OpenFiles()
 
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
+
+    def _rows(self) -> ArrowFile:
+        """Return the file of ids, codes and columns."""
+        if self.files.rows is None:
+            opened = open_file(self._disk, self._manifest, self.entry, "seg")
+            self.files.rows = opened
+        return self.files.rows
+
+    # Deleted rows.
 
     @cached_property
     def deletes(self) -> Deletes:
         """Which rows are deleted."""
         return read_deletes(self._disk, self.entry)
 
-    @property
+    @cached_property
     def live(self) -> NDArray[np.bool_] | None:
         """Mask of the rows that are not deleted, or None when all are there."""
-        return self.deletes.live
+        return None if self.entry.deletes is None else self.deletes.live
 
     def live_positions(self) -> IdArray:
         """Return the positions of the rows that are not deleted."""
@@ -87,60 +116,32 @@ class Part:
             np.arange(self.n_rows) if self.live is None else np.flatnonzero(self.live)
         )
 
-    def _column(self, name: str) -> Any:
-        """Return any column, checked."""
-        file = self.files.vectors if name in OF_VECTORS else self.files.rows
-        if file is None:
-            raise KeyError(name)
-        return file.column(name)
+    # Codes, columns and vectors.
 
     @cached_property
     def codes(self) -> CodeArray:
         """Codes (n_rows, n_bytes), a read-only view of the mapped file."""
-        return self._bytes_of(CODE)
+        self._rows().column(CODE)
+        return self._rows().matrix(CODE)[1]
 
     @cached_property
     def corrections(self) -> CodeArray | None:
         """Corrections (n_rows, 2), a read-only view; None where none are kept."""
         if CORRECTION not in self._manifest.schema.names:
             return None
-        return self._bytes_of(CORRECTION)
-
-    def _bytes_of(self, name: str) -> CodeArray:
-        width = self.files.rows.column(name).type.byte_width
-        return self.files.rows.matrix(name, np.uint8, width)
-
-    @property
-    def rows(self) -> range | IdArray:
-        """Permanent numbers of the rows, a range where they count on from the first."""
-        entry = self.entry
-        return (
-            range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
-        )
-
-    @property
-    def row_numbers(self) -> IdArray:
-        """Permanent numbers of the rows, rising within and between parts."""
-        return self.files.row_numbers
-
-    def rows_at(self, positions: IdArray) -> IdArray:
-        """Return the permanent numbers of the rows at some positions."""
-        return self.files.rows_at(positions)
-
-    def positions_of(self, rows: IdArray) -> IdArray:
-        """Return the positions of rows of this part by their permanent numbers."""
-        return self.files.positions_of(rows)
+        self._rows().column(CORRECTION)
+        return self._rows().matrix(CORRECTION)[1]
 
     @property
     def ids(self) -> Any:
         """Ids, an Arrow array of int64 or large_string."""
-        return self.files.rows.column(ID)
+        return self._rows().column(ID)
 
     def ids_at(self, positions: IdArray) -> NDArray[Any]:
         """Return the ids at some positions, int64, or objects that are texts."""
-        if self.files.id_numbers is not None:
-            return self.files.id_numbers.take(positions)
-        texts = self.files.rows.take([ID], positions).column(0).to_pylist()
+        if self.entry.id_range is not None:
+            return self._rows().numbers(ID, positions)
+        texts = self._rows().take([ID], positions).column(0).to_pylist()
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
@@ -160,8 +161,8 @@ class Part:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
         if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ID: self.files.rows.unchecked(ID)}).select([])
-        columns = [self.files.rows.column(name) for name in names]
+            return pa.table({ID: self._rows().batch.column(ID)}).select([])
+        columns = [self._rows().column(name) for name in names]
         return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
@@ -179,14 +180,26 @@ class Part:
 
         if not names:
             return pa.table({ID: pa.array(positions)}).select([])
-        return pa.Table.from_batches([self.files.rows.take(names, positions)])
+        return pa.Table.from_batches([self._rows().take(names, positions)])
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
         import pyarrow as pa
 
-        columns = {name: self._column(name) for name in self._manifest.schema.names}
-        return pa.table({ROW: pa.array(self.row_numbers), **columns})
+        columns = {ROW: pa.array(self.row_numbers)}
+        for name in self._manifest.schema.names:
+            file = self._vectors() if name in OF_VECTORS else self._rows()
+            if file is None:
+                raise KeyError(name)
+            columns[name] = file.column(name)
+        return pa.table(columns)
+
+    def _vectors(self) -> ArrowFile | None:
+        """Return the file of vectors."""
+        if self.files.vectors is None and self.entry.vectors is not None:
+            opened = open_file(self._disk, self._manifest, self.entry, "vec")
+            self.files.vectors = opened
+        return self.files.vectors
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -194,49 +207,141 @@ class Part:
 
         Call `check_vectors` before reading rows of it: this checks nothing.
         """
-        if self.files.vectors is None:
+        file = self._vectors()
+        if file is None:
             return None
-        values, *blocks = (self._matrix(name) for name in self._vector_columns)
-        if not blocks:
+        values = file.matrix(VECTOR)[1]
+        if BLOCKS not in self._manifest.schema.names:
             return values
-        return Int8Parts(values, blocks[0].reshape(self.n_rows, -1, 2))
+        return Int8Parts(values, file.matrix(BLOCKS)[1].reshape(self.n_rows, -1, 2))
 
-    @cached_property
-    def _vector_columns(self) -> list[str]:
-        return [n for n in (VECTOR, BLOCKS) if n in self._manifest.schema.names]
-
-    def _matrix(self, name: str) -> NDArray[Any]:
-        assert self.files.vectors is not None
-        kind = self.files.vectors.unchecked(name).type
-        return self.files.vectors.matrix(
-            name, kind.value_type.to_pandas_dtype(), kind.list_size
-        )
-
-    def check_vectors(self, rows: Any = None) -> None:
-        """Check the blocks in which the vectors of some rows lie, None for all.
+    def check_vectors(self, positions: Any = None) -> None:
+        """Check the blocks in which the vectors at some positions lie, None for all.
 
         Raises
         ------
         ArtefactError
             When one differs from what was written.
         """
-        file = self.files.vectors
+        file = self._vectors()
         if file is None:
             return
-        for name in self._vector_columns:
-            if rows is None:
-                file.check_column(name)
+        for name in (VECTOR, BLOCKS):
+            if name not in self._manifest.schema.names:
                 continue
-            kind = file.unchecked(name).type
-            size = kind.list_size * kind.value_type.bit_width // 8
-            starts = np.asarray(rows, np.int64).ravel() * size
-            file.check_spans(file.values_start(name) + starts, size)
+            if positions is None:
+                file.column(name)
+                continue
+            start, values = file.matrix(name)
+            size = values.shape[1] * values.itemsize
+            starts = np.asarray(positions, np.int64).ravel() * size
+            file.check_spans(start + starts, size)
+
+    # Permanent numbers of the rows.
+
+    @property
+    def rows(self) -> range | IdArray:
+        """Permanent numbers of the rows, a range where they count on from the first."""
+        entry = self.entry
+        return (
+            range(entry.first, entry.last + 1) if entry.is_dense else self.row_numbers
+        )
+
+    @property
+    def row_numbers(self) -> IdArray:
+        """Permanent numbers of the rows, rising within and between parts."""
+        if self.files.row_numbers is None:
+            if not self.entry.has_rows:
+                numbers = np.arange(self.entry.first, self.entry.last + 1)
+            else:
+                numbers = self._rows().column(ROW).to_numpy()
+                if (numbers[1:] <= numbers[:-1]).any():
+                    raise ArtefactError(
+                        f"{self._rows().path} is damaged: its rows are not in order"
+                    )
+            self.files.row_numbers = numbers
+        return self.files.row_numbers
+
+    def rows_at(self, positions: IdArray) -> IdArray:
+        """Return the permanent numbers of the rows at some positions."""
+        if self.entry.is_dense:
+            return self.entry.first + positions
+        if self.files.row_numbers is not None:
+            return self.files.row_numbers[positions]
+        return self._rows().numbers(ROW, positions)
+
+    def positions_of(self, rows: IdArray) -> IdArray:
+        """Return the positions of rows of this part by their permanent numbers."""
+        if self.entry.is_dense:
+            return rows - self.entry.first
+        if self.files.row_numbers is None and len(rows) * _MANY < self.n_rows:
+            return self._rows().search(ROW, rows)
+        return np.searchsorted(self.row_numbers, rows)
+
+    # Rows by their ids.
+
+    def find(self, ids: Any) -> IdArray:
+        """Return the positions of ids, -1 where they are not or are deleted.
+
+        Parameters
+        ----------
+        ids : pyarrow.Array
+            Of the type of `ids`.
+        """
+        positions = self.look_up(ids)
+        hits = np.flatnonzero(positions >= 0)
+        if len(hits) and self.entry.deletes is not None:
+            positions[hits[self.deletes.has(positions[hits])]] = -1
+        return positions
+
+    def look_up(self, ids: Any) -> IdArray:
+        """Return the positions of ids, -1 where they never were; see `find`."""
+        entry, keys = self.entry, keys_of(ids)
+        if entry.id_range is None:
+            return self._among_sorted(keys, ids)
+        low, high = entry.id_range
+        near = np.flatnonzero((keys >= low) & (keys <= high))
+        positions = np.full(len(keys), -1, np.int64)
+        if len(near) and entry.ids_rise and len(near) * _MANY < self.n_rows:
+            positions[near] = self._rows().search(ID, keys[near])
+        elif len(near):
+            positions[near] = self._among_sorted(keys[near], None)
+        return positions
+
+    def _among_sorted(self, keys: NDArray[Any], ids: Any) -> IdArray:
+        """Look up the keys of some ids, None where ids are numbers: their own keys."""
+
+        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+            import pyarrow as pa
+
+            if len(positions) * _MANY < self.n_rows:
+                texts = self._rows().take([ID], positions).column(0)
+            else:
+                texts = self.ids.take(pa.array(positions))
+            return equal_texts(texts, ids, wanted)
+
+        compare = None if ids is None else same
+        if self.files.ids is None and has_index(self.entry):
+            with contextlib.suppress(ArtefactError, OSError):
+                self.files.ids = read_index(self._disk, self.entry)
+        if self.files.ids is not None:
+            with contextlib.suppress(ArtefactError, OSError):
+                return self.files.ids.find(keys, compare)
+        # Whatever the matter with that file is, the ids themselves are there.
+        here = keys_of(self.ids)
+        if self.entry.ids_rise:
+            self.files.ids = IdIndex(here, np.arange(len(here), dtype=np.uint32))
+        else:
+            self.files.ids = IdIndex.of(here)
+        return self.files.ids.find(keys, compare)
+
+    # What is derived from codes.
 
     @property
     def has_derived(self) -> bool:
         """True if something that was derived from the codes is kept, or seems to be."""
         try:
-            return self._disk.size(self.entry.derived_name) > 0
+            return self._disk.size(self.entry.name("mih")) > 0
         except OSError:
             return False
 
@@ -246,29 +351,13 @@ class Part:
             return read_derived(self._disk, self.entry)
         return None
 
-    def find(self, ids: Any) -> IdArray:
-        """Return the places of ids, -1 where they are not or are deleted.
-
-        Parameters
-        ----------
-        ids : pyarrow.Array
-            Of the type of `ids`.
-        """
-        positions = self.files.find(ids)
-        hits = np.flatnonzero(positions >= 0)
-        if len(hits):  # else the file of deleted rows need not be read
-            positions[hits[self.deletes.has(positions[hits])]] = -1
-        return positions
-
 
 def parts_of(disk: Disk, manifest: Manifest, opened: Opened) -> tuple[Part, ...]:
     """Return the parts of a state, over files that are open already where they are."""
-    parts = tuple(
-        Part(disk, manifest, entry, opened.get(entry.token))
+    return tuple(
+        Part(disk, manifest, entry, opened.setdefault(entry.token, OpenFiles()))
         for entry in manifest.segments
     )
-    opened.update((part.entry.token, part.files) for part in parts)
-    return parts
 
 
 class Snapshot:

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
@@ -202,33 +202,23 @@ class Store:
         while True:
             newest = newest_number(self._disk)
             target = newest if number is None else number
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 lock = self._disk.lock(manifest_name(target), shared=True)
-            except FileNotFoundError:
-                snapshot = None
-            else:
                 if lock is None:  # it is being removed, or checked for readers
                     time.sleep(_PAUSE)
                     continue
-                snapshot = self._held(target, lock)
-            if snapshot is not None:
-                return snapshot
+                is_newest = target == newest_number(self._disk)
+                manifest = read_manifest(self._disk, target)
+                if is_newest:
+                    check_ours(self._disk, manifest)
+                # What the newest state lacks is damage, which is found when it is read.
+                if is_newest or manifest.names() <= {*self._disk.names()}:
+                    return Snapshot(self._disk, manifest, lock, self._opened)
+                lock.release()  # its files are gone already
             if target != newest:
                 raise ArgumentError(
                     f"version {number} of {self.folder} is gone; the newest is {newest}"
                 )
-
-    def _held(self, number: int, lock: FileLock) -> Snapshot | None:
-        """Return a state that is locked, or None when its files are gone already."""
-        is_newest = number == newest_number(self._disk)
-        manifest = read_manifest(self._disk, number)
-        if is_newest:
-            check_ours(self._disk, manifest)
-        # What the newest state lacks is damage, which is found when it is read.
-        if is_newest or manifest.names() <= set(self._disk.names()):
-            return Snapshot(self._disk, manifest, lock, self._opened)
-        lock.release()
-        return None
 
     @contextmanager
     def writer(
@@ -237,6 +227,7 @@ class Store:
         *,
         segment_bytes: int = FULL,
         name: Path | None = None,
+        check: Callable[[], None] | None = None,
     ) -> Iterator[Writer]:
         """Open the collection for changes; other writers wait.
 
@@ -250,6 +241,8 @@ class Store:
             Bytes of rows that are gathered in memory, and of the largest segment.
         name : Path, default=None
             What messages about the lock call the store; None for its folder.
+        check : callable, default=None
+            Called once the lock is held, before anything is removed; it may raise.
 
         Raises
         ------
@@ -257,11 +250,14 @@ class Store:
             When another process still writes; it says which.
         """
         check_count(segment_bytes, "segment_bytes")
-        with (
-            self._locked(inf if timeout is None else timeout, name) as lock,
-            Writer(self._disk, lock, segment_bytes, self._opened) as writer,
-        ):
-            yield writer
+        with self._locked(inf if timeout is None else timeout, name) as lock:
+            if check is not None:
+                check()
+            writer = Writer(self._disk, lock, segment_bytes, self._opened)
+            try:
+                yield writer
+            finally:
+                writer.close()
 
     def verify(self) -> Report:
         """Compare every byte with its checksum, and name each damaged block.

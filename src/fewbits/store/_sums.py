@@ -6,7 +6,7 @@ stand in a file of their own, with copies of what Arrow needs to find their colu
 
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,44 +121,40 @@ class SummedFile:
 
 
 class CheckedBytes:
-    """The bytes of a file, usually mapped, compared with their sums at first touch."""
+    """The bytes of a file, usually mapped, compared with their sums at first touch.
+
+    Attributes
+    ----------
+    bytes : ndarray of uint8, read-only
+        None of it is looked at before it was checked.
+    """
 
     def __init__(self, data: Any, sums: Sums, path: str) -> None:
         # Unlike `np.frombuffer` this names the map as its owner, which is read-only.
         self.bytes = np.ndarray((len(data),), np.uint8, data)
-        self.data = data
-        self._sums, self._path = sums, path
+        self.path = path
+        self._data, self._sums = data, sums
         # Threads may check a block twice, which does no harm.
         self._good = np.zeros(len(sums), np.bool_)
 
     def check(self, start: int, stop: int) -> None:
         """Raise ArtefactError where a block of ``[start, stop)`` is damaged."""
-        first, last = start // BLOCK, -(-stop // BLOCK)
-        if stop > start and not self._good[first:last].all():
-            self.check_blocks(np.arange(first, last))
-
-    def check_at(self, offsets: NDArray[np.int64]) -> None:
-        """Check the blocks in which some bytes lie."""
-        blocks = offsets // BLOCK
-        if not self._good[blocks].all():
-            self.check_blocks(blocks)
+        if stop > start:
+            self.check_blocks(np.arange(start // BLOCK, -(-stop // BLOCK)))
 
     def check_blocks(self, blocks: NDArray[np.int64]) -> None:
         """Check some blocks, which may repeat, in any order."""
-        blocks = blocks[~self._good[blocks]]
-        if not len(blocks):
+        good = self._good[blocks]
+        if good.all():
             return
-        runs = [blocks]
-        if len(blocks) > 1:
-            blocks = np.unique(blocks)
-            runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
-        for run in runs:
+        blocks = np.unique(blocks[~good])
+        for run in np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1):
             first, last = int(run[0]), int(run[-1]) + 1
-            sums = sums_of(self.data, first, last)
+            sums = sums_of(self._data, first, last)
             bad = np.flatnonzero(sums != self._sums[first:last])
             if len(bad):
                 raise ArtefactError(
-                    f"{self._path} is damaged at byte {(first + bad[0]) * BLOCK:,}: "
+                    f"{self.path} is damaged at byte {(first + bad[0]) * BLOCK:,}: "
                     f"its checksum does not match; {REPAIR}"
                 )
         self._good[blocks] = True
@@ -192,22 +188,6 @@ class FileSums:
         sums = self.sums.astype("<u4").tobytes()
         return head.tobytes() + sums + self.head + self.tail
 
-    @classmethod
-    def from_bytes(cls, data: memoryview) -> tuple[Self, memoryview]:
-        """Return the sums of a file, and the bytes behind them."""
-        head: Any = np.frombuffer(data, _HEAD, 1)[0]
-        n_bytes, start, stop = (int(value) for value in head)
-        if not start <= stop <= n_bytes < 1 << 62:
-            raise ValueError("its numbers make no sense")
-        n_blocks = -(-n_bytes // BLOCK)
-        at = _HEAD.itemsize + 4 * n_blocks
-        middle, end = at + start, at + start + n_bytes - stop
-        if end > len(data):
-            raise ValueError("it is too short")
-        sums = np.frombuffer(data, "<u4", n_blocks, _HEAD.itemsize)
-        frame = bytes(data[at:middle]), bytes(data[middle:end])
-        return cls(sums.astype(np.uint32), *frame, n_bytes), data[end:]
-
 
 def sums_bytes(files: list[FileSums], facts: dict[str, Any]) -> bytes:
     """Return the content of a file of sums, of rows and of vectors.
@@ -226,24 +206,34 @@ def facts_of(data: bytes) -> dict[str, Any]:
     return dict(json.loads(data[start:end]))
 
 
-def parse_sums(data: Any, path: str) -> list[FileSums]:
+def parse_sums(data: bytes, path: str) -> list[FileSums]:
     """Return the sums of the files of a segment, of rows and of vectors.
 
     Raises ArtefactError where they are damaged, NewerFormatError where they are of a
     newer kind.
     """
-    data = bytes(read_at(data, 0, len(data)))
-    if not is_sealed(data):
-        raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    start = len(_MAGIC) + 8
-    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
-    files, rest = [], memoryview(data)[end:-4]
     try:
-        if not check_kind(path, data, _MAGIC) or end > len(data) or not rest:
+        if not is_sealed(data):
+            raise ValueError("its checksum does not match")
+        start = len(_MAGIC) + 8
+        at = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+        end = len(data) - 4
+        if not check_kind(path, data, _MAGIC) or at >= end:
             raise ValueError("it holds no sums")
-        while rest:
-            file, rest = FileSums.from_bytes(rest)
-            files.append(file)
+        files = []
+        while at < end:
+            n_bytes, start, stop = np.frombuffer(data, _HEAD, 1, at)[0].tolist()
+            if not start <= stop <= n_bytes < 1 << 62:
+                raise ValueError("its numbers make no sense")
+            n_blocks, of_sums = -(-n_bytes // BLOCK), at + _HEAD.itemsize
+            of_head = of_sums + 4 * n_blocks
+            of_tail = of_head + start
+            at = of_tail + n_bytes - stop
+            if at > end:
+                raise ValueError("it is too short")
+            sums = np.frombuffer(data, "<u4", n_blocks, of_sums).astype(np.uint32)
+            head, tail = data[of_head:of_tail], data[of_tail:at]
+            files.append(FileSums(sums, head, tail, n_bytes))
     except NewerFormatError:
         raise
     except ValueError as error:

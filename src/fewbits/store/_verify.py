@@ -19,24 +19,22 @@ from fewbits.store._manifest import (
     Manifest,
     SegmentEntry,
     check_ours,
-    copy_name,
     has_segments,
-    manifest_in,
     manifest_name,
     manifest_numbers,
     newest_number,
     read_manifest,
 )
 from fewbits.store._segment import (
-    SegmentFiles,
     bytes_of_offset,
+    file_schema,
     has_index,
     only_batch,
     read_derived,
     read_index,
     read_sums,
-    segment_schemas,
 )
+from fewbits.store._snapshot import Part
 from fewbits.store._sums import BLOCK, FileSums, sum_of_sums, sums_of
 
 
@@ -191,15 +189,11 @@ def newest_readable(disk: Disk) -> tuple[Manifest | None, Findings, int]:
         findings.damages.append(Damage(str(disk.folder), reason))
         return None, findings, 0
     top = max(numbers)
-    candidates = [manifest_name(top)]
-    if copy_name(top) in names:  # unless the process ended before it wrote one
-        candidates.append(copy_name(top))
-    for name in candidates:
-        path = disk.folder / name
-        with findings.reading(path):
-            manifest = manifest_in(disk, name)
-            if manifest.number != top:
-                raise ArtefactError(f"{path} is that of number {manifest.number}")
+    # There is no copy where the process ended before it wrote one.
+    has_copy = manifest_name(top, "copy") in names
+    for kind in ("manifest", "copy") if has_copy else ("manifest",):
+        with findings.reading(disk.folder / manifest_name(top, kind)):
+            manifest = read_manifest(disk, top, kind)
             check_ours(disk, manifest)
             return manifest, findings, top
     return None, findings, top
@@ -217,18 +211,21 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
     states = [*tagged_states(disk, manifest, findings), manifest]
     entries = {(x.token, x.deletes): (y, x) for y in states for x in y.segments}
     for state, entry in entries.values():
-        names = [entry.sums_name, *(name for name, _ in entry.arrow_files)]
-        names += [entry.ids_name] if has_index(entry) else []
-        for name in (*names, entry.derived_name):
+        kinds = ["sum", *entry.arrow_files, "mih"]
+        for kind in [*kinds, "ids"] if has_index(entry) else kinds:
             with contextlib.suppress(OSError):
-                n_bytes += disk.size(name)
+                n_bytes += disk.size(entry.name(kind))
         n_before = len(findings.damages) + len(findings.unreadable)
         _read_arrow(disk, state, entry, findings)
         if len(findings.damages) + len(findings.unreadable) == n_before:
-            with findings.reading(disk.folder / entry.arrow_files[0][0]):
-                SegmentFiles(disk, state, entry).check_entry()
+            path = disk.folder / entry.name("seg")
+            with findings.reading(path):
+                if wrong := _misstated(Part(disk, state, entry)):
+                    raise ArtefactError(
+                        f"{path} is damaged: its manifest says otherwise of {wrong}"
+                    )
         n_before = len(findings.damages)
-        with findings.reading(disk.folder / entry.deletes_name):
+        with findings.reading(disk.folder / entry.name("del")):
             read_deletes(disk, entry)
         if len(findings.damages) > n_before:
             damage = findings.damages.pop()
@@ -243,6 +240,20 @@ def verified(disk: Disk, manifest: Manifest | None, findings: Findings) -> Repor
         tuple(findings.unreadable),
         tuple(str(disk.folder / name) for name in outdated(disk, manifest)),
     )
+
+
+def _misstated(part: Part) -> str:
+    """Return in what the rows are not what the manifest says of them."""
+    entry, rows = part.entry, part.row_numbers
+    if [entry.first, entry.last] != [rows[0], rows[-1]]:
+        return "row numbers"
+    if entry.id_range is None:
+        return ""
+    ids = part.ids.to_numpy()
+    if entry.id_range != (ids.min(), ids.max()):
+        return "the smallest and the largest id"
+    is_told = entry.ids_rise and not (ids[1:] > ids[:-1]).all()
+    return "the order of ids" if is_told else ""
 
 
 def tagged_states(disk: Disk, manifest: Manifest, findings: Findings) -> list[Manifest]:
@@ -266,19 +277,19 @@ def outdated(disk: Disk, manifest: Manifest) -> list[str]:
         except (ArtefactError, OSError):
             names.append(name)
 
-    name, copy = manifest_name(manifest.number), copy_name(manifest.number)
+    name, copy = (manifest_name(manifest.number, x) for x in ("manifest", "copy"))
 
     def compare() -> None:
         if disk.read(copy) != disk.read(name):
             raise ArtefactError(f"{copy} differs from the manifest")
 
     with contextlib.suppress(ArtefactError, OSError):
-        manifest_in(disk, name)  # a state takes the place of one that is damaged
+        read_manifest(disk, manifest.number)  # a state replaces one that is damaged
         check(copy, compare)
     for entry in manifest.segments:
         if has_index(entry):
-            check(entry.ids_name, partial(_read_index, disk, entry))
-        check(entry.derived_name, partial(read_derived, disk, entry))
+            check(entry.name("ids"), partial(_read_index, disk, entry))
+        check(entry.name("mih"), partial(read_derived, disk, entry))
     return names
 
 
@@ -290,23 +301,21 @@ def _read_arrow(
     disk: Disk, manifest: Manifest, entry: SegmentEntry, findings: Findings
 ) -> None:
     """Read the files of rows and vectors, and of their sums."""
-    sums: list[FileSums | None] = [None] * 2
-    with findings.reading(disk.folder / entry.sums_name):
-        sums = [*read_sums(disk, entry)]
-    schemas = segment_schemas(manifest, has_rows=entry.has_rows)
-    for (name, file), known, schema in zip(
-        entry.arrow_files, sums, schemas, strict=False
-    ):
-        path = disk.folder / name
+    sums: dict[str, FileSums] = {}
+    with findings.reading(disk.folder / entry.name("sum")):
+        sums = read_sums(disk, entry)
+    for kind, file in entry.arrow_files.items():
+        path = disk.folder / entry.name(kind)
         with findings.reading(path):
-            data = disk.map(name)
+            data = disk.map(path.name)
             if len(data) != file.n_bytes:
                 raise ArtefactError(
                     f"{path} is {len(data):,} bytes long instead of {file.n_bytes:,}"
                 )
-            if known is not None:
+            if kind in sums:
+                schema = file_schema(manifest, kind, has_rows=entry.has_rows)
                 findings.damages += _of_blocks(
-                    str(path), data, known, schema, entry.n_rows
+                    str(path), data, sums[kind], schema, entry.n_rows
                 )
             elif sum_of_sums(sums_of(data)) != file.crc:
                 reason = "nothing says which of its blocks are intact"

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +28,8 @@ from fewbits.store._manifest import (
     publish,
 )
 from fewbits.store._schema import ID, ROW, check_columns
-from fewbits.store._segment import (
-    SegmentFiles,
-    remove_derived,
-    write_derived,
-    write_segment,
-)
-from fewbits.store._snapshot import Opened, Part, Snapshot, parts_of
+from fewbits.store._segment import remove_derived, write_derived, write_segment
+from fewbits.store._snapshot import Opened, OpenFiles, Part, Snapshot, parts_of
 
 #: Bytes of the largest segment that is made, and of the rows that a writer gathers.
 FULL = 1 << 28
@@ -64,19 +58,8 @@ class Writer:
         self._base = state
         self._stored = [Stored(part) for part in self.parts]
         self._given: list[Given] = []  # rows that come after these
-        self._written: list[SegmentFiles] = []  # which no state has yet
+        self._written: list[OpenFiles] = []  # of segments that no state has yet
         self._next_row, self._next_id = state.next_row, state.next_id
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Drop what is not committed, and release the lock."""
@@ -204,8 +187,7 @@ class Writer:
 
         def write() -> None:
             if waiting:
-                files = write_segment(self._disk, target, joined(waiting))
-                segments.append(files.entry)
+                segments.append(self._write(target, joined(waiting)))
                 waiting.clear()
 
         for part in self.parts:
@@ -378,8 +360,8 @@ class Writer:
             if sum(source.n_bytes for source in given) >= self._full:
                 if any(source.n_live for source in given):
                     with self._failing():
-                        files = write_segment(self._disk, self._base, living(given))
-                    part = Part(self._disk, self._base, files.entry, files)
+                        entry = self._write(self._base, living(given))
+                    part = Part(self._disk, self._base, entry, self._written[-1])
                     self._stored.append(Stored(part))
                 given.clear()
 
@@ -405,13 +387,18 @@ class Writer:
                 segments.append(first.kept(self._disk, self._base.number + 1))
             else:
                 table = living(sources[run.start : run.stop])
-                files = write_segment(self._disk, self._base, table)
-                self._opened[files.entry.token] = files
-                self._written.append(files)
-                segments.append(files.entry)
+                segments.append(self._write(self._base, table))
         return self._base.following(
             tuple(segments), next_row=self._next_row, next_id=self._next_id
         )
+
+    def _write(self, state: Manifest, table: Any) -> SegmentEntry:
+        """Write rows as a segment, whose file stays open for the next state."""
+        entry, rows = write_segment(self._disk, state, table)
+        files = OpenFiles(rows)
+        self._opened[entry.token] = files
+        self._written.append(files)
+        return entry
 
     def _publish(self, state: Manifest) -> int:
         with self._failing():
@@ -424,7 +411,7 @@ class Writer:
         """Remove what is neither new, nor of a state that is the newest or read."""
         newest = newest_manifest(self._disk) if self._failed else self._newest
         entries = [source.part.entry for source in self._stored]
-        new = {name for e in entries for name in (*e.names(), e.ids_name)}
+        new = {name for e in entries for name in (*e.names(), e.name("ids"))}
         is_durable = self._is_durable and not self._failed
         collect(self._disk, newest, new, is_durable=is_durable)
 
@@ -486,7 +473,7 @@ class Stored(Source):
         return self.part.whole()
 
     def positions(self, ids: Any) -> IdArray:
-        return self.part.files.find(ids)
+        return self.part.look_up(ids)
 
     def kept(self, disk: Disk, number: int) -> SegmentEntry:
         """Return the segment as it is in the state of a number."""
