@@ -765,18 +765,3 @@ def test_the_first_case_of_an_option_makes_another_collection(homes):
 def test_every_option_of_create_has_a_case():
     lacking = {*inspect.signature(Collection.create).parameters} - {*CREATED}
     assert lacking - {*NO_OPTIONS} <= {"images", "backbone"}  # need a network
-
-
-def test_former_names_of_options_are_still_taken(homes, tmp_path):
-    parquet.write_table(pa.table(TABLE), tmp_path / "t.parquet")
-    made = []
-    for options in (
-        ["--learner", "lsh", "--random-state", "3"],
-        ["--method=lsh", "--seed", "3"],
-    ):
-        line = ["build", tmp_path / "c", tmp_path / "t.parquet", "--column", "v"]
-        words = [*map(str, line), "--overwrite", *options]
-        result = CliRunner().invoke(app, words)
-        assert result.exit_code == 0, result.output
-        made.append(facts_of(Collection.open(tmp_path / "c")))
-    assert made[0] == made[1]

@@ -38,6 +38,7 @@ from fewbits.collection import (
     Hits,
     RecallEstimate,
 )
+from fewbits.collection.hits import as_pandas
 from fewbits.errors import ArgumentError
 from fewbits.store import CODE, ID, Report
 
@@ -374,6 +375,11 @@ class RemoteCollection:
         import pyarrow as pa
 
         return pa.concat_tables(self.batches(**arguments))
+
+    @_like(Collection.to_pandas)
+    def to_pandas(self, arguments: Arguments) -> Any:
+        """Return `to_arrow` as a data frame of pandas, which must be installed."""
+        return as_pandas(self.to_arrow(**arguments))
 
     @_like(Collection.column)
     def column(self, arguments: Arguments) -> NDArray[Any]:
