@@ -179,9 +179,9 @@ def check_same_codes(first: Collection, second: Collection) -> None:
 
 def warm(collection: Collection) -> None:
     """Make the index, which the first search would make."""
-    rows = collection._version.rows
-    if rows is not None:
-        rows.index(collection.facts.index or "auto")
+    version = collection._version
+    if version.rows is not None:
+        version.rows.index(version.model.facts.index or "auto")
 
 
 def file_names(collection: Collection) -> set[str]:
@@ -222,11 +222,12 @@ def take(
     """
     import pyarrow as pa
 
-    rows = collection._version.filled
+    version = collection._version
+    rows = version.filled
     names = rows.column_names(columns)
     numbers = rows.row_numbers[np.asarray(positions, np.int64)]
     kind = rows.schema.field(ID).type
-    table = {collection.id_name: pa.array(rows.ids_at(numbers), kind)}
+    table = {version.id_name: pa.array(rows.ids_at(numbers), kind)}
     if codes:
         table[CODE] = fixed_binary(rows.codes_at(numbers))
     user = rows.table_at(numbers, names)
