@@ -110,9 +110,9 @@ class Writer:
         ids = self._ids_of(table)
         if self._may_be_there(ids):
             for source in self._sources():
-                positions = source.find(ids)
-                if (positions >= 0).any():
-                    known = ids[int(positions.argmax())].as_py()
+                is_there = source.find(ids) >= 0
+                if is_there.any():
+                    known = ids[int(is_there.argmax())].as_py()
                     raise ArgumentError(
                         f"there is an item with id {known!r} already: upsert replaces "
                         "it"
