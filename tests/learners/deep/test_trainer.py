@@ -252,7 +252,7 @@ def test_another_random_state_and_other_networks_are_told_in_a_line(tmp_path):
     with pytest.raises(ArtefactError, match=r"backbone was .*; name another") as told:
         deep(31).fit(X, y)
     assert len(str(told.value)) < 400
-    with pytest.raises(ArtefactError, match="training: random_state was another; n"):
+    with pytest.raises(ArtefactError, match="fit: random_state was another; n"):
         deep(30).set_params(random_state=5).fit(X, y)
 
 
