@@ -140,7 +140,8 @@ def codebook_as_it_is(problem: Problem, bits: int, method: str) -> NDArray[np.in
     else:
         means = np.array([F[y == c].mean(axis=0) for c in problem.classes])
         counts = np.unique(y, return_counts=True)[1]
-        C = cca_codebook(means, counts, np.cov(F, rowvar=False), bits)
+        scatter = np.cov(F, rowvar=False)
+        C = cca_codebook(means, counts, scatter, bits, reg=1.0, labels=None)
     return np.where(C >= 0, 1, -1)
 
 

@@ -322,8 +322,8 @@ def cca_codebook(
     counts: Matrix,
     scatter: Matrix,
     n_bits: int | None,
-    reg: float = 1.0,
-    labels: ArrayLike | None = None,
+    reg: float,
+    labels: ArrayLike | None,
 ) -> Matrix:
     """Return where CCA between features and labels puts the classes."""
     # From the means M (n_classes, d) of classes, less that of all items, and the
