@@ -543,7 +543,8 @@ class Collection:
             A condition that items meet, about the columns, as
             ``"category = 'x' and year >= 2020"``, the ids, by the name of their column
             or as ``id``, and the bits, as ``"bit(12) = 1"``: see
-            `fewbits.collection.filters.matching_rows`.
+            `fewbits.collection.filters.matching_rows`. All `k` are found where there
+            are as many such items.
         allowed : array-like, default=None
             Ids of the items that may be hits, or a mask of booleans over all items.
         group_by : str, default=None
@@ -1440,9 +1441,7 @@ skip_unreadable, progress
             model, store, digest = _folder.read_folder(folder, other.encoder)
             if store is None:
                 raise ArtefactError(f"{folder} holds no rows to encode")
-            version = _Version(model, Rows(store), digest)
-            damaged = cls(version, folder)
-            del version  # a handle alone holds the files of the old rows
+            damaged = cls(_Version(model, Rows(store), digest), folder)
             damaged._reencode(encoder, None)  # no version can be read without it
         return report
 
