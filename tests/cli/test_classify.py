@@ -111,7 +111,7 @@ def test_copies_are_named_by_a_column(tmp_path):
     table = {"vector": list(frames), "label": labels, "film": groups}
     pq.write_table(pa.table(table), tmp_path / "t.parquet")
     fit = ["fit", tmp_path / "t.parquet", "--column", "vector", "--label", "label"]
-    fit += ["-o", tmp_path / "b", "--overwrite", "--seed", 0]
+    fit += ["-o", tmp_path / "b", "--overwrite", "--random-state", 0]
     deep = [*fit, "-m", "llc", "-b", 16, *SHORT]
     counted = []
     for more in ([], ["--groups", "film"], ["--groups", "film", "--sample", 60]):
@@ -389,7 +389,7 @@ ON_TPU = ["-m", "llc", "-o", "c", "--device", "tpu9"]
         ([*CSQ, "loss=hashnet"], "csq has no parameter 'loss'; it has n_bits"),
         (
             [*CSQ, "quantization=1"],
-            "it has n_bits, control, network.hidden, network",
+            "did you mean 'loss.quantization'?); it has n_bits",
         ),
         (
             ["fit", "t.parquet", "--column", "vector", "--label", "one", *CSQ[2:6]],

@@ -22,7 +22,7 @@ from fewbits._arrow import (
     typed_column,
     typed_table,
 )
-from fewbits._features import in_order
+from fewbits._features import in_order, warn_of_others
 from fewbits._images import open_rgb
 from fewbits.codes import as_codes
 from fewbits.encoders import as_features
@@ -60,6 +60,8 @@ def item_column(items: Any, facts: dict[str, Any], kind: str | None) -> tuple[st
         items = items.toarray()
     learnt, items = facts["feature_names"], as_frame(items)
     if learnt and is_frame(items) and {*learnt} < {*frame_names(items)}:
+        columns = (column["name"] for column in facts["columns"])
+        warn_of_others(items, (*learnt, *columns, facts["id_column"]))
         items = read(items, names=learnt, kind="vectors").values
     array, names = named_array(items)
     if learnt and names is not None:
@@ -215,10 +217,10 @@ def table_of(columns: Mapping[str, Any]) -> Any:
     """Return columns as a table, each of its own type."""
     import pyarrow as pa
 
-    made = {name: _sent(typed_column(values)) for name, values in columns.items()}
-    if len({len(column) for column in made.values()}) != 1:
+    sent = {name: _sent(typed_column(values)) for name, values in columns.items()}
+    if len({len(column) for column in sent.values()}) != 1:
         raise ArgumentError("ids and columns need an entry for each item")
-    return pa.table(made)
+    return pa.table(sent)
 
 
 def sent_table(frame: Any) -> Any:

@@ -1,6 +1,5 @@
 """Accuracy of classes, by neighbours and linear models on codes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from fewbits._typing import Array, CodeArray
 from fewbits.classify import nearest_vote
 from fewbits.codes import as_codes, unpack
 from fewbits.errors import ArgumentError
-from fewbits.evaluation._checks import as_features, check_lengths, check_not_empty
+from fewbits.evaluation._checks import as_features, check_not_empty
 
 __all__ = [
     "Accuracy",
@@ -25,7 +24,6 @@ __all__ = [
 ]
 
 
-_FOLDS = 3  # of the choice of C; fewer where a class has fewer items
 #: Weight of errors, for codes of so many bits at most; rows of longer ones are longer.
 _COST, _COST_UP_TO = 0.01, 256
 
@@ -93,9 +91,8 @@ def knn_accuracy(
     (0.667, 0.75)
     """
     train_codes, test_codes = as_codes(train_codes), as_codes(test_codes)
-    truth = as_labels(test_labels, "test labels")
+    truth = as_labels(test_labels, "test labels", n=len(test_codes))
     check_not_empty(truth, "test labels")
-    check_lengths(test_codes=test_codes, test_labels=truth)
     predictions = nearest_vote(test_codes, train_codes, train_labels, k).labels
     check_same_kind(predictions, truth, ("train labels", "test labels"))
     return _accuracy(truth, predictions, f"vote of the {k} nearest codes")
@@ -108,7 +105,7 @@ def svm_accuracy(
     test_labels: ArrayLike,
     *,
     n_bits: int | None = None,
-    C: float | Sequence[float] = 1.0,
+    C: float = 1.0,
 ) -> Accuracy:
     """Accuracy of a linear one-versus-rest SVM on the bits of codes, as -1 and +1.
 
@@ -124,21 +121,17 @@ def svm_accuracy(
         Integers or strings.
     n_bits : int or None, default=None
         Length of the codes; None means that `train` and `test` are features.
-    C : float or sequence of float, default=1.0
-        Weight of the errors. Of several, the one with the best per-class mean accuracy
-        in three-fold cross-validation on the training part is taken, the smallest if
-        tied.
+    C : float, default=1.0
+        Weight of the errors.
 
     Returns
     -------
     Accuracy
-        The definition names the chosen C.
 
     Raises
     ------
     ArgumentError
-        When there are fewer than two classes to train on, or a class with a single item
-        where C must be chosen.
+        When there are fewer than two classes to train on.
 
     Examples
     --------
@@ -148,26 +141,28 @@ def svm_accuracy(
     >>> svm_accuracy(codes, y, codes, y, n_bits=8).value
     1.0
     """
-    y = as_labels(train_labels, "train labels")
-    truth = as_labels(test_labels, "test labels")
+    X, X_test = _matrix(train, n_bits), _matrix(test, n_bits)
+    y = as_labels(train_labels, "train labels", n=len(X))
+    truth = as_labels(test_labels, "test labels", n=len(X_test))
     check_not_empty(truth, "test labels")
     check_same_kind(y, truth, ("train labels", "test labels"))
-    X, X_test = _matrix(train, n_bits), _matrix(test, n_bits)
-    check_lengths(train=X, train_labels=y)
-    check_lengths(test=X_test, test_labels=truth)
     if X.shape[1] != X_test.shape[1]:
         raise ArgumentError(
             f"train has {X.shape[1]} features, test has {X_test.shape[1]}"
         )
     if len(np.unique(y)) < 2:
         raise ArgumentError("an SVM needs at least 2 classes to train on, got 1")
-    costs = np.unique(np.asarray(C, dtype=np.float64))
-    if not costs.size or not (costs > 0).all() or not np.isfinite(costs).all():
+    if not 0 < C < np.inf:
         raise ArgumentError(f"C must be above 0 and finite, got {C}")
-    cost = float(costs[0]) if len(costs) == 1 else _best_cost(costs, X, y)
-    predictions = _svm_predictions(X, y, X_test, cost)
+    # LIBLINEAR's one-versus-rest SVM; of two classes one plane tells.
+    classes, numbers = np.unique(y, return_inverse=True)
+    planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+    weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
+    scores = X_test @ weights[:-1] + weights[-1]
+    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
     what = "features" if n_bits is None else f"{n_bits} bits"
-    return _accuracy(truth, predictions, f"linear SVM on {what}, C={cost:g}")
+    predictions = classes[best.astype(np.intp)]
+    return _accuracy(truth, predictions, f"linear SVM on {what}, C={C:g}")
 
 
 def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
@@ -179,40 +174,6 @@ def _matrix(X: ArrayLike, n_bits: int | None) -> Array:
             "uint8 input may be packed codes: give n_bits, or convert features to float"
         )
     return as_features(X, "features")
-
-
-def _best_cost(costs: Array, X: Array, y: Array) -> float:
-    from sklearn.model_selection import StratifiedKFold
-
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < 2:
-        raise ArgumentError(
-            "choosing C needs at least 2 training items of each class, "
-            f"class {classes[counts.argmin()]} has 1"
-        )
-    n_folds = min(_FOLDS, int(counts.min()))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    parts = list(folds.split(X, y))
-
-    def quality(cost: float) -> float:
-        accuracies = [
-            _accuracy(y[b], _svm_predictions(X[a], y[a], X[b], cost), "")
-            for a, b in parts
-        ]
-        return float(np.mean([accuracy.per_class_mean for accuracy in accuracies]))
-
-    return float(max(costs, key=quality))
-
-
-def _svm_predictions(X: Array, y: Array, X_test: Array, C: float) -> Array:
-    """Predict by LIBLINEAR's one-versus-rest SVM; of two classes one plane tells."""
-    classes, numbers = np.unique(y, return_inverse=True)
-    planes = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-    weights = hyperplanes(X, numbers[:, None] == planes, C).astype(np.float32)
-    scores = X_test @ weights[:-1] + weights[-1]
-    best = scores[:, 0] > 0 if len(classes) == 2 else scores.argmax(axis=1)
-    predictions: Array = classes[best.astype(np.intp)]
-    return predictions
 
 
 def _accuracy(truth: Array, predictions: Array, definition: str) -> Accuracy:

@@ -45,19 +45,19 @@ def read_index(path: str | Path) -> tuple[str, dict[str, Any], CodeArray, IdArra
         if not length <= min(_LONGEST, len(content) - _LENGTH):
             raise ValueError("its header is cut off")
         header = json.loads(content[_LENGTH : _LENGTH + length])
-        told, (n, width) = header["__metadata__"], header["codes"]["shape"]
-        if told["format"] != _FORMAT:
-            raise ValueError(f"its format is {told['format']!r}, expected {_FORMAT!r}")
-        described = _described(told["kind"], told["settings"])
-        expected = _header({**described, "sha256": told["sha256"]}, n, width)
+        about, (n, width) = header["__metadata__"], header["codes"]["shape"]
+        if about["format"] != _FORMAT:
+            raise ValueError(f"its format is {about['format']!r}, expected {_FORMAT!r}")
+        described = _described(about["kind"], about["settings"])
+        expected = _header({**described, "sha256": about["sha256"]}, n, width)
         start, end = _LENGTH + length, _LENGTH + length + n * width
         if content[:start] != expected or len(content) != end + 8 * n:
             raise ValueError("its header is not that of an index, or it is cut off")
         codes = np.frombuffer(content, np.uint8, n * width, start).reshape(n, width)
         ids = np.frombuffer(content, "<i8", n, end)
-        if checksum(described, {"codes": codes, "ids": ids}) != told["sha256"]:
+        if checksum(described, {"codes": codes, "ids": ids}) != about["sha256"]:
             raise ValueError("it is damaged: its checksum does not match")
-        return told["kind"], json.loads(told["settings"]), codes, ids
+        return about["kind"], json.loads(about["settings"]), codes, ids
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ArtefactError(f"{path} holds no readable index: {error}") from error
 

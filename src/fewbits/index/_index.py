@@ -62,8 +62,8 @@ class Index(ABC):
         Packed codes; may be empty. They are copied, unless nothing can change them: a
         memory map opened for reading is searched where it lies.
     ids : array-like of shape (n,), default=None
-        Unique whole numbers from 0 on, in any order; None numbers the rows. Ids that do
-        not rise with the rows cost a sorted copy of the codes.
+        Unique whole numbers from 0 on, in any order; None numbers the codes. Ids that
+        do not rise cost a sorted copy of the codes.
 
     Warns
     -----
@@ -238,7 +238,7 @@ class Index(ABC):
     def remove(self, ids: ArrayLike) -> Self:
         """Remove codes by their ids; those after them move up.
 
-        Rows are marked first, and their memory is free once half a segment is gone.
+        Codes are marked first, and their memory is free once half a segment is gone.
 
         Raises
         ------
@@ -291,8 +291,8 @@ class Index(ABC):
         k : int
             At least 1; where fewer codes can be found, the rest is -1.
         allowed : array-like, default=None
-            What may be found: a boolean mask over the rows in the order given, or ids,
-            which may repeat. Columns of pandas, polars and pyarrow pass where nothing
+            What may be found: a boolean mask over the codes in the order given, or ids;
+            these may repeat. Columns of pandas, polars and pyarrow pass where nothing
             is missing. Whole numbers are ids; those that could be meant as a mask are
             refused: bytes (uint8, int8), numbers that are all 0 or 1 and repeat, and as
             many as there are codes, of two values that repeat. So ``[0, 1]`` means two
@@ -494,11 +494,11 @@ class Index(ABC):
             The queries before thresholding, ``encoder.query_scores(X)``.
         offsets : callable or Corrections, default=None
             ``encoder.offsets``, from codes to what is added to their asymmetric
-            distances; or ``encoder.corrections(X, codes)`` of the rows, in their order.
+            distances; or ``encoder.corrections(X, codes)``, in the order given.
         vectors : array-like (n, n_features), Int8Vectors or VectorParts, default=None
-            A vector for each row of the index, in the order given; float16, float32 or
-            a memory map of such. Only rows of the shortlist are read; other dtypes and
-            layouts are converted, which takes several times as long.
+            A vector for each code, in the order given; float16, float32 or a memory map
+            of such. Only those of the shortlist are read; other dtypes and layouts are
+            converted, which takes several times as long.
         query_vectors : array-like of shape (n_queries, n_features), default=None
         metric : {"euclidean", "cosine", "dot"}, default="euclidean"
             How vectors are compared.

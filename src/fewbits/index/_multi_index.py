@@ -21,13 +21,13 @@ from fewbits.index._tables import (
     scan_price,
 )
 
-_FEWEST = 1 << 16  # rows: fewer are compared sooner than looked up
+_FEWEST = 1 << 16  # codes: fewer are compared sooner than looked up
 _PILOT = 32  # queries that are answered first, to tell about the rest of a batch
 _UNLIMITED = 1 << 62
 
 #: Returns the picoseconds that a scan costs each of so many queries.
 ScanPrice = Callable[[int], int]
-#: Looks up the queries in some rows, each of which may cost so much; returns the work
+#: Looks up queries by their numbers, each of which may cost so much; returns the work
 #: of each, look-ups and comparisons, and which are answered.
 LookUp = Callable[[Tables, IdArray, _kernels.Budget], tuple[IdArray, NDArray[np.uint8]]]
 
@@ -107,24 +107,24 @@ class MultiIndexHashing(Index):
         distances, positions = np.empty(shape, np.int32), np.empty(shape, np.int64)
         rest = np.arange(len(queries))
 
-        def scan(rows: IdArray) -> None:
-            distances[rows], positions[rows] = scan_nearest(
-                segment, queries[rows], k, mask
+        def scan(numbers: IdArray) -> None:
+            distances[numbers], positions[numbers] = scan_nearest(
+                segment, queries[numbers], k, mask
             )
 
         def look_up(
-            tables: Tables, rows: IdArray, budget: _kernels.Budget
+            tables: Tables, numbers: IdArray, budget: _kernels.Budget
         ) -> tuple[IdArray, NDArray[np.uint8]]:
             hits = (
-                np.empty((len(rows), k), np.int32),
-                np.empty((len(rows), k), np.int64),
+                np.empty((len(numbers), k), np.int32),
+                np.empty((len(numbers), k), np.int64),
             )
             work, done = (
-                np.empty((len(rows), 2), np.int64),
-                np.empty(len(rows), np.uint8),
+                np.empty((len(numbers), 2), np.int64),
+                np.empty(len(numbers), np.uint8),
             )
             _kernels.multi_index_topk(
-                queries[rows],
+                queries[numbers],
                 tables.native,
                 mask,
                 budget,
@@ -133,7 +133,7 @@ class MultiIndexHashing(Index):
                 done,
                 _kernels.num_threads(),
             )
-            distances[rows], positions[rows] = hits
+            distances[numbers], positions[numbers] = hits
             return work, done
 
         if self.use_scan and kind not in lazy.radii:
@@ -162,10 +162,10 @@ class MultiIndexHashing(Index):
         parts: list[tuple[IdArray, RangeSearchResult]] = []
 
         def look_up(
-            tables: Tables, rows: IdArray, budget: _kernels.Budget
+            tables: Tables, numbers: IdArray, budget: _kernels.Budget
         ) -> tuple[IdArray, NDArray[np.uint8]]:
             hits = _kernels.RangeHits(
-                queries[rows],
+                queries[numbers],
                 tables.native,
                 mask,
                 radius,
@@ -173,10 +173,10 @@ class MultiIndexHashing(Index):
                 _kernels.num_threads(),
             )
             work, done = (
-                np.empty((len(rows), 2), np.int64),
-                np.empty(len(rows), np.uint8),
+                np.empty((len(numbers), 2), np.int64),
+                np.empty(len(numbers), np.uint8),
             )
-            offsets = np.zeros(len(rows) + 1, np.int64)
+            offsets = np.zeros(len(numbers) + 1, np.int64)
             hits.counts(offsets[1:], work, done)
             np.cumsum(offsets, out=offsets)
             n_hits = int(offsets[-1])
@@ -185,7 +185,7 @@ class MultiIndexHashing(Index):
                 np.empty(n_hits, np.int64),
             )
             hits.write(distances, positions)
-            parts.append((rows, RangeSearchResult(offsets, distances, positions)))
+            parts.append((numbers, RangeSearchResult(offsets, distances, positions)))
             return work, done
 
         every = np.arange(len(queries))
@@ -222,27 +222,27 @@ class MultiIndexHashing(Index):
         self,
         lazy: LazyTables,
         price: ScanPrice,
-        rows: IdArray,
+        numbers: IdArray,
         kind: int,
         radius: int,
         look_up: LookUp,
     ) -> IdArray:
         """Look up some queries while a scan costs more; return those that are left."""
-        scan = price(len(rows))
+        scan = price(len(numbers))
         spared = lazy.spared(kind, radius, scan)
-        tables = lazy.get(len(rows) * spared) if spared else None
+        tables = lazy.get(len(numbers) * spared) if spared else None
         if tables is None:
             lazy.forget(kind)
-            return rows
-        left, pilot, expected = [], _spread(len(rows)), len(rows) // 8
-        for block in (rows[pilot], np.delete(rows, pilot)):
+            return numbers
+        left, pilot, expected = [], _spread(len(numbers)), len(numbers) // 8
+        for block in (numbers[pilot], np.delete(numbers, pilot)):
             if block.size and lazy.spared(kind, radius, scan):
                 # Those that are given up are scanned in the end, among few others.
                 most = max(scan, price(max(1, expected)))
                 work, done = look_up(tables, block, _kernels.Budget(*lazy.prices, most))
                 lazy.learn(kind, radius, most, work, done)
                 left.append(block[done == 0])
-                expected = len(rows) * len(left[0]) // len(block)
+                expected = len(numbers) * len(left[0]) // len(block)
             else:
                 lazy.forget(kind)
                 left.append(block)
@@ -298,14 +298,13 @@ def _joined(
     if len(parts) == 1:
         return parts[0][1]
     counts = np.zeros(n, np.int64)
-    for rows, hits in parts:
-        counts[rows] += np.diff(hits.offsets)
+    for numbers, hits in parts:
+        counts[numbers] += np.diff(hits.offsets)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     distances = np.empty(offsets[-1], np.int32)
     positions = np.empty(offsets[-1], np.int64)
-    for rows, hits in parts:
-        own = np.diff(hits.offsets)
-        at = np.repeat(offsets[rows] - hits.offsets[:-1], own)
+    for numbers, hits in parts:
+        at = np.repeat(offsets[numbers] - hits.offsets[:-1], np.diff(hits.offsets))
         at += np.arange(len(at))
         distances[at], positions[at] = hits.distances, hits.ids
     return RangeSearchResult(offsets, distances, positions)

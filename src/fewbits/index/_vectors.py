@@ -26,7 +26,7 @@ _LARGEST = 1e150  # its square is a float64
 
 
 @final
-class Int8Vectors:
+class Int8Vectors(Immutable):
     """Scalar quantization to 8 bits, with a scale and an offset for each 32 numbers.
 
     Number ``j`` of vector ``i`` is ``values[i, j] * scale + offset``, where ``scale,
@@ -40,7 +40,8 @@ class Int8Vectors:
     values : ndarray of shape (n, n_features), dtype int8
     blocks : ndarray of shape (n, ceil(n_features / 32), 2), dtype float32
         Memory maps opened for reading are not copied. A vector whose scales or offsets
-        are not finite is refused when it is compared.
+        are not finite is refused when it is compared. Both stay, read-only, as
+        attributes of their names.
 
     Raises
     ------
@@ -61,10 +62,6 @@ class Int8Vectors:
     True
     """
 
-    __slots__ = ("_blocks", "_values")
-    _values: NDArray[np.int8]
-    _blocks: Float32Array
-
     def __init__(self, values: NDArray[np.int8], blocks: Float32Array) -> None:
         _check(values, "values", np.int8, 2)
         _check(blocks, "blocks", np.float32, 3)
@@ -75,12 +72,9 @@ class Int8Vectors:
                 f"blocks of values of shape {values.shape} must have shape {expected}, "
                 f"and a feature or more, got {blocks.shape}"
             )
-        own = super().__setattr__
-        own("_values", frozen_array(np.ascontiguousarray(values)))
-        own("_blocks", frozen_array(np.ascontiguousarray(blocks)))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"Int8Vectors are immutable, got another {name}")
+        self.values = frozen_array(np.ascontiguousarray(values))
+        self.blocks = frozen_array(np.ascontiguousarray(blocks))
+        self.shape: tuple[int, int] = n, n_features
 
     @classmethod
     def from_vectors(cls, X: ArrayLike) -> Self:
@@ -109,31 +103,12 @@ class Int8Vectors:
                 values[span, columns] = steps
         return cls(values, blocks)
 
-    @property
-    def values(self) -> NDArray[np.int8]:
-        """The numbers in steps, (n, n_features), read-only."""
-        return self._values.view()
-
-    @property
-    def blocks(self) -> Float32Array:
-        """Scale and offset of each block, (n, n_blocks, 2), float32, read-only."""
-        return self._blocks.view()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n, n_features)``."""
-        n, n_features = self._values.shape
-        return n, n_features
-
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.values)
 
     def __repr__(self) -> str:
         n, n_features = self.shape
         return f"Int8Vectors({n:,} vectors of {n_features:,} features)"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (np.array(self._values), np.array(self._blocks))
 
     def to_float(self, rows: IdArray | slice | None = None) -> Float32Array:
         """Return the vectors, or some `rows` of them, as float32.
@@ -141,9 +116,9 @@ class Int8Vectors:
         The product and the sum are rounded to float32 each, as in distances.
         """
         chosen = slice(None) if rows is None else rows
-        values = self._values[chosen].astype(np.float32)
-        each = np.repeat(self._blocks[chosen], BLOCK, axis=1)[:, : values.shape[1]]
-        result: Float32Array = values * each[..., 0] + each[..., 1]
+        values = self.values[chosen].astype(np.float32)
+        blocks = np.repeat(self.blocks[chosen], BLOCK, axis=1)[:, : values.shape[1]]
+        result: Float32Array = values * blocks[..., 0] + blocks[..., 1]
         return result
 
 
@@ -206,76 +181,54 @@ class VectorPart:
     def _ranks(self) -> RankSelect:
         return RankSelect(self.live)
 
-    def at(self, rows: IdArray) -> IdArray:
-        """Turn rows into positions that may be read; -1 stays."""
-        rows = self._ranks.select(rows)
+    def at(self, ranks: IdArray) -> IdArray:
+        """Turn ranks among those that belong into positions to read; -1 stays."""
+        positions = self._ranks.select(ranks)
         if self.check is not None:
-            self.check(np.unique(rows[rows >= 0]))
-        return rows
+            self.check(np.unique(positions[positions >= 0]))
+        return positions
 
 
 class VectorParts:
-    """Several runs of vectors, addressed by the row in the collection.
+    """Several runs of vectors, whose rows are those of one matrix of all that belong.
 
     Parameters
     ----------
     parts : sequence of VectorPart
-        All of the same kind, dtype and number of features.
+        One or more, all of the same kind, dtype and number of features.
 
-    Raises
-    ------
-    ArgumentError
-        When there is none, or they differ.
+    Attributes
+    ----------
+    first : ndarray or Int8Vectors
+        The first run, whose kind and dtype all have.
+    shape : (int, int)
+        ``(n, n_features)``.
     """
 
-    __slots__ = ("_parts", "_starts")
-    _parts: tuple[VectorPart, ...]
-    _starts: tuple[int, ...]
-
     def __init__(self, parts: Sequence[VectorPart]) -> None:
-        kinds = {_kind(part.vectors) for part in parts}
-        if len(kinds) != 1:
-            raise ArgumentError(f"parts must hold vectors of one kind, got {kinds}")
-        own = super().__setattr__
-        own("_parts", tuple(parts))
-        own("_starts", tuple(accumulate(map(len, parts), initial=0)))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"VectorParts are immutable, got another {name}")
+        self.first = parts[0].vectors
+        self._parts = tuple(parts)
+        self._starts = tuple(accumulate(map(len, parts), initial=0))
+        self.shape: tuple[int, int] = self._starts[-1], self.first.shape[1]
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self.shape[0]
 
     def __repr__(self) -> str:
-        n, d = self.shape
-        return f"VectorParts({n:,} vectors of {d:,} features)"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = [VectorPart(part.vectors, part.live) for part in self._parts]
-        return type(self), (parts,)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n, n_features)``."""
-        return len(self), self._parts[0].vectors.shape[1]
-
-    @property
-    def first(self) -> NDArray[Any] | Int8Vectors:
-        """The first run, whose kind and dtype all have."""
-        return self._parts[0].vectors
+        return f"VectorParts({len(self):,} vectors of {self.shape[1]:,} features)"
 
     def inside(
         self, rows: IdArray
     ) -> Sequence[tuple[NDArray[Any] | Int8Vectors, IdArray]]:
         """Return for each run where in it `rows` are, -1 for those that are not."""
-        found = []
+        runs = []
         ends = zip(self._parts, self._starts, self._starts[1:], strict=False)
         for part, start, stop in ends:
             here = (rows >= start) & (rows < stop)
             if here.any():
                 positions = part.at(np.where(here, rows - start, -1))
-                found.append((part.vectors, positions))
-        return found
+                runs.append((part.vectors, positions))
+        return runs
 
     def take(self, rows: IdArray) -> NDArray[Any]:
         """Return the vectors of some rows as floats, in the dtype that is stored."""
@@ -289,11 +242,6 @@ class VectorParts:
             else:
                 taken[here] = vectors[positions[here]]
         return taken
-
-
-def _kind(vectors: NDArray[Any] | Int8Vectors) -> tuple[str, int]:
-    name = "int8" if isinstance(vectors, Int8Vectors) else str(vectors.dtype)
-    return name, vectors.shape[1]
 
 
 @final

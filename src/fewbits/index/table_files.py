@@ -112,10 +112,10 @@ def tables_from(data: Any, codes: CodeArray) -> Tables | None:
     # No kernel can be led astray by numbers of rows that are there.
     first = 0
     for length in lengths:
-        own = starts[first : first + 2**length + 1]
-        if own[0] != 0 or own[-1] != n or (own[1:] < own[:-1]).any():
+        table = starts[first : first + 2**length + 1]
+        if table[0] != 0 or table[-1] != n or (table[1:] < table[:-1]).any():
             return None
-        first += len(own)
+        first += len(table)
     if rows.size and rows.max() >= n:
         return None
     entries = np.frombuffer(parts[3], np.uint8) if n_entries else None

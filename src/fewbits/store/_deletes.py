@@ -119,41 +119,30 @@ def read_deletes(disk: Disk, segment: SegmentEntry, *, mends: bool = False) -> D
         return Deletes.none(segment.n_rows)
     path = disk.folder / segment.name("del")
     try:
-        data: Any = memoryview(disk.read(path.name))
+        data: bytes | None = disk.read(path.name)
     except FileNotFoundError:
         raise ArtefactError(f"{path} is missing; {REPAIR}") from None
     if not is_sealed(data):
         data = mended_seal(data) if mends else None
     if data is None:
         raise ArtefactError(f"{path} is damaged: its checksum does not match; {REPAIR}")
-    is_ours = check_kind(path, bytes(data[: len(_MAGIC)]), _MAGIC)
-    deletes = _parsed(data[:-4], segment) if is_ours else None
-    if deletes is None:
-        raise ArtefactError(
-            f"{path} is damaged: it is not about the segment that it is named after; "
-            f"{REPAIR}"
-        )
-    return deletes
-
-
-def _parsed(data: Any, segment: SegmentEntry) -> Deletes | None:
-    start = _MAGIC + segment.token.encode()
-    if len(data) < _START or bytes(data[: len(start)]) != start:
-        return None
-    head: Any = np.frombuffer(data, _HEAD, 1, len(start))[0]
+    begin = _MAGIC + segment.token.encode()
     n_rows, n_deleted = segment.n_rows, segment.n_rows - segment.n_live
-    if head["n_rows"] != n_rows or head["n_deleted"] != n_deleted:
-        return None
-    # A copy, so that the file can be removed while this is held.
-    body = np.frombuffer(bytes(data[_START:]), np.uint8)
-    if head["packed"]:
-        fits = len(body) == -(-n_rows // 8)
-        fits = fits and int(np.bitwise_count(body).sum()) == n_deleted
-        return Deletes(n_rows, n_deleted, body) if fits else None
-    if len(body) != 4 * n_deleted:
-        return None
-    positions = body.view("<u4").astype(np.uint32, copy=False)
-    rises = bool((positions[1:] > positions[:-1]).all())
-    if not rises or (positions[-1:] >= n_rows).any():
-        return None
-    return Deletes(n_rows, n_deleted, positions)
+    is_ours = check_kind(path, data, _MAGIC) and data.startswith(begin)
+    if is_ours and len(data) >= _START + 4:
+        head: Any = np.frombuffer(data, _HEAD, 1, len(begin))[0]
+        body = np.frombuffer(data, np.uint8, len(data) - _START - 4, _START)
+        is_same = head["n_rows"] == n_rows and head["n_deleted"] == n_deleted
+        if is_same and head["packed"]:
+            n_set = np.bitwise_count(body).sum()
+            if len(body) == -(-n_rows // 8) and n_set == n_deleted:
+                return Deletes(n_rows, n_deleted, body)
+        elif is_same and len(body) == 4 * n_deleted:
+            positions = body.view("<u4").astype(np.uint32)
+            rises = (positions[1:] > positions[:-1]).all()
+            if rises and (positions[-1:] < n_rows).all():
+                return Deletes(n_rows, n_deleted, positions)
+    raise ArtefactError(
+        f"{path} is damaged: it is not about the segment that it is named after; "
+        f"{REPAIR}"
+    )

@@ -1,9 +1,9 @@
-"""An index from ids to rows.
+"""An index from ids to positions in a segment.
 
-It is sorted keys, and the row of each. A key is an id that is a number, or the
+It is sorted keys, and the position of each. A key is an id that is a number, or the
 CRC-32C of one that is a text; texts are compared in the end, so that equal keys are no
-fault. The file holds keys, rows, the CRC-32C of its blocks and the first key of each: a
-look-up reads few of its blocks. It can be made again from the ids.
+fault. The file holds keys, positions, the CRC-32C of its blocks and the first key of
+each: a look-up reads few of its blocks. It can be made again from the ids.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _TAIL = np.dtype([("n_rows", "<u8"), ("width", "<u8"), ("trailer", "<u8")])
 _FEW = 32  # texts that Python compares
 _SPARSE = 4  # numbers for each key: where there are more, keys are sorted
 Keys = NDArray[Any]
-#: Tells which of some rows have the ids of which positions among those that are wanted.
+#: Tells at which of some positions the ids of some numbers in a list to look up are.
 Same = Callable[[IdArray, IdArray], NDArray[np.bool_]]
 
 
@@ -40,28 +40,20 @@ def keys_of(ids: Any) -> Keys:
     return keys
 
 
-def _span(keys: Keys) -> tuple[Any, int]:
-    """Return the smallest key, and how many numbers lie from it to the largest."""
-    if not len(keys):
-        return keys.dtype.type(0), 0
-    low = keys.min()
-    return low, int(keys.max()) - int(low) + 1
-
-
-def equal_texts(texts: Any, ids: Any, wanted: IdArray) -> NDArray[np.bool_]:
-    """Compare an Arrow array of texts with those of another at some positions."""
+def equal_texts(texts: Any, ids: Any, numbers: IdArray) -> NDArray[np.bool_]:
+    """Compare an Arrow array of texts with those of some numbers in another."""
     import pyarrow.compute as pc
 
-    if len(wanted) <= _FEW:  # a call of Arrow takes longer
-        pairs = zip(texts, wanted.tolist(), strict=True)
+    if len(numbers) <= _FEW:  # a call of Arrow takes longer
+        pairs = zip(texts, numbers.tolist(), strict=True)
         return np.array([a.as_py() == ids[i].as_py() for a, i in pairs], np.bool_)
-    equal = pc.equal(texts, ids.take(wanted))
+    equal = pc.equal(texts, ids.take(numbers))
     mask: NDArray[np.bool_] = equal.to_numpy(zero_copy_only=False)
     return mask
 
 
 class IdIndex:
-    """Keys that do not fall, and the row of each.
+    """Keys that do not fall, and the position of each.
 
     Where both lie in a file, `blocks` checks them before they are read, and `fences`
     are the first keys of the blocks.
@@ -70,66 +62,65 @@ class IdIndex:
     def __init__(
         self,
         keys: Keys,
-        rows: NDArray[np.uint32],
+        positions: NDArray[np.uint32],
         blocks: CheckedBytes | None = None,
         fences: Keys | None = None,
     ) -> None:
-        self._keys, self._rows = keys, rows
+        self._keys, self._positions = keys, positions
         self._blocks, self._fences = blocks, fences
 
     @classmethod
     def of(cls, keys: Keys) -> Self:
-        """Sort the keys of rows."""
-        low, n_keys = _span(keys)
+        """Sort the keys of all positions."""
+        low = keys.min() if len(keys) else keys.dtype.type(0)
+        n_keys = int(keys.max()) - int(low) + 1 if len(keys) else 0
         if n_keys <= _SPARSE * len(keys):
-            rows = np.full(n_keys, len(keys), np.uint32)
-            rows[keys - low] = np.arange(len(keys), dtype=np.uint32)
-            there = np.flatnonzero(rows < len(keys))
+            positions = np.full(n_keys, len(keys), np.uint32)
+            positions[keys - low] = np.arange(len(keys), dtype=np.uint32)
+            there = np.flatnonzero(positions < len(keys))
             if len(there) == len(keys):  # each key once
-                return cls(there.astype(keys.dtype) + low, rows[there])
-        # Pairs of a key and a row in one number are sorted several times faster.
+                return cls(there.astype(keys.dtype) + low, positions[there])
+        # Pairs of a key and a position in one number are sorted several times faster.
         n_bits = len(keys).bit_length()
         excess = max(0, n_keys.bit_length() + n_bits - 64)
         pairs = (keys - low).astype(np.uint64) >> np.uint64(excess) << np.uint64(n_bits)
         pairs |= np.arange(len(keys), dtype=np.uint64)
         pairs.sort()
-        rows = (pairs & np.uint64((1 << n_bits) - 1)).astype(np.uint32)
-        ordered = keys[rows]
+        positions = (pairs & np.uint64((1 << n_bits) - 1)).astype(np.uint32)
+        ordered = keys[positions]
         if excess:  # keys of which only the last bits differ may be out of order
             order = np.argsort(ordered, kind="stable")
-            ordered, rows = ordered[order], rows[order]
-        return cls(ordered, rows)
+            ordered, positions = ordered[order], positions[order]
+        return cls(ordered, positions)
 
     def find(self, keys: Keys, same: Same | None) -> IdArray:
-        """Return the row of each key, -1 where there is none.
+        """Return the position of each key in the segment, -1 where there is none.
 
-        ``same(rows, wanted)`` compares the ids behind equal keys; None where these are
-        the ids.
+        ``same(positions, numbers)`` compares the ids behind equal keys; None where keys
+        are the ids.
         """
-        rows = np.full(len(keys), -1, np.int64)
+        positions = np.full(len(keys), -1, np.int64)
         if not len(keys):
-            return rows
+            return positions
         per_block = BLOCK // self._keys.itemsize
-        n_blocks = -(-len(self._keys) // per_block)  # of keys; those of rows follow
-        at, wanted = self._first(keys), np.arange(len(keys))
-        while len(wanted):
+        n_blocks = -(-len(self._keys) // per_block)  # of keys; positions follow
+        at, numbers = self._first(keys), np.arange(len(keys))
+        while len(numbers):
             inside = at < len(self._keys)
-            at, wanted = at[inside], wanted[inside]
+            at, numbers = at[inside], numbers[inside]
             self._check(at // per_block)
-            equal = self._keys[at] == keys[wanted]
-            at, wanted = at[equal], wanted[equal]
-            if not len(wanted):
+            equal = self._keys[at] == keys[numbers]
+            at, numbers = at[equal], numbers[equal]
+            if not len(numbers):
                 break
             self._check(n_blocks + at // (BLOCK // 4))
-            positions = self._rows[at].astype(np.int64)
-            if (positions >= len(self._keys)).any():
+            near = self._positions[at].astype(np.int64)
+            if (near >= len(self._keys)).any():
                 raise ArtefactError("an index of ids names rows that are not there")
-            hit = (
-                np.ones(len(at), np.bool_) if same is None else same(positions, wanted)
-            )
-            rows[wanted[hit]] = positions[hit]
-            at, wanted = at[~hit] + 1, wanted[~hit]
-        return rows
+            hit = np.ones(len(at), np.bool_) if same is None else same(near, numbers)
+            positions[numbers[hit]] = near[hit]
+            at, numbers = at[~hit] + 1, numbers[~hit]
+        return positions
 
     def _check(self, blocks: IdArray) -> None:
         if self._blocks is not None:
@@ -160,12 +151,12 @@ class IdIndex:
 
     def to_bytes(self, token: str) -> list[Any]:
         """Return the content of the file of a segment, in pieces."""
-        body = [np.ascontiguousarray(self._keys), self._rows.astype("<u4")]
+        body = [np.ascontiguousarray(self._keys), self._positions.astype("<u4")]
         body[0] = np.pad(body[0], (0, -len(body[0]) % (BLOCK // body[0].itemsize)))
         fences = body[0][:: BLOCK // body[0].itemsize]
         sums = np.concatenate([block_sums(piece.data) for piece in body])
         trailer = fences.tobytes() + sums.astype("<u4").tobytes()
-        tail = np.array([(len(self._rows), fences.itemsize, len(trailer))], _TAIL)
+        tail = np.array([(len(self._positions), fences.itemsize, len(trailer))], _TAIL)
         trailer += _MAGIC + token.encode() + tail.tobytes()
         return [*body, sealed(trailer)]
 
@@ -202,5 +193,5 @@ class IdIndex:
         sums = np.frombuffer(trailer, "<u4", n_blocks + n_of_rows, n_blocks * width)
         blocks = CheckedBytes(view[:size], sums.astype(np.uint32), name)
         keys = np.frombuffer(view, kind, n_rows)
-        rows = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
-        return cls(keys, rows, blocks, fences)
+        positions = np.frombuffer(view, "<u4", n_rows, n_blocks * BLOCK)
+        return cls(keys, positions, blocks, fences)

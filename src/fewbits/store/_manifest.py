@@ -432,9 +432,10 @@ def check_ours(disk: Disk, newest: Manifest) -> None:
         if not newest.segments or disk.size(newest.segments[0].name("seg")) >= 0:
             return
     names = {*disk.names()}
-    if newest.names() & names:
+    numbers = manifest_numbers(names)
+    if newest.names() & names or numbers[-1:] > [newest.number]:  # of others meanwhile
         return
-    for number in reversed(manifest_numbers(names)):
+    for number in reversed(numbers):
         older = None
         with contextlib.suppress(ArtefactError, NewerFormatError, OSError):
             older = read_manifest(disk, number)
@@ -506,8 +507,13 @@ def collect(
     if numbers[-1] > newest.number or not newest.names() <= {*names}:
         return
     older = numbers[:-1]
-    locks = {n: lock for n in older if (lock := _unheld(disk, n)) is not None}
+    locks: dict[int, FileLock] = {}  # of states that no reader holds
     try:
+        for number in older:
+            with contextlib.suppress(OSError):
+                lock = disk.lock(manifest_name(number), shared=False)
+                if lock is not None:
+                    locks[number] = lock
         tagged = {*newest.tags.values()} - {newest.number}
         held = ({*older} - {*locks}) | tagged
         kept = _needed(disk, newest, held) | new
@@ -522,14 +528,6 @@ def collect(
     finally:
         for lock in locks.values():
             lock.release()
-
-
-def _unheld(disk: Disk, number: int) -> FileLock | None:
-    """Lock a state that no reader holds."""
-    try:
-        return disk.lock(manifest_name(number), shared=False)
-    except OSError:
-        return None
 
 
 def _needed(disk: Disk, newest: Manifest, held: set[int]) -> set[str]:

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 from weakref import WeakValueDictionary
@@ -30,10 +29,12 @@ from fewbits.store._schema import (
 )
 from fewbits.store._segment import (
     ArrowFile,
+    OpenFiles,
     has_index,
     open_file,
     read_derived,
     read_index,
+    read_sums,
 )
 
 _MANY = 64  # rows for each that is asked for: where there are fewer, all are read
@@ -47,16 +48,6 @@ class Int8Parts(NamedTuple):
 
     def __repr__(self) -> str:
         return one_line(self)
-
-
-@dataclass(eq=False)
-class OpenFiles:
-    """What was read of a segment so far; all states with the segment share it."""
-
-    rows: ArrowFile | None = None
-    vectors: ArrowFile | None = None
-    row_numbers: IdArray | None = None
-    ids: IdIndex | None = None
 
 
 #: Segments that are open, by their tokens, which name the same files for ever.
@@ -91,12 +82,16 @@ class Part:
     def __repr__(self) -> str:
         return f"Part({self.n_rows:,} rows, {self.n_live:,} live)"
 
-    def _rows(self) -> ArrowFile:
-        """Return the file of ids, codes and columns."""
-        if self.files.rows is None:
-            opened = open_file(self._disk, self._manifest, self.entry, "seg")
-            self.files.rows = opened
-        return self.files.rows
+    def _file(self, kind: str) -> ArrowFile:
+        """Return the file of rows, ``"seg"``, or of vectors, ``"vec"``, open."""
+        files = self.files
+        if kind not in files.arrow:
+            if files.sums is None:
+                files.sums = read_sums(self._disk, self.entry)
+            files.arrow[kind] = open_file(
+                self._disk, self._manifest, self.entry, kind, files.sums[kind]
+            )
+        return files.arrow[kind]
 
     # Deleted rows.
 
@@ -121,27 +116,31 @@ class Part:
     @cached_property
     def codes(self) -> CodeArray:
         """Codes (n_rows, n_bytes), a read-only view of the mapped file."""
-        self._rows().column(CODE)
-        return self._rows().matrix(CODE)[1]
+        return self._bytes_of(CODE)
 
     @cached_property
     def corrections(self) -> CodeArray | None:
         """Corrections (n_rows, 2), a read-only view; None where none are kept."""
         if CORRECTION not in self._manifest.schema.names:
             return None
-        self._rows().column(CORRECTION)
-        return self._rows().matrix(CORRECTION)[1]
+        return self._bytes_of(CORRECTION)
+
+    def _bytes_of(self, name: str) -> CodeArray:
+        file = self._file("seg")
+        file.column(name)  # which checks it
+        _, matrix = file.matrix(name)
+        return matrix
 
     @property
     def ids(self) -> Any:
         """Ids, an Arrow array of int64 or large_string."""
-        return self._rows().column(ID)
+        return self._file("seg").column(ID)
 
     def ids_at(self, positions: IdArray) -> NDArray[Any]:
         """Return the ids at some positions, int64, or objects that are texts."""
         if self.entry.id_range is not None:
-            return self._rows().numbers(ID, positions)
-        texts = self._rows().take([ID], positions).column(0).to_pylist()
+            return self._file("seg").numbers(ID, positions)
+        texts = self._file("seg").take([ID], positions).column(0).to_pylist()
         return np.fromiter(texts, object, len(texts))
 
     def table(self, names: list[str] | None = None) -> Any:
@@ -155,15 +154,15 @@ class Part:
         import pyarrow as pa
 
         schema = self._manifest.schema
-        own = [name for name in schema.names if name not in RESERVED]
-        names = own if names is None else names
-        if unknown := [name for name in names if name not in own]:
+        columns = [name for name in schema.names if name not in RESERVED]
+        names = columns if names is None else names
+        if unknown := [name for name in names if name not in columns]:
             raise ArgumentError(f"the collection has no column {unknown[0]!r}")
         if not names:
             # The length of a table without columns is lost unless it comes from one.
-            return pa.table({ID: self._rows().batch.column(ID)}).select([])
-        columns = [self._rows().column(name) for name in names]
-        return pa.table(columns, schema=pa.schema([schema.field(n) for n in names]))
+            return pa.table({ID: self._file("seg").batch.column(ID)}).select([])
+        arrays = [self._file("seg").column(name) for name in names]
+        return pa.table(arrays, schema=pa.schema([schema.field(n) for n in names]))
 
     def take(self, names: Sequence[str], positions: IdArray) -> Any:
         """Return some rows of some columns, which may repeat, as an Arrow table.
@@ -180,7 +179,7 @@ class Part:
 
         if not names:
             return pa.table({ID: pa.array(positions)}).select([])
-        return pa.Table.from_batches([self._rows().take(names, positions)])
+        return pa.Table.from_batches([self._file("seg").take(names, positions)])
 
     def whole(self) -> Any:
         """Return all columns, sequence numbers and vectors included."""
@@ -188,18 +187,9 @@ class Part:
 
         columns = {ROW: pa.array(self.row_numbers)}
         for name in self._manifest.schema.names:
-            file = self._vectors() if name in OF_VECTORS else self._rows()
-            if file is None:
-                raise KeyError(name)
-            columns[name] = file.column(name)
+            kind = "vec" if name in OF_VECTORS else "seg"
+            columns[name] = self._file(kind).column(name)
         return pa.table(columns)
-
-    def _vectors(self) -> ArrowFile | None:
-        """Return the file of vectors."""
-        if self.files.vectors is None and self.entry.vectors is not None:
-            opened = open_file(self._disk, self._manifest, self.entry, "vec")
-            self.files.vectors = opened
-        return self.files.vectors
 
     @cached_property
     def vectors(self) -> NDArray[Any] | Int8Parts | None:
@@ -207,13 +197,14 @@ class Part:
 
         Call `check_vectors` before reading rows of it: this checks nothing.
         """
-        file = self._vectors()
-        if file is None:
+        if self.entry.vectors is None:
             return None
-        values = file.matrix(VECTOR)[1]
+        file = self._file("vec")
+        _, values = file.matrix(VECTOR)
         if BLOCKS not in self._manifest.schema.names:
             return values
-        return Int8Parts(values, file.matrix(BLOCKS)[1].reshape(self.n_rows, -1, 2))
+        _, blocks = file.matrix(BLOCKS)
+        return Int8Parts(values, blocks.reshape(self.n_rows, -1, 2))
 
     def check_vectors(self, positions: Any = None) -> None:
         """Check the blocks in which the vectors at some positions lie, None for all.
@@ -223,9 +214,9 @@ class Part:
         ArtefactError
             When one differs from what was written.
         """
-        file = self._vectors()
-        if file is None:
+        if self.entry.vectors is None:
             return
+        file = self._file("vec")
         for name in (VECTOR, BLOCKS):
             if name not in self._manifest.schema.names:
                 continue
@@ -254,10 +245,11 @@ class Part:
             if not self.entry.has_rows:
                 numbers = np.arange(self.entry.first, self.entry.last + 1)
             else:
-                numbers = self._rows().column(ROW).to_numpy()
+                file = self._file("seg")
+                numbers = file.column(ROW).to_numpy()
                 if (numbers[1:] <= numbers[:-1]).any():
                     raise ArtefactError(
-                        f"{self._rows().path} is damaged: its rows are not in order"
+                        f"{file.path} is damaged: its rows are not in order"
                     )
             self.files.row_numbers = numbers
         return self.files.row_numbers
@@ -268,14 +260,14 @@ class Part:
             return self.entry.first + positions
         if self.files.row_numbers is not None:
             return self.files.row_numbers[positions]
-        return self._rows().numbers(ROW, positions)
+        return self._file("seg").numbers(ROW, positions)
 
     def positions_of(self, rows: IdArray) -> IdArray:
         """Return the positions of rows of this part by their permanent numbers."""
         if self.entry.is_dense:
             return rows - self.entry.first
         if self.files.row_numbers is None and len(rows) * _MANY < self.n_rows:
-            return self._rows().search(ROW, rows)
+            return self._file("seg").search(ROW, rows)
         return np.searchsorted(self.row_numbers, rows)
 
     # Rows by their ids.
@@ -303,7 +295,7 @@ class Part:
         near = np.flatnonzero((keys >= low) & (keys <= high))
         positions = np.full(len(keys), -1, np.int64)
         if len(near) and entry.ids_rise and len(near) * _MANY < self.n_rows:
-            positions[near] = self._rows().search(ID, keys[near])
+            positions[near] = self._file("seg").search(ID, keys[near])
         elif len(near):
             positions[near] = self._among_sorted(keys[near], None)
         return positions
@@ -311,14 +303,14 @@ class Part:
     def _among_sorted(self, keys: NDArray[Any], ids: Any) -> IdArray:
         """Look up the keys of some ids, None where ids are numbers: their own keys."""
 
-        def same(positions: IdArray, wanted: IdArray) -> NDArray[np.bool_]:
+        def same(positions: IdArray, numbers: IdArray) -> NDArray[np.bool_]:
             import pyarrow as pa
 
             if len(positions) * _MANY < self.n_rows:
-                texts = self._rows().take([ID], positions).column(0)
+                texts = self._file("seg").take([ID], positions).column(0)
             else:
                 texts = self.ids.take(pa.array(positions))
-            return equal_texts(texts, ids, wanted)
+            return equal_texts(texts, ids, numbers)
 
         compare = None if ids is None else same
         if self.files.ids is None and has_index(self.entry):

@@ -165,16 +165,17 @@ class Store:
         """
         names = set(self._disk.names())
         *older, newest = manifest_numbers(names)
-        return [n for n in older if self._is_whole(n, names)] + [newest]
-
-    def _is_whole(self, number: int, names: set[str]) -> bool:
-        try:
-            manifest = read_manifest(self._disk, number)
-        except NewerFormatError:
-            return True  # it is there, though `snapshot` refuses it
-        except (ArtefactError, FileNotFoundError):
-            return False
-        return manifest.next_row > 0 and manifest.names() <= names
+        whole = []
+        for number in older:
+            try:
+                manifest = read_manifest(self._disk, number)
+                if manifest.next_row > 0 and manifest.names() <= names:
+                    whole.append(number)
+            except NewerFormatError:
+                whole.append(number)  # it is there, though `snapshot` refuses it
+            except (ArtefactError, FileNotFoundError):
+                pass
+        return [*whole, newest]
 
     def tags(self) -> dict[str, int]:
         """Return the names of states that stay, with their numbers."""

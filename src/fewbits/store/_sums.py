@@ -293,7 +293,7 @@ def mended_seal(data: Any) -> bytes | None:
     return bytes(mended)
 
 
-def mended_blocks(data: Any, entry: FileEntry, known: FileSums | None) -> Any:
+def mended_blocks(data: Any, entry: FileEntry, sums: FileSums | None) -> Any:
     """Return a file as it was written, where a manifest's entry proves all of it.
 
     Its frame is put back from the copy, and a flipped bit of a block by its sum, where
@@ -303,13 +303,13 @@ def mended_blocks(data: Any, entry: FileEntry, known: FileSums | None) -> Any:
         data = data[: entry.n_bytes]
     if (len(data), sum_of_sums(block_sums(data))) == (entry.n_bytes, entry.crc):
         return data
-    if known is None or known.entry != entry or len(data) != entry.n_bytes:
+    if sums is None or sums.entry != entry or len(data) != entry.n_bytes:
         return None
-    start, stop = known.body
-    mended = bytearray(known.head + bytes(data[start:stop]) + known.tail)
-    for block in np.flatnonzero(block_sums(mended) != known.sums).tolist():
+    start, stop = sums.body
+    mended = bytearray(sums.head + bytes(data[start:stop]) + sums.tail)
+    for block in np.flatnonzero(block_sums(mended) != sums.sums).tolist():
         at = block * BLOCK
-        bit = flipped_bit(mended[at : at + BLOCK], int(known.sums[block]))
+        bit = flipped_bit(mended[at : at + BLOCK], int(sums.sums[block]))
         if bit is None:
             return None
         mended[at + bit[0]] ^= bit[1]
