@@ -178,10 +178,10 @@ class Input:
         """Return some items drawn at random, or all, with labels but no ids."""
         if check_count(n_rows, "the number of rows") >= len(self):
             return self
-        drawn = np.random.default_rng(random_state).choice(
+        rows = np.random.default_rng(random_state).choice(
             len(self), n_rows, replace=False, shuffle=False
         )
-        return replace(self.take(np.sort(drawn)), ids=None)
+        return replace(self.take(np.sort(rows)), ids=None)
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the items of some rows, in the order of `rows`."""
